@@ -1,0 +1,51 @@
+export {
+  ACTION_EVENTS,
+  ACTION_STATES,
+  type ActionEvent,
+  type ActionState,
+  AFTER,
+  type Answer,
+  isSettled,
+  isTerminal,
+  statesBefore,
+} from './action/lifecycle.ts'
+export { type Command, readCommand } from './commands.ts'
+export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'
+export { type IdPrefix, makeId } from './ids.ts'
+export { canonicalJson } from './json/canonical.ts'
+export { type ParseLimits, type ParseResult, parseJson } from './json/parse.ts'
+export type { JsonObject, JsonValue } from './json/value.ts'
+export {
+  DEFAULT_POLICY,
+  evaluatePolicy,
+  matchesGlob,
+  PolicyDocument,
+  type PolicyResult,
+  type PolicySubject,
+  type Verdict,
+} from './policy/policy.ts'
+export type {
+  FinishReason,
+  Model,
+  ModelErrorCode,
+  ModelEvent,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  ToolOutcome,
+  Usage,
+} from './ports/model.ts'
+export {
+  type ArgumentCheck,
+  type ArgumentIssue,
+  type Effect,
+  type ExecuteContext,
+  type Executor,
+  type JsonSchema,
+  type PreviewField,
+  type Tool,
+  ToolError,
+  type ToolErrorKind,
+} from './ports/tool.ts'
+export * from './wire/index.ts'

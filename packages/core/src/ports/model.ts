@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from '../json/value.ts'
+import type { JsonSchema } from './tool.ts'
+
+/** A tool as a model is offered it. */
+export interface ModelTool {
+  name: string
+  description: string
+  inputSchema: JsonSchema
+}
+
+/** One tool call in the history. `id` is unique within the history; `name` is the model's name of the tool. */
+export interface ModelToolCall {
+  id: string
+  name: string
+  arguments: JsonObject
+}
+
+/** How a tool call ended, for the model. The adapter words it in the provider's way. */
+export type ToolOutcome =
+  | { type: 'output'; value: JsonValue }
+  | { type: 'declined'; reason: string }
+  | { type: 'error'; message: string }
+  | { type: 'outcome_unknown'; message: string }
+
+export type ModelMessage =
+  | { role: 'user'; content: string }
+  | {
+      role: 'assistant'
+      content: string
+      toolCalls: ModelToolCall[]
+      /** The model (`openai/gpt-5-mini`) that said this, and what its adapter wants back verbatim (signatures, reasoning, item ids). */
+      model?: string
+      providerData?: JsonValue
+    }
+  | { role: 'tool'; toolCallId: string; toolName: string; outcome: ToolOutcome }
+
+export interface ModelRequest {
+  instructions: string
+  /** Valid for every provider: each tool call is followed by exactly one result before anything else. */
+  messages: readonly ModelMessage[]
+  tools: readonly ModelTool[]
+  signal: AbortSignal
+}
+
+export interface Usage {
+  inputTokens: number
+  cachedInputTokens: number
+  outputTokens: number
+}
+
+/**
+ * Why a step ended. Only `stop` and `tool_calls` are whole: after any other reason no call of the step may become an action.
+ */
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'
+
+/**
+ * What a model says while it answers, in order. A stream ends with exactly one `finish` or one `error`; a stream that just ends is
+ * a broken one and the agent treats it so.
+ */
+export type ModelEvent =
+  | { type: 'text'; delta: string }
+  | { type: 'reasoning'; delta: string }
+  /** The name of a call is known; `key` tells calls of this step apart and is nothing else. */
+  | { type: 'tool_call_start'; key: string; name: string }
+  /** A whole call. `argumentsText` is what the model wrote: unparsed, untrusted, possibly empty for a tool without arguments. */
+  | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
+  | { type: 'finish'; reason: FinishReason; usage?: Usage; providerData?: JsonValue }
+  | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean }
+
+export type ModelErrorCode = 'model_unreachable' | 'model_refused_request' | 'model_rate_limited' | 'model_broken_stream' | 'model_error'
+
+/** A model: one step per call. It never throws for what the provider does: that is an `error` event. */
+export interface Model {
+  /** `provider/name`, as in the configuration. */
+  readonly id: string
+  stream(request: ModelRequest): AsyncIterable<ModelEvent>
+}

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from '../json/value.ts'
+
+export type Effect = 'read' | 'write'
+export type Executor = 'server' | 'client'
+
+/** A JSON Schema (2020-12 subset) of an object: what a tool's arguments must look like. */
+export type JsonSchema = { [keyword: string]: JsonValue }
+
+/** One changed field: creation has only `newValue`, deletion only `oldValue`. */
+export interface PreviewField {
+  field: string
+  oldValue?: JsonValue
+  newValue?: JsonValue
+}
+
+/** One thing wrong with the arguments, at a JSON Pointer (`/items/0/quantity`, empty for the whole). */
+export interface ArgumentIssue {
+  path: string
+  message: string
+}
+
+export type ArgumentCheck = { ok: true; value: JsonObject } | { ok: false; issues: ArgumentIssue[] }
+
+/** What a tool's code is told about the attempt it carries out. */
+export interface ExecuteContext {
+  actionId: string
+  /** The same for every send of one attempt; give it to the target so that it can recognise a repeat. */
+  idempotencyKey: string
+  /** Aborts at the tool's timeout. */
+  signal: AbortSignal
+  /** Who asked, not who approved: an action never borrows the approver's rights. */
+  principalId: string | undefined
+}
+
+/**
+ * A tool as the gate and the agent see it, wherever it came from (code, a route table, later MCP and OpenAPI).
+ * Functions take arguments that `check` accepted.
+ */
+export interface Tool {
+  /** The name in policy and API: `shop.updateOrderStatus`, or `updateOrderStatus` in an unprefixed group. */
+  readonly name: string
+  /** The group it belongs to; policy may match `<group>.<name>` of an unprefixed tool too. */
+  readonly group: string
+  /** The name the model sees: at most 64 characters of `[a-zA-Z0-9_-]`. */
+  readonly modelName: string
+  readonly description: string
+  readonly effect: Effect
+  readonly inputSchema: JsonSchema
+  readonly executor: Executor
+  /** True when the target runs a repeated send with the same idempotency key once. */
+  readonly idempotent: boolean
+  readonly timeoutMs: number
+  /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
+  readonly destination: string
+  check(args: JsonObject): ArgumentCheck
+  /** Words for the card, from the real arguments. */
+  describe(args: JsonObject): string
+  /** What would change, read now. Undefined when the tool cannot tell. @throws ToolError when the target could not be read. */
+  preview?(args: JsonObject, signal: AbortSignal): Promise<PreviewField[]>
+  /** @throws ToolError with what is known of the effect; any other error counts as a definite failure of our own code before it acted. */
+  execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
+  /** A link for people to what was changed. Only `http:`/`https:` or a path is ever shown. */
+  resultUrl?(args: JsonObject, output: JsonValue): string | undefined
+}
+
+/**
+ * What is known about the effect of a failed attempt.
+ * - `refused`: the target answered and did nothing (4xx).
+ * - `unreachable`: nothing was sent (connection refused, name not found).
+ * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).
+ * - `broken`: our own code failed before it sent anything.
+ */
+export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken'
+
+/** How a tool says that it did not succeed. `message` is shown to people and told to the model: plain words, no secrets, no stack. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+  readonly kind: ToolErrorKind
+  readonly retryable: boolean
+
+  constructor(kind: ToolErrorKind, message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
+    super(message, options)
+    this.kind = kind
+    this.retryable = options.retryable ?? kind !== 'refused'
+  }
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { ACTION_STATES } from '../action/lifecycle.ts'
+import { Principal } from './principal.ts'
+
+export const ActionState = z.enum(ACTION_STATES)
+
+export const PreviewField = z.object({ field: z.string(), oldValue: z.json().optional(), newValue: z.json().optional() })
+
+export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
+export type RiskLevel = z.infer<typeof RiskLevel>
+
+export const ActionErrorView = z.object({ kind: z.string(), message: z.string(), retryable: z.boolean() })
+export type ActionErrorView = z.infer<typeof ActionErrorView>
+
+export const Vote = z.object({
+  by: Principal,
+  verdict: z.enum(['approve', 'decline']),
+  at: z.string(),
+  reason: z.string().optional(),
+})
+export type Vote = z.infer<typeof Vote>
+
+/** One tool call, as everybody sees it. Times are ISO 8601 UTC; absent things are `null`. */
+export const Action = z.object({
+  id: z.string(),
+  sessionId: z.string().nullable(),
+  runId: z.string().nullable(),
+  messageId: z.string().nullable(),
+  toolCallId: z.string().nullable(),
+  tool: z.string(),
+  effect: z.enum(['read', 'write']),
+  destination: z.string(),
+  arguments: z.record(z.string(), z.json()),
+  digest: z.string(),
+  revision: z.int(),
+  description: z.string(),
+  preview: z.array(PreviewField).nullable(),
+  previewError: z.string().nullable(),
+  previewedAt: z.string().nullable(),
+  risk: z.object({ level: RiskLevel, reasons: z.array(z.string()), setBy: z.enum(['policy', 'tool', 'unverified']) }),
+  state: ActionState,
+  policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
+  requires: z.object({ quorum: z.int(), roles: z.array(z.string()), notRequester: z.boolean() }),
+  votes: z.array(Vote),
+  requestedBy: Principal,
+  agent: z.string().nullable(),
+  executor: z.enum(['server', 'client']),
+  attempt: z.int(),
+  idempotencyKey: z.string(),
+  result: z.json().optional(),
+  resultUrl: z.string().nullable(),
+  error: ActionErrorView.nullable(),
+  expiresAt: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export type Action = z.infer<typeof Action>
+
+const Reason = z.string().trim().max(2_000)
+
+export const DecisionBody = z.strictObject({
+  verdict: z.enum(['approve', 'decline']),
+  revision: z.int().positive().optional(),
+  digest: z.string().max(200).optional(),
+  reason: Reason.optional(),
+  stop: z.boolean().optional(),
+})
+export type DecisionBody = z.infer<typeof DecisionBody>
+
+export const ProposeBody = z.strictObject({
+  tool: z.string().min(1).max(200),
+  arguments: z.record(z.string(), z.json()),
+  description: z.string().max(2_000).optional(),
+  agent: z.string().min(1).max(120).optional(),
+})
+export type ProposeBody = z.infer<typeof ProposeBody>
+
+export const ActionListQuery = z.object({
+  state: z.string().optional(),
+  tool: z.string().optional(),
+  session: z.string().optional(),
+  agent: z.string().optional(),
+  q: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(200).optional(),
+})
+export type ActionListQuery = z.infer<typeof ActionListQuery>
+
+export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })
+export type ActionList = z.infer<typeof ActionList>

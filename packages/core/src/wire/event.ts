@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { Action, ActionErrorView, ActionState, PreviewField, Vote } from './action.ts'
+import { Message, Session, SessionStatus } from './session.ts'
+
+const CalledTool = z.object({ id: z.string(), name: z.string() })
+
+/** The data of every event type of a session's stream. */
+export const EventData = {
+  session: z.object({ sessionId: z.string(), runId: z.string() }),
+  session_status: z.object({ status: SessionStatus, pendingApprovals: z.array(z.string()) }),
+  message: z.object({ message: Message }),
+  delta: z.object({ messageId: z.string(), content: z.string() }),
+  reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),
+  tool_call_start: z.object({ toolCall: CalledTool, actionId: z.string().optional() }),
+  action_proposed: z.object({ proposal: Action }),
+  action_update: z.object({
+    proposalId: z.string(),
+    state: ActionState,
+    revision: z.int(),
+    updatedAt: z.string(),
+    digest: z.string().optional(),
+    preview: z.array(PreviewField).nullable().optional(),
+    votes: z.array(Vote).optional(),
+    attempt: z.int().optional(),
+    idempotencyKey: z.string().optional(),
+    result: z.json().optional(),
+    resultUrl: z.string().nullable().optional(),
+    error: ActionErrorView.nullable().optional(),
+    expiresAt: z.string().nullable().optional(),
+  }),
+  tool_call_result: z.object({ toolCall: CalledTool.extend({ result: z.json() }), actionId: z.string() }),
+  done: z.object({
+    messageId: z.string(),
+    runId: z.string(),
+    usage: z.object({ inputTokens: z.int(), cachedInputTokens: z.int(), outputTokens: z.int() }).optional(),
+  }),
+  error: z.object({ code: z.string(), error: z.string(), runId: z.string().optional() }),
+  reset: z.object({ reason: z.string(), session: Session, messages: z.array(Message), actions: z.array(Action) }),
+} as const
+
+export type EventType = keyof typeof EventData
+/** The types that are stored in the log; `session` and `reset` belong to one connection only. */
+export type StoredEventType = Exclude<EventType, 'session' | 'reset'>
+export type EventDataOf<T extends EventType> = z.infer<(typeof EventData)[T]>
+/** An event as it leaves the stream. `seq` is absent on `session`. */
+export type SessionEvent = { [T in EventType]: { type: T; seq?: number; data: EventDataOf<T> } }[EventType]
+/** An event to be stored. */
+export type NewEvent = { [T in StoredEventType]: { type: T; data: EventDataOf<T> } }[StoredEventType]

@@ -1,0 +1,29 @@
+export {
+  Action,
+  ActionErrorView,
+  ActionList,
+  ActionListQuery,
+  DecisionBody,
+  ProposeBody,
+  type RiskLevel,
+  Vote,
+} from './action.ts'
+export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
+export { CreatedKey, CreateKeyBody, Principal, PrincipalKind } from './principal.ts'
+export {
+  AgentView,
+  ChatApproveBody,
+  ChatBody,
+  CreateSessionBody,
+  Message,
+  MessageList,
+  PageQuery,
+  PostedMessage,
+  PostMessageBody,
+  Session,
+  SessionApproveBody,
+  SessionList,
+  SessionStatus,
+  ToolCall,
+  ToolView,
+} from './session.ts'

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { Action } from './action.ts'
+
+export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
+export type SessionStatus = z.infer<typeof SessionStatus>
+
+export const Session = z.object({
+  id: z.string(),
+  agent: z.string(),
+  title: z.string(),
+  status: SessionStatus,
+  pendingApprovals: z.array(Action),
+  lastSeq: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export type Session = z.infer<typeof Session>
+
+export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: z.record(z.string(), z.json()) })
+export type ToolCall = z.infer<typeof ToolCall>
+
+/**
+ * One entry of a session. `kind` tells what an assistant or system message is for: `text` is what the model said, `request` says
+ * which actions wait for a person (never sent to the model), `note` is ours, for people and model.
+ */
+export const Message = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  runId: z.string().nullable(),
+  role: z.enum(['user', 'assistant', 'tool', 'system']),
+  kind: z.enum(['text', 'request', 'note']),
+  content: z.string(),
+  /** True while a person's message waits for the run before it to end. */
+  queued: z.boolean().optional(),
+  toolCalls: z.array(ToolCall).optional(),
+  toolCallId: z.string().optional(),
+  /** On a `request`: the actions that it asks about. */
+  actionIds: z.array(z.string()).optional(),
+  /** On the assistant message that proposed them. */
+  actions: z.array(Action).optional(),
+  createdAt: z.string(),
+  seq: z.int(),
+})
+export type Message = z.infer<typeof Message>
+
+/** Text of a person: not empty, at most 100,000 characters. */
+const MessageText = z
+  .string()
+  .max(100_000)
+  .refine((text) => text.trim().length > 0, 'must not be empty')
+
+export const CreateSessionBody = z.strictObject({
+  agent: z.string().min(1).max(120).optional(),
+  title: z.string().trim().max(200).optional(),
+})
+export type CreateSessionBody = z.infer<typeof CreateSessionBody>
+
+export const PostMessageBody = z.strictObject({ content: MessageText })
+export type PostMessageBody = z.infer<typeof PostMessageBody>
+
+export const PostedMessage = z.object({
+  messageId: z.string(),
+  runId: z.string().optional(),
+  decided: z.array(Action).optional(),
+  queued: z.literal(true).optional(),
+})
+export type PostedMessage = z.infer<typeof PostedMessage>
+
+export const ChatBody = z.strictObject({
+  sessionId: z.string().optional(),
+  message: MessageText,
+  agent: z.string().min(1).max(120).optional(),
+})
+export type ChatBody = z.infer<typeof ChatBody>
+
+export const ChatApproveBody = z.strictObject({
+  approvalId: z.string(),
+  approved: z.boolean(),
+  reason: z.string().trim().max(2_000).optional(),
+})
+
+export const SessionApproveBody = z.strictObject({
+  verdict: z.enum(['approve', 'reject', 'approve_all']),
+  actionId: z.string().optional(),
+  reason: z.string().trim().max(2_000).optional(),
+})
+export type SessionApproveBody = z.infer<typeof SessionApproveBody>
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(200).optional(),
+})
+
+export const SessionList = z.object({ items: z.array(Session), nextCursor: z.string().nullable() })
+export type SessionList = z.infer<typeof SessionList>
+export const MessageList = z.object({ items: z.array(Message), nextCursor: z.string().nullable() })
+export type MessageList = z.infer<typeof MessageList>
+
+export const ToolView = z.object({
+  name: z.string(),
+  modelName: z.string(),
+  description: z.string(),
+  effect: z.enum(['read', 'write']),
+  executor: z.enum(['server', 'client']),
+  idempotent: z.boolean(),
+  destination: z.string(),
+  inputSchema: z.record(z.string(), z.json()),
+})
+export type ToolView = z.infer<typeof ToolView>
+
+export const AgentView = z.object({
+  name: z.string(),
+  model: z.string(),
+  tools: z.array(z.string()),
+  maxSteps: z.int(),
+  /** Things a person may try, where the configuration names some. */
+  suggestions: z.array(z.string()),
+})
+export type AgentView = z.infer<typeof AgentView>
