@@ -13,7 +13,9 @@ export { type Command, readCommand } from './commands.ts'
 export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'
 export { type IdPrefix, makeId } from './ids.ts'
 export { canonicalJson } from './json/canonical.ts'
-export { type ParseLimits, type ParseResult, parseJson } from './json/parse.ts'
+export { type CheckResult, checkJson } from './json/check.ts'
+export type { ParseLimits } from './json/limits.ts'
+export { type ParseResult, parseJson } from './json/parse.ts'
 export type { JsonObject, JsonValue } from './json/value.ts'
 export {
   DEFAULT_POLICY,
