@@ -1,0 +1,1 @@
+export { createShop, type Shop, type ShopOptions } from './shop/shop.ts'

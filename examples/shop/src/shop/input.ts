@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { STATUSES } from './database.ts'
+import { type InputIssue, ShopError } from './problem.ts'
+
+const limit = z.coerce.number().int().min(1).max(200).default(50)
+const shortText = (max: number) => z.string().trim().min(1).max(max)
+
+export const OrderQuery = z.strictObject({ status: z.enum(STATUSES).optional(), limit })
+export const EffectQuery = z.strictObject({ orderId: shortText(64).optional(), idempotencyKey: shortText(255).optional(), limit })
+export const StatusBody = z.strictObject({ status: z.enum(STATUSES) })
+export const CheckoutBody = z.strictObject({
+  items: z
+    .array(z.strictObject({ productId: shortText(64), quantity: z.int().min(1).max(1_000) }))
+    .min(1)
+    .max(50),
+  // A body template may send null for an argument that was left out.
+  customerName: shortText(200).nullish(),
+  customerEmail: z.email().max(254).nullish(),
+})
+
+/** @throws ShopError 400 with one issue per thing that is wrong, `what` naming the part of the request. */
+export function readInput<T>(schema: z.ZodType<T>, value: unknown, what: 'body' | 'query'): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const errors: InputIssue[] = result.error.issues.map(({ path, message }) => ({
+    path: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    message,
+  }))
+  const words = errors.map(({ path, message }) => `${path === '' ? what : path.slice(1)}: ${message}`).join('; ')
+  throw new ShopError(400, `The ${what} is not valid. ${words}`, { errors })
+}
+
+/** @throws ShopError 400 for a key that is not 1 to 255 printable ASCII characters. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header)) {
+    throw new ShopError(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
+  }
+  return header
+}
