@@ -1,0 +1,28 @@
+import type { Action, EventDataOf } from '@countersign/core'
+
+export type Actions = Readonly<Record<string, Action>>
+
+/** The later of two views of one action: the higher revision, then the later `updatedAt` (ISO 8601 UTC sorts as text). */
+export function laterAction(held: Action | undefined, other: Action): Action {
+  if (held === undefined || other.revision > held.revision) return other
+  return other.revision === held.revision && other.updatedAt >= held.updatedAt ? other : held
+}
+
+/** `actions` with each of `others` where it is later; the same object when nothing is. */
+export function mergeActions(actions: Actions, others: readonly Action[]): Actions {
+  const changed = others.filter((other) => laterAction(actions[other.id], other) !== actions[other.id])
+  return changed.length === 0 ? actions : { ...actions, ...Object.fromEntries(changed.map((action) => [action.id, action])) }
+}
+
+/**
+ * The action after an update, `held` itself when the update is old news, or undefined when it cannot be applied: the action is not
+ * held, or it asks for other arguments now, which an update does not carry. Then the caller fetches the whole action. A card must
+ * never show old arguments under a new digest.
+ */
+export function updateAction(held: Action | undefined, update: EventDataOf<'action_update'>): Action | undefined {
+  if (held === undefined) return undefined
+  if (update.revision < held.revision || (update.revision === held.revision && update.updatedAt < held.updatedAt)) return held
+  if (update.revision > held.revision && update.digest !== undefined && update.digest !== held.digest) return undefined
+  const { proposalId: _, ...changed } = update
+  return { ...held, ...changed }
+}

@@ -1,0 +1,117 @@
+import type {
+  Action,
+  ActionList,
+  ActionState,
+  AgentView,
+  CreateSessionBody,
+  DecisionBody,
+  MessageList,
+  PostedMessage,
+  Principal,
+  ProposeBody,
+  Session,
+  SessionApproveBody,
+  SessionList,
+  ToolView,
+} from '@countersign/core'
+import { type HttpOptions, type RequestInput, send, sendJson } from './http.ts'
+
+export type ClientOptions = {
+  /** Origin (and prefix) of the server; default '', the page's own origin. */
+  baseUrl?: string
+  /** A key. Without one, the browser's session cookie is used (same origin only). */
+  key?: string
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch
+}
+
+export type CallOptions = { signal?: AbortSignal }
+/** Give your own `idempotencyKey` to repeat a call safely after `offline`; by default every call makes a random one. */
+export type ChangeOptions = CallOptions & { idempotencyKey?: string }
+export type Page = { limit?: number; cursor?: string }
+export type ActionQuery = Page & {
+  /** One state, or several with commas between. */
+  state?: ActionState | (string & {})
+  tool?: string
+  session?: string
+  agent?: string
+  q?: string
+}
+export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
+
+/** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key. */
+export type Me = { principal: Principal | null; signIn: 'local' | 'key' }
+
+export type Client = {
+  sessions: {
+    list(page?: Page, options?: CallOptions): Promise<SessionList>
+    create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
+    get(sessionId: string, options?: CallOptions): Promise<Session>
+    messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
+    post(sessionId: string, content: string, options?: ChangeOptions): Promise<PostedMessage>
+    cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
+    approve(sessionId: string, body: SessionApproveBody, options?: ChangeOptions): Promise<Session>
+  }
+  actions: {
+    list(query?: ActionQuery, options?: CallOptions): Promise<ActionList>
+    get(actionId: string, wait?: ActionWait, options?: CallOptions): Promise<Action>
+    decide(actionId: string, body: DecisionBody, options?: ChangeOptions): Promise<Action>
+    retry(actionId: string, options?: ChangeOptions): Promise<Action>
+    propose(body: ProposeBody, options?: ChangeOptions): Promise<Action>
+  }
+  agents(options?: CallOptions): Promise<AgentView[]>
+  tools(options?: CallOptions): Promise<ToolView[]>
+  me(options?: CallOptions): Promise<Me>
+  signIn(key?: string, options?: ChangeOptions): Promise<Me>
+  signOut(options?: ChangeOptions): Promise<void>
+  /** Resolves when the server's process answers; rejects like every call. */
+  health(options?: CallOptions): Promise<void>
+  /** A raw GET for {@link events}: the 2xx response with its body unread. */
+  open(path: string, input?: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal }): Promise<Response>
+}
+
+/**
+ * Typed calls to a Countersign server, for browser and Node. Nothing is retried behind your back; every call rejects with an
+ * {@link ApiError}.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:4319', key: 'cs_…' })
+ * const { items } = await client.actions.list({ state: 'proposed' })
+ * for (const { id, revision, digest } of items) await client.actions.decide(id, { verdict: 'decline', revision, digest })
+ */
+export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
+  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, fetch }
+  const read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) => sendJson<T>(http, path, { query, ...options })
+  const change = <T>(path: string, body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: ChangeOptions = {}) =>
+    sendJson<T>(http, path, { method: 'POST', body, headers: { 'idempotency-key': idempotencyKey }, signal })
+  const session = (sessionId: string) => `/api/sessions/${encodeURIComponent(sessionId)}`
+  const action = (actionId: string) => `/api/actions/${encodeURIComponent(actionId)}`
+
+  return {
+    sessions: {
+      list: (page, options) => read('/api/sessions', page, options),
+      create: (body = {}, options) => change('/api/sessions', body, options),
+      get: (sessionId, options) => read(session(sessionId), undefined, options),
+      messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
+      post: (sessionId, content, options) => change(`${session(sessionId)}/messages`, { content }, options),
+      cancel: (sessionId, options) => change(`${session(sessionId)}/cancel`, {}, options),
+      approve: (sessionId, body, options) => change(`${session(sessionId)}/approve`, body, options),
+    },
+    actions: {
+      list: (query, options) => read('/api/actions', query, options),
+      get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
+      decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
+      retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
+      propose: (body, options) => change('/api/actions', body, options),
+    },
+    agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
+    tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    me: (options) => read('/api/me', undefined, options),
+    signIn: (signInKey, options) => change('/api/sign-in', signInKey === undefined ? {} : { key: signInKey }, options),
+    signOut: (options) => change('/api/sign-out', {}, options),
+    health: async (options) => {
+      await (await send(http, '/healthz', options)).body?.cancel()
+    },
+    open: (path, input) => send(http, path, input),
+  }
+}

@@ -1,0 +1,155 @@
+import type { EventDataOf, Message, Session, SessionEvent } from '@countersign/core'
+import { type Actions, mergeActions, updateAction } from './action-merge.ts'
+
+/** Text of a message that the model is still writing. */
+export type StreamingMessage = { messageId: string; content: string; reasoning: string }
+/** A tool call that has a name but is not proposed yet. */
+export type StartedCall = { id: string; name: string }
+export type RunError = EventDataOf<'error'>
+
+/** Everything a session's log says, folded. Immutable; unchanged parts keep their identity. */
+export type SessionState = {
+  /** Null until it is loaded. What waits and how far the log was read stand beside it, kept current. */
+  session: Omit<Session, 'pendingApprovals' | 'lastSeq'> | null
+  /** Ordered by `seq`. */
+  messages: readonly Message[]
+  streaming: readonly StreamingMessage[]
+  startedCalls: readonly StartedCall[]
+  /** By action id. */
+  actions: Actions
+  /** Ids of the actions that wait for a person, oldest first. */
+  pendingApprovals: readonly string[]
+  /** Why the last run stopped; null again when the session goes on. */
+  runError: RunError | null
+  /** Ids of actions that changed in a way the log does not spell out: fetch them and fold them in with {@link foldActions}. */
+  toFetch: readonly string[]
+  lastSeq: number
+}
+
+export const EMPTY_SESSION: SessionState = {
+  session: null,
+  messages: [],
+  streaming: [],
+  startedCalls: [],
+  actions: {},
+  pendingApprovals: [],
+  runError: null,
+  toFetch: [],
+  lastSeq: 0,
+}
+
+/** The state that a loaded session and its messages stand for. */
+export function sessionState(session: Session, messages: readonly Message[], actions: Session['pendingApprovals'] = []): SessionState {
+  const { pendingApprovals, lastSeq, ...rest } = session
+  const held = mergeActions({}, [...messages.flatMap((message) => message.actions ?? []), ...pendingApprovals, ...actions])
+  return {
+    ...EMPTY_SESSION,
+    session: rest,
+    messages: [...messages].sort((a, b) => a.seq - b.seq),
+    actions: held,
+    pendingApprovals: pendingApprovals.map((action) => action.id),
+    lastSeq,
+  }
+}
+
+/**
+ * The state after one event: pure, so that folding a stream gives the same state wherever it was cut. An event at or before
+ * `lastSeq` changes nothing; `reset` replaces everything.
+ *
+ * @example
+ * let state = sessionState(session, messages)
+ * for await (const event of events(client, { path, after: state.lastSeq })) state = foldSession(state, event)
+ */
+export function foldSession<S extends SessionState>(state: S, event: SessionEvent): S {
+  if (event.type === 'reset') {
+    const fresh = sessionState(event.data.session, event.data.messages, event.data.actions)
+    return { ...state, ...fresh, lastSeq: event.seq ?? fresh.lastSeq }
+  }
+  if (event.seq !== undefined && event.seq <= state.lastSeq) return state
+  const next = { ...state, ...after(state, event) }
+  return event.seq === undefined ? next : { ...next, lastSeq: event.seq }
+}
+
+/** The state with whole actions folded in, for those in `toFetch`. */
+export function foldActions<S extends SessionState>(state: S, fetched: S['actions'][string][]): S {
+  const ids = new Set(fetched.map((action) => action.id))
+  const next = { ...state, actions: mergeActions(state.actions, fetched), toFetch: state.toFetch.filter((id) => !ids.has(id)) }
+  return { ...next, pendingApprovals: withPending(next, [...ids]) }
+}
+
+function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset' }>): Partial<SessionState> {
+  switch (event.type) {
+    case 'session_status':
+      return {
+        session: state.session && { ...state.session, status: event.data.status },
+        pendingApprovals: event.data.pendingApprovals,
+        ...(event.data.status === 'active' ? { runError: null } : {}),
+      }
+    case 'message':
+      return withMessage(state, event.data.message)
+    case 'delta':
+      return withText(state, event.data.messageId, event.data.content, '')
+    case 'reasoning_delta':
+      return withText(state, event.data.messageId, '', event.data.content)
+    case 'tool_call_start': {
+      const { toolCall } = event.data
+      return { startedCalls: [...state.startedCalls.filter((call) => call.id !== toolCall.id), toolCall] }
+    }
+    case 'action_proposed': {
+      const { proposal } = event.data
+      const next = {
+        actions: mergeActions(state.actions, [proposal]),
+        toFetch: state.toFetch.filter((id) => id !== proposal.id),
+        startedCalls: state.startedCalls.filter((call) => call.id !== proposal.toolCallId),
+      }
+      return { ...next, pendingApprovals: withPending({ ...state, ...next }, [proposal.id]) }
+    }
+    case 'action_update':
+      return withUpdate(state, event.data)
+    case 'tool_call_result':
+      return { startedCalls: state.startedCalls.filter((call) => call.id !== event.data.toolCall.id) }
+    case 'done':
+      return { streaming: [], startedCalls: [] }
+    case 'error':
+      return { streaming: [], startedCalls: [], runError: event.data }
+    // `session` is for chat callers; a type of a newer server is none of ours.
+    default:
+      return {}
+  }
+}
+
+function withMessage(state: SessionState, message: Message): Partial<SessionState> {
+  const others = state.messages.filter((other) => other.id !== message.id)
+  const called = new Set(message.toolCalls?.map((call) => call.id))
+  return {
+    messages: [...others, message].sort((a, b) => a.seq - b.seq),
+    streaming: state.streaming.filter((streaming) => streaming.messageId !== message.id),
+    startedCalls: state.startedCalls.filter((call) => !called.has(call.id)),
+    actions: mergeActions(state.actions, message.actions ?? []),
+  }
+}
+
+function withText(state: SessionState, messageId: string, content: string, reasoning: string): Partial<SessionState> {
+  // A whole message is never written over by its own deltas, whichever came first.
+  if (state.messages.some((message) => message.id === messageId)) return {}
+  const held = state.streaming.find((streaming) => streaming.messageId === messageId)
+  if (held === undefined) return { streaming: [...state.streaming, { messageId, content, reasoning }] }
+  const grown = { messageId, content: held.content + content, reasoning: held.reasoning + reasoning }
+  return { streaming: state.streaming.map((streaming) => (streaming === held ? grown : streaming)) }
+}
+
+function withUpdate(state: SessionState, update: EventDataOf<'action_update'>): Partial<SessionState> {
+  const { proposalId } = update
+  const updated = updateAction(state.actions[proposalId], update)
+  if (updated === undefined) return state.toFetch.includes(proposalId) ? {} : { toFetch: [...state.toFetch, proposalId] }
+  const next = { actions: { ...state.actions, [proposalId]: updated } }
+  return { ...next, pendingApprovals: withPending({ ...state, ...next }, [proposalId]) }
+}
+
+/** `pendingApprovals` brought in line with what the actions `ids` say now. */
+function withPending(state: SessionState, ids: readonly string[]): readonly string[] {
+  const gone = ids.filter((id) => state.actions[id]?.state !== 'proposed')
+  const come = ids.filter((id) => state.actions[id]?.state === 'proposed' && !state.pendingApprovals.includes(id))
+  if (gone.length === 0 && come.length === 0) return state.pendingApprovals
+  return [...state.pendingApprovals.filter((id) => !gone.includes(id)), ...come]
+}

@@ -1,0 +1,33 @@
+import type { Action, ConnectionState, Principal } from '@countersign/client'
+
+export type Verdict = 'approve' | 'decline'
+
+/** What a decision carries: what the person saw (`revision`, `digest`), and what they said. */
+export type DecisionDetails = { revision: number; digest: string; reason?: string; stop?: boolean }
+
+export type ApprovalCardProps = {
+  action: Action
+  /** Who looks at the card; null when nobody is signed in. */
+  me: Principal | null
+  /** Epoch milliseconds, for everything the card says about time. Default `Date.now`. */
+  now?: () => number
+  /** The stream behind `action`; decisions wait until it is `live`. Default `live`. */
+  connection?: ConnectionState['kind']
+  /**
+   * Sends the decision and resolves when the server took it. Reject with an `ApiError` of the client: the card says what it means.
+   * The card never shows a decision before `action` itself says so.
+   */
+  onDecide: (verdict: Verdict, details: DecisionDetails) => Promise<unknown>
+  /** Sends a failed action again; without it the card offers no Retry. */
+  onRetry?: () => Promise<unknown>
+  /** What the agent says about this action: shown boxed, as plain text, marked as not verified. */
+  agentSays?: string
+  /** Link to the run or session that asked. */
+  runHref?: string
+  /** Default 3. */
+  headingLevel?: 2 | 3 | 4 | 5 | 6
+  /** Single-key shortcuts inside the focused card (A, D); default true. Ctrl/⌘+Enter always works. */
+  shortcuts?: boolean
+  /** Offers "Decline and stop": also ends the run. Default false. */
+  offerStop?: boolean
+}
