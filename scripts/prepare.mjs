@@ -1,0 +1,125 @@
+// Makes a checkout ready for `npm start`, `npm test`, `npm run check` and `npm run bench`, and says what it does.
+// Runs before anything is installed, under whatever Node the machine has (18 or newer): built-in modules only.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const onWindows = process.platform === 'win32'
+const nodePath = join(root, 'node_modules', '.bin', onWindows ? 'node.cmd' : 'node')
+const chromiumPath = '/usr/bin/chromium'
+
+const say = (sentence) => console.log(sentence)
+
+const stop = (sentence) => {
+  console.error(`\n${sentence}`)
+  process.exit(1)
+}
+
+/** Runs a program quietly, with a sign of life every 10 seconds; its output is shown only when it fails. */
+async function run(what, command, args, options = {}) {
+  const startedAt = Date.now()
+  const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`
+  say(`${what} …`)
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], shell: onWindows, ...options })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const ticking = setInterval(() => say(`  still working, ${seconds()}`), 10_000)
+  const failure = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (code, signal) => resolve(code === 0 ? undefined : `it ended with ${signal ?? `code ${code}`}`))
+  })
+  clearInterval(ticking)
+  if (failure === undefined) return say(`  done in ${seconds()}`)
+  if (output.trim() !== '') console.error(output.trim())
+  stop(`${what} failed: ${failure}.`)
+}
+
+const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
+
+/** True when npm's own note of what it installed agrees with the lockfile, however it came to be installed. */
+function isInstalled() {
+  const notePath = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(notePath) || !existsSync(nodePath)) return false
+  const wanted = readJson(join(root, 'package-lock.json')).packages
+  const found = readJson(notePath).packages
+  const places = new Set([...Object.keys(wanted), ...Object.keys(found)].filter((place) => place.startsWith('node_modules/')))
+  for (const place of places) {
+    // What is optional is for other systems, and npm leaves it out here.
+    if (found[place] === undefined && wanted[place].optional) continue
+    if (found[place]?.version !== wanted[place]?.version || found[place]?.integrity !== wanted[place]?.integrity) return false
+  }
+  return true
+}
+
+async function install() {
+  if (!isInstalled()) {
+    // The Node inside node_modules must not run the install that replaces it.
+    const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
+    await run('Installing packages (npm ci), about a minute the first time', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      env: { ...process.env, PATH: path.join(delimiter) },
+    })
+  }
+  const version = spawnSync(nodePath, ['--version'], { encoding: 'utf8', shell: onWindows }).stdout?.trim() ?? ''
+  if (!(Number(/^v(\d+)\./.exec(version)?.[1]) >= 24)) {
+    stop(
+      `node_modules/.bin/node is ${version === '' ? 'not runnable' : version}, but 24 or newer is needed. Delete node_modules and try again.`,
+    )
+  }
+}
+
+function* files(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name === 'node_modules' || entry.name === 'dist' || /\.test\.tsx?$/.test(entry.name)) continue
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* files(path)
+    else yield path
+  }
+}
+
+async function buildConsole() {
+  const web = join(root, 'apps', 'web')
+  if (!existsSync(join(web, 'vite.config.ts'))) return say('The console has no build yet (apps/web/vite.config.ts is missing): skipped.')
+  const hash = createHash('sha256')
+  const sources = ['apps/web', 'packages/react', 'packages/client', 'packages/core'].flatMap((folder) => [...files(join(root, folder))])
+  for (const path of [...sources, join(root, 'package-lock.json')])
+    hash.update(relative(root, path)).update('\0').update(readFileSync(path))
+  const wanted = hash.digest('hex')
+  const stampPath = join(web, 'dist', '.sources')
+  if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === wanted) return
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  await run('Building the console', nodePath, [vite, 'build', '--logLevel', 'warn'], { cwd: web })
+  mkdirSync(dirname(stampPath), { recursive: true })
+  writeFileSync(stampPath, wanted)
+}
+
+async function findChromium() {
+  if (existsSync(chromiumPath)) return
+  const isRoot = process.getuid?.() === 0
+  const maySudo = !isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
+  const hasApt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0
+  if (!hasApt || !(isRoot || maySudo)) {
+    stop(
+      `The browser tests need Chromium at ${chromiumPath} and cannot run without it. Install it (Debian: apt-get install chromium) and try again.`,
+    )
+  }
+  const apt = (args) => (isRoot ? ['apt-get', args] : ['sudo', ['-n', 'apt-get', ...args]])
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  await run('Chromium is missing. Reading the package lists', ...apt(['update', '-q']), { env })
+  await run('Installing Chromium for the browser tests (apt-get)', ...apt(['install', '-y', '-q', '--no-install-recommends', 'chromium']), {
+    env,
+  })
+  if (!existsSync(chromiumPath)) stop(`Chromium was installed, but ${chromiumPath} is not there.`)
+}
+
+const needs = {
+  start: [install, buildConsole],
+  test: [install, buildConsole, findChromium],
+  check: [install],
+  bench: [install],
+}
+const task = process.argv[2] ?? ''
+if (!Object.hasOwn(needs, task)) stop(`Usage: node scripts/prepare.mjs <${Object.keys(needs).join('|')}>`)
+for (const step of needs[task]) await step()

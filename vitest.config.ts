@@ -1,0 +1,39 @@
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+const places = ['packages', 'apps', 'examples', 'scripts']
+const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['countersign-source', ...defaultServerConditions] } },
+  test: {
+    environment: 'node',
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: tests('.test.{ts,tsx}'),
+          exclude: ['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}')],
+          maxWorkers: 2,
+        },
+      },
+      {
+        // A browser each: after the others and one file at a time, so that a machine with two cores keeps its timing.
+        extends: true,
+        test: {
+          name: 'browser',
+          include: tests('.browser.test.{ts,tsx}'),
+          exclude: ['**/node_modules/**', '**/dist/**'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
