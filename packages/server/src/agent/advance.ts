@@ -1,0 +1,40 @@
+import { actions, messages, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { writeSession } from '../gate/index.ts'
+import type { AgentParts, AgentState } from './agent.ts'
+import { startRun } from './run.ts'
+import { takeStep } from './step.ts'
+
+type Next = { do: 'nothing' } | { do: 'start_run' } | { do: 'step'; session: SessionRow; run: RunRow }
+
+/**
+ * Does the next thing that the session's rows call for until there is none: a model call, a queued message's run. It waits for nobody:
+ * with actions open it returns, and whoever settles the last of them wakes the session again. Rows are all it goes by, so it can be
+ * killed anywhere and called again anywhere.
+ */
+export async function advance(parts: AgentParts, state: AgentState, sessionId: string): Promise<void> {
+  for (;;) {
+    const next = await parts.store.read(() => nextThing(sessionId))
+    if (next.do === 'nothing') return
+    if (next.do === 'start_run') {
+      await parts.store.transact(function* (outbox) {
+        const now = parts.clock.nowMs()
+        // Asked again inside the transaction: since the read, the queue may have been taken.
+        if ((yield* nextThing(sessionId)).do !== 'start_run') return
+        const writer = yield* writeSession(outbox, sessionId, now)
+        yield* startRun(outbox, writer, now)
+        yield* writer.finish()
+      })
+    } else if (!(await takeStep(parts, state, next.session, next.run))) return
+  }
+}
+
+function* nextThing(sessionId: string): Tx<Next> {
+  const session = yield* sessions.findSession.first({ id: sessionId })
+  if (!session) return { do: 'nothing' }
+  // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
+  if ((yield* actions.openActions.all({ session_id: sessionId })).length > 0) return { do: 'nothing' }
+  const run = yield* sessions.newestRun.first({ session_id: sessionId })
+  if (run?.state === 'open') return { do: 'step', session, run }
+  const queued = yield* messages.queuedMessages.all({ session_id: sessionId })
+  return queued.length > 0 ? { do: 'start_run' } : { do: 'nothing' }
+}

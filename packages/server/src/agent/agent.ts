@@ -1,0 +1,63 @@
+import type { Model, PolicyDocument, PostedMessage, Session, Tool } from '@countersign/core'
+import type { Logger } from 'pino'
+import type { Caller, Clock } from '../gate/index.ts'
+import type { Store } from '../store/index.ts'
+import { advance } from './advance.ts'
+import { approveInSession, type SessionVerdict } from './approve.ts'
+import { cancelSession } from './cancel.ts'
+import { createHistories, type Histories } from './history.ts'
+import { createSession, postMessage } from './messages.ts'
+
+/** An agent of the configuration, opened. */
+export interface Agent {
+  readonly name: string
+  readonly model: Model
+  readonly instructions: string
+  readonly tools: readonly Tool[]
+  /** Model calls per run before the run is stopped. */
+  readonly maxSteps: number
+  readonly actionsPerStep: 'one' | 'many'
+  readonly onDecline: 'continue' | 'stop'
+  readonly suggestions: readonly string[]
+}
+
+export interface AgentParts {
+  store: Store
+  agents: ReadonlyMap<string, Agent>
+  /** The agent of a session that names none. */
+  defaultAgent: string
+  policy: PolicyDocument
+  clock: Clock
+  log: Logger
+}
+
+/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted. */
+export interface AgentState {
+  histories: Histories
+  modelCalls: Map<string, AbortController>
+}
+
+export interface AgentLoop {
+  createSession(input: { agent?: string | undefined; title?: string | undefined }, caller: Caller): Promise<Session>
+  postMessage(sessionId: string, content: string, caller: Caller): Promise<PostedMessage>
+  approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
+  cancelSession(sessionId: string, caller: Caller): Promise<Session>
+  /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
+  advance(sessionId: string): Promise<void>
+  /** Aborts every model call under way; their runs go on when they are advanced again. */
+  abortModelCalls(): void
+}
+
+export function createAgentLoop(parts: AgentParts): AgentLoop {
+  const state: AgentState = { histories: createHistories(), modelCalls: new Map() }
+  return {
+    createSession: (input, caller) => createSession(parts, input, caller),
+    postMessage: (sessionId, content, caller) => postMessage(parts, sessionId, content, caller),
+    approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
+    cancelSession: (sessionId, caller) => cancelSession(parts, state, sessionId, caller),
+    advance: (sessionId) => advance(parts, state, sessionId),
+    abortModelCalls: () => {
+      for (const call of state.modelCalls.values()) call.abort()
+    },
+  }
+}

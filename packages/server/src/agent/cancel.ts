@@ -1,0 +1,35 @@
+import { assert, type Session } from '@countersign/core'
+import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { doOnce, messages, sessions } from '../store/index.ts'
+import type { AgentParts, AgentState } from './agent.ts'
+import { addNote, findVisibleSession } from './messages.ts'
+
+/**
+ * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
+ * its own. Harmless when nothing runs.
+ */
+export async function cancelSession(parts: AgentParts, state: AgentState, sessionId: string, caller: Caller): Promise<Session> {
+  const now = parts.clock.nowMs()
+  const session = await parts.store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      yield* findVisibleSession(sessionId, caller)
+      requireWriter(caller.principal)
+      const writer = yield* writeSession(outbox, sessionId, now)
+      const run = yield* sessions.newestRun.first({ session_id: sessionId })
+      if (run?.state === 'open') {
+        const reason = `Cancelled by ${caller.principal.name}`
+        yield* stopRun(outbox, writer, run.id, reason, now)
+        for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, run.id)
+        writer.row.approve_all_by = null
+        yield* addNote(writer, `${reason}.`, now)
+        yield* writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run.id } })
+        yield* writer.finish()
+      }
+      const row = yield* sessions.findSession.first({ id: sessionId })
+      assert(row, 'the session is still there')
+      return yield* viewSession(row)
+    }),
+  )
+  state.modelCalls.get(sessionId)?.abort()
+  return session
+}

@@ -1,0 +1,62 @@
+import type { NewEvent } from '@countersign/core'
+import { writeSession } from '../gate/index.ts'
+import type { AgentParts } from './agent.ts'
+
+/** About 30 writes a second at most per stream; the first piece goes out at once. */
+const MIN_INTERVAL_MS = 33
+
+/** Puts a message's pieces into the session's log while it streams; what comes while one write is under way shares the next. */
+export interface Deltas {
+  text(content: string): void
+  reasoning(content: string): void
+  toolCallStart(id: string, name: string): void
+  /** Drops what was not written: the whole message is stored, or nothing is. */
+  close(): void
+}
+
+export function openDeltas(parts: AgentParts, sessionId: string, messageId: string): Deltas {
+  let pending: NewEvent[] = []
+  let timer: NodeJS.Timeout | undefined
+  let isWriting = false
+  let isClosed = false
+
+  function push(event: NewEvent): void {
+    const last = pending.at(-1)
+    if (last && (last.type === 'delta' || last.type === 'reasoning_delta') && last.type === event.type) {
+      last.data = { messageId, content: last.data.content + (event.data as typeof last.data).content }
+    } else {
+      pending.push(event)
+    }
+    if (!isWriting && timer === undefined) void write()
+  }
+
+  async function write(): Promise<void> {
+    timer = undefined
+    if (isClosed || pending.length === 0) return
+    const batch = pending
+    pending = []
+    isWriting = true
+    try {
+      await parts.store.transact(function* (outbox) {
+        const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
+        for (const event of batch) yield* writer.event(event, messageId)
+        yield* writer.save()
+      })
+    } catch (error) {
+      // The pieces are a courtesy; the message itself is stored with its own error handling.
+      parts.log.warn({ sessionId, messageId, error }, 'delta.lost')
+    }
+    isWriting = false
+    if (!isClosed && pending.length > 0) timer = setTimeout(write, MIN_INTERVAL_MS)
+  }
+
+  return {
+    text: (content) => push({ type: 'delta', data: { messageId, content } }),
+    reasoning: (content) => push({ type: 'reasoning_delta', data: { messageId, content } }),
+    toolCallStart: (id, name) => push({ type: 'tool_call_start', data: { toolCall: { id, name } } }),
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}

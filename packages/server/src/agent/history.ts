@@ -1,0 +1,73 @@
+import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
+import { type MessageRow, messages, type Store } from '../store/index.ts'
+import type { Agent } from './agent.ts'
+
+/** Sessions whose history is kept in memory: at turn 100 reading it again costs more than the rest of the cycle. */
+const MAX_CACHED = 500
+
+interface Cached {
+  upTo: number
+  messages: ModelMessage[]
+}
+
+/** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
+export interface Histories {
+  read(store: Store, sessionId: string, agent: Agent): Promise<readonly ModelMessage[]>
+}
+
+export function createHistories(): Histories {
+  const cache = new Map<string, Cached>()
+  return {
+    async read(store, sessionId, agent) {
+      const known = cache.get(sessionId) ?? { upTo: 0, messages: [] }
+      const rows = await store.read(() => messages.historyAfter.all({ session_id: sessionId, after: known.upTo }))
+      const next = { upTo: rows.at(-1)?.history_seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent) }
+      // Last used goes to the end; the first of the map is the one longest unused.
+      cache.delete(sessionId)
+      cache.set(sessionId, next)
+      const oldest = cache.size > MAX_CACHED ? cache.keys().next().value : undefined
+      if (oldest !== undefined) cache.delete(oldest)
+      return next.messages
+    },
+  }
+}
+
+/** Appends rows in history order; the results of a step are put in the order of its calls, whatever order they were decided in. */
+function appendHistory(known: readonly ModelMessage[], rows: readonly MessageRow[], agent: Agent): ModelMessage[] {
+  const history = [...known]
+  const nameOf = (name: string) => agent.tools.find((tool) => tool.name === name)?.modelName ?? safeName(name)
+  for (const row of rows) {
+    if (row.role === 'user') history.push({ role: 'user', content: row.content })
+    else if (row.role === 'system') history.push({ role: 'user', content: `[A note of the approval system, not of the person: ${row.content}]` })
+    else if (row.role === 'assistant') history.push(assistantMessage(row, nameOf))
+    else insertResult(history, row)
+  }
+  return history
+}
+
+function assistantMessage(row: MessageRow, nameOf: (name: string) => string): ModelMessage {
+  const calls: ToolCall[] = row.tool_calls === null ? [] : JSON.parse(row.tool_calls)
+  const toolCalls: ModelToolCall[] = calls.map((call) => ({ id: call.id, name: nameOf(call.name), arguments: call.arguments }))
+  return {
+    role: 'assistant',
+    content: row.content,
+    toolCalls,
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.payload === null ? {} : { providerData: JSON.parse(row.payload) }),
+  }
+}
+
+function insertResult(history: ModelMessage[], row: MessageRow): void {
+  assert(row.tool_call_id !== null && row.payload !== null, `tool message ${row.id} names its call and outcome`)
+  const at = history.findLastIndex((message) => message.role === 'assistant' && message.toolCalls.some((call) => call.id === row.tool_call_id))
+  const step = history[at]
+  assert(step?.role === 'assistant', `tool message ${row.id} follows its call`)
+  const rank = (id: string) => step.toolCalls.findIndex((call) => call.id === id)
+  let place = at + 1
+  for (let next = history[place]; next?.role === 'tool' && rank(next.toolCallId) < rank(row.tool_call_id); next = history[++place]);
+  const toolName = step.toolCalls[rank(row.tool_call_id)]?.name ?? ''
+  history.splice(place, 0, { role: 'tool', toolCallId: row.tool_call_id, toolName, outcome: JSON.parse(row.payload) })
+}
+
+/** A name that a model made up, in the characters that every provider takes back. */
+const safeName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown'

@@ -1,0 +1,77 @@
+import type { Model, ModelRequest, Usage } from '@countersign/core'
+import type { Deltas } from './deltas.ts'
+
+export interface HeardCall {
+  key: string
+  providerCallId: string | undefined
+  name: string
+  argumentsText: string
+}
+
+/** What one model call came to. With a `failure` nothing of it may be carried out. */
+export interface Heard {
+  text: string
+  calls: HeardCall[]
+  usage: Usage | undefined
+  providerData: string | undefined
+  /** True when the answer stopped at the length limit. */
+  cut: boolean
+  failure: { code: string; error: string } | undefined
+}
+
+/** A model that never stops talking is stopped: far above what any provider sends in one step. */
+const MAX_TEXT = 2_000_000
+const MAX_CALLS = 128
+
+/** Hears one model call to its end, passing text on as it comes. Never throws for what the model does. */
+export async function listenToModel(model: Model, request: ModelRequest, deltas: Deltas): Promise<Heard> {
+  const heard: Heard = { text: '', calls: [], usage: undefined, providerData: undefined, cut: false, failure: undefined }
+  let isWhole = false
+  let started = 0
+  try {
+    for await (const event of model.stream(request)) {
+      if (event.type === 'text') {
+        heard.text += event.delta
+        deltas.text(event.delta)
+      } else if (event.type === 'reasoning') {
+        deltas.reasoning(event.delta)
+      } else if (event.type === 'tool_call_start') {
+        started++
+        deltas.toolCallStart(event.key, event.name)
+      } else if (event.type === 'tool_call') {
+        heard.calls.push({ key: event.key, providerCallId: event.providerCallId, name: event.name, argumentsText: event.argumentsText })
+      } else if (event.type === 'error') {
+        heard.failure = { code: event.code, error: event.message }
+        break
+      } else {
+        isWhole = true
+        heard.usage = event.usage
+        heard.providerData = event.providerData === undefined ? undefined : JSON.stringify(event.providerData)
+        heard.cut = event.reason === 'length'
+        if (event.reason !== 'stop' && event.reason !== 'tool_calls') heard.failure = unfinished(event.reason, heard, started)
+      }
+      if (heard.text.length > MAX_TEXT || heard.calls.length > MAX_CALLS) {
+        heard.failure = { code: 'model_error', error: 'The model’s answer was too large.' }
+        break
+      }
+    }
+  } catch (error) {
+    heard.failure ??= { code: 'model_error', error: request.signal.aborted ? 'The model call was stopped.' : 'The model call broke.' }
+    if (!request.signal.aborted) throw error
+  }
+  if (!isWhole) heard.failure ??= { code: 'model_broken_stream', error: 'The model’s answer ended before it was complete.' }
+  if (heard.failure && started + heard.calls.length > 0) {
+    heard.failure.error += ` Nothing of what it was about to do was carried out.`
+  }
+  return heard
+}
+
+function unfinished(reason: 'length' | 'content_filter' | 'other', heard: Heard, started: number): Heard['failure'] {
+  if (heard.calls.length === 0 && started === 0 && reason !== 'content_filter' && heard.text !== '') return undefined
+  const words = {
+    length: 'The model’s answer was cut at its length limit.',
+    content_filter: 'The provider stopped the model’s answer (content filter).',
+    other: 'The model stopped for a reason it did not name.',
+  }
+  return { code: reason === 'length' ? 'model_truncated' : 'model_stopped', error: words[reason] }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { assert, CountersignError, makeId, type PostedMessage, readCommand, type Session } from '@countersign/core'
+import { type Caller, mayDecide, requireVisible, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
+import { actions, doOnce, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { decideAll } from './approve.ts'
+import { startRun } from './run.ts'
+
+const TITLE_LENGTH = 80
+
+/** @throws CountersignError `not_found` for an agent that is not configured. */
+export async function createSession(
+  parts: AgentParts,
+  input: { agent?: string | undefined; title?: string | undefined },
+  caller: Caller,
+): Promise<Session> {
+  requireWriter(caller.principal)
+  const agent = input.agent ?? parts.defaultAgent
+  if (!parts.agents.has(agent)) {
+    throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...parts.agents.keys()].join(', ')}`)
+  }
+  const now = parts.clock.nowMs()
+  return parts.store.transact(() =>
+    doOnce(caller.once, now, function* () {
+      const id = makeId('ses', now, randomBytes(16))
+      yield* sessions.insertSession.run({ id, agent, title: input.title ?? '', owner_id: caller.principal.id, now })
+      const row = yield* sessions.findSession.first({ id })
+      assert(row, 'an inserted session is there')
+      return yield* viewSession(row)
+    }),
+  )
+}
+
+/** The session, for someone who may see it. @throws CountersignError `not_found`. */
+export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
+  const row = yield* sessions.findSession.first({ id: sessionId })
+  requireVisible(caller.principal, row?.owner_id, `session ${sessionId}`)
+  assert(row, 'a visible session exists')
+  return row
+}
+
+/**
+ * Takes a message: an exact command word from someone who may decide settles what waits; any other text begins a run, or is queued while
+ * one is under way.
+ * @throws CountersignError `not_found`, `forbidden`.
+ */
+export async function postMessage(parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> {
+  const now = parts.clock.nowMs()
+  return parts.store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      yield* findVisibleSession(sessionId, caller)
+      requireWriter(caller.principal)
+      const writer = yield* writeSession(outbox, sessionId, now)
+      const open = yield* actions.openActions.all({ session_id: sessionId })
+      const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
+      const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined
+
+      let posted: PostedMessage
+      if (command) {
+        const messageId = yield* addUserMessage(writer, content, 'command', now)
+        const named = command.actionId === undefined ? waiting : [command.actionId]
+        if (!command.all && named.length > 1) {
+          yield* addNote(writer, `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`, now)
+          posted = { messageId, decided: [] }
+        } else {
+          const decided = yield* decideAll(parts, outbox, writer, named, { verdict: command.verdict, all: command.all }, caller, now)
+          posted = { messageId, decided: yield* viewActions(decided) }
+        }
+      } else {
+        const run = yield* sessions.newestRun.first({ session_id: sessionId })
+        const isBusy = open.length > 0 || run?.state === 'open'
+        if (writer.row.title === '') writer.row.title = titleFrom(content)
+        if (isBusy) {
+          posted = { messageId: yield* addUserMessage(writer, content, 'queued', now), queued: true }
+        } else {
+          const runId = yield* startRun(outbox, writer, now)
+          posted = { messageId: yield* addUserMessage(writer, content, { runId }, now), runId }
+        }
+      }
+      yield* writer.finish()
+      return posted
+    }),
+  )
+}
+
+/** A command word is said to us, not to the model; a queued message waits for its run. */
+function* addUserMessage(writer: SessionWriter, content: string, as: 'command' | 'queued' | { runId: string }, now: number): Tx<string> {
+  const { id } = yield* writer.message({
+    id: makeId('msg', now, randomBytes(16)),
+    role: 'user',
+    content,
+    queued: as === 'queued' ? 1 : 0,
+    inHistory: typeof as === 'object',
+    run_id: typeof as === 'object' ? as.runId : null,
+  })
+  return id
+}
+
+/** Says something to the people in the session; the model does not see it. */
+export function* addNote(writer: SessionWriter, content: string, now: number): Tx<void> {
+  yield* writer.message({ id: makeId('msg', now, randomBytes(16)), role: 'system', kind: 'note', content, inHistory: false })
+}
+
+const titleFrom = (content: string): string => {
+  const line = content.trim().replaceAll(/\s+/g, ' ')
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { makeId, type Principal, type ToolCall, type Usage } from '@countersign/core'
+import { insertPrepared, type SessionWriter, viewAction, writeSession } from '../gate/index.ts'
+import { outcomeOf } from '../gate/tool-result.ts'
+import { type ActionRow, events, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import type { Agent, AgentParts } from './agent.ts'
+import type { PreparedCall } from './calls.ts'
+import type { Heard } from './listen.ts'
+import { addNote } from './messages.ts'
+import { startQueuedRun } from './run.ts'
+
+interface StepOf {
+  session: SessionRow
+  run: RunRow
+  messageId: string
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
+
+interface StepResult extends StepOf {
+  agent: Agent
+  heard: Heard
+  calls: PreparedCall[]
+  requestedBy: Principal
+}
+
+/**
+ * Stores a whole step: the message, its actions with their verdicts, the refused calls' results, the request to people, the end of the
+ * run when nothing was called. False when another loop made this step or the run has ended meanwhile: then nothing is stored.
+ */
+export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean> {
+  const now = parts.clock.nowMs()
+  return parts.store.transact(function* (outbox) {
+    const run = yield* countStep(step, step.heard.usage ?? NO_USAGE, now)
+    if (!run) return false
+    const { messageId, heard, calls } = step
+    const writer = yield* writeSession(outbox, step.session.id, now)
+    yield* events.dropDeltas.run({ message_id: messageId })
+    const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
+    if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
+    if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
+    if (toolCalls.length === 0) {
+      yield* sessions.endRun.first({ id: run.id, state: 'done', now })
+      yield* writer.event({ type: 'done', data: { messageId, runId: run.id, usage: usageOf(run) } })
+      yield* startQueuedRun(outbox, writer, now)
+    } else {
+      const rows = yield* insertCalls(outbox, writer, step, now)
+      yield* askPeople(writer, run.id, rows, now)
+    }
+    yield* writer.finish()
+    return true
+  })
+}
+
+const countStep = ({ run }: StepOf, usage: Usage, now: number) =>
+  sessions.countStep.first({
+    id: run.id,
+    steps: run.steps,
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    output_tokens: usage.outputTokens,
+    now,
+  })
+
+const usageOf = (run: RunRow): Usage => ({
+  inputTokens: run.input_tokens,
+  cachedInputTokens: run.cached_input_tokens,
+  outputTokens: run.output_tokens,
+})
+
+function* addAnswer(writer: SessionWriter, { run, messageId, heard, agent }: StepResult, text: string, toolCalls: ToolCall[]): Tx<void> {
+  yield* writer.message({
+    id: messageId,
+    run_id: run.id,
+    role: 'assistant',
+    content: text,
+    model: agent.model.id,
+    payload: heard.providerData ?? null,
+    inHistory: true,
+    ...(toolCalls.length > 0 ? { toolCalls } : {}),
+  })
+}
+
+function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, now: number): Tx<ActionRow[]> {
+  const rows: ActionRow[] = []
+  for (const [position, call] of step.calls.entries()) {
+    const toolCall = { id: call.toolCallId, name: call.name }
+    const result = { messageId: makeId('msg', now, randomBytes(16)), runId: step.run.id, toolCall }
+    if ('rejection' in call) {
+      yield* writer.toolResult({ ...result, outcome: { type: 'error', message: call.rejection } })
+      continue
+    }
+    const row = yield* insertPrepared(outbox, {
+      prepared: call.prepared,
+      placement: { sessionId: step.session.id, runId: step.run.id, messageId: step.messageId, toolCallId: call.toolCallId, position },
+      requestedBy: step.requestedBy,
+      agent: step.agent.name,
+      approvedAllBy: writer.row.approve_all_by,
+      nowMs: now,
+    })
+    yield* writer.event({ type: 'action_proposed', data: { proposal: yield* viewAction(row) } }, row.id)
+    // Policy refused it: the model hears the rule's reason at once.
+    if (row.state === 'declined') yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
+    rows.push(row)
+  }
+  return rows
+}
+
+/** The request is also a message (D4.1): whoever comes back to the session reads what is waiting. The model never sees it. */
+function* askPeople(writer: SessionWriter, runId: string, rows: readonly ActionRow[], now: number): Tx<void> {
+  const waiting = rows.filter((row) => row.state === 'proposed')
+  if (waiting.length === 0) return
+  const what = waiting.map((row) => row.description)
+  const content =
+    waiting.length === 1
+      ? `I need approval to use ${waiting[0]?.tool}: ${what[0]}. Please approve or reject this action.`
+      : `I need approval for ${waiting.length} actions:\n${what.map((line) => `- ${line}`).join('\n')}\nPlease approve or reject each.`
+  yield* writer.message({
+    id: makeId('msg', now, randomBytes(16)),
+    run_id: runId,
+    role: 'assistant',
+    kind: 'request',
+    content,
+    actionIds: waiting.map((row) => row.id),
+    inHistory: false,
+  })
+}
+
+interface Failure extends StepOf {
+  text: string
+  code: string
+  error: string
+}
+
+/** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
+export async function failRun(parts: AgentParts, { session, run, messageId, text, code, error }: Failure): Promise<boolean> {
+  const now = parts.clock.nowMs()
+  parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
+  return parts.store.transact(function* (outbox) {
+    const ended = yield* sessions.endRun.first({ id: run.id, state: 'failed', now })
+    if (!ended) return false
+    const writer = yield* writeSession(outbox, session.id, now)
+    yield* events.dropDeltas.run({ message_id: messageId })
+    if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
+    yield* addNote(writer, error, now)
+    yield* writer.event({ type: 'error', data: { code, error, runId: run.id } })
+    yield* startQueuedRun(outbox, writer, now)
+    yield* writer.finish()
+    return true
+  })
+}

@@ -1,0 +1,51 @@
+import type { RunRow, SessionRow } from '../store/index.ts'
+import { viewPrincipal } from '../gate/view.ts'
+import type { Agent, AgentParts, AgentState } from './agent.ts'
+import { prepareCalls } from './calls.ts'
+import { openDeltas } from './deltas.ts'
+import { listenToModel } from './listen.ts'
+import { failRun, finishStep } from './outcome.ts'
+
+const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
+
+/** The id of a step's message is fixed by its run and number: after a crash the same step streams into the same message again. */
+export const stepMessageId = (run: RunRow): string => `msg_${run.id.slice('run_'.length)}_${run.steps + 1}`
+
+/** Makes one model call and stores all that came of it in one transaction. False when the loop should leave the session alone. */
+export async function takeStep(parts: AgentParts, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
+  const agent = parts.agents.get(session.agent)
+  const messageId = stepMessageId(run)
+  if (!agent) {
+    return failRun(parts, { session, run, messageId, text: '', code: 'agent_missing', error: `The agent ${session.agent} is no longer configured.` })
+  }
+  if (run.steps >= agent.maxSteps) {
+    const error = `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.`
+    return failRun(parts, { session, run, messageId, text: '', code: 'max_steps', error })
+  }
+
+  const call = new AbortController()
+  state.modelCalls.set(session.id, call)
+  const deltas = openDeltas(parts, session.id, messageId)
+  try {
+    const history = await state.histories.read(parts.store, session.id, agent)
+    const heard = await listenToModel(
+      agent.model,
+      { instructions: instructionsOf(agent), messages: history, tools: agent.tools.map(asModelTool), signal: call.signal },
+      deltas,
+    )
+    // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
+    if (call.signal.aborted) return false
+    if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
+    const requestedBy = await parts.store.read(() => viewPrincipal(session.owner_id))
+    const prepared = await prepareCalls(parts, agent, session.id, heard.calls)
+    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, requestedBy })
+  } finally {
+    deltas.close()
+    if (state.modelCalls.get(session.id) === call) state.modelCalls.delete(session.id)
+  }
+}
+
+const instructionsOf = (agent: Agent): string =>
+  agent.actionsPerStep === 'one' ? [agent.instructions, ONE_AT_A_TIME].filter(Boolean).join('\n\n') : agent.instructions
+
+const asModelTool = (tool: Agent['tools'][number]) => ({ name: tool.modelName, description: tool.description, inputSchema: tool.inputSchema })

@@ -1,0 +1,2 @@
+export { createEventHub, type EventHub } from './event-hub.ts'
+export { createDispatch, type Dispatch, type Work } from './in-process.ts'

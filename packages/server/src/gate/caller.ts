@@ -1,0 +1,35 @@
+import { CountersignError, type Principal } from '@countersign/core'
+import type { OnceKey } from '../store/index.ts'
+
+/** Who calls, and the idempotency key of the request where it had one. */
+export interface Caller {
+  principal: Principal
+  once?: OnceKey
+}
+
+/** What every part of the engine takes from outside: time and randomness. */
+export interface Clock {
+  nowMs(): number
+}
+
+const SEES_ALL = ['admin', 'approver', 'viewer']
+
+/** Persons with a role see everything; agents and services see what they asked for themselves. */
+export const seesAll = (principal: Principal): boolean =>
+  principal.kind === 'person' && principal.roles.some((role) => SEES_ALL.includes(role))
+
+/** @throws CountersignError `not_found`, in the same words as for an id that does not exist. */
+export function requireVisible(principal: Principal, ownerId: string | undefined, what: string): void {
+  if (ownerId !== undefined && (seesAll(principal) || ownerId === principal.id)) return
+  throw new CountersignError('not_found', `there is no ${what}`)
+}
+
+/** True when `principal` may settle an action that asks for `roles`. Only persons ever may. */
+export const mayDecide = (principal: Principal, roles: readonly string[]): boolean =>
+  principal.kind === 'person' && (principal.roles.includes('admin') || roles.some((role) => principal.roles.includes(role)))
+
+/** @throws CountersignError `forbidden` for a viewer: reading is all that role is for. */
+export function requireWriter(principal: Principal): void {
+  if (principal.kind !== 'person' || principal.roles.includes('admin') || principal.roles.includes('approver')) return
+  throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+}

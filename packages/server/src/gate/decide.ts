@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { type Action, CountersignError, type DecisionBody, makeId } from '@countersign/core'
+import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type Caller, mayDecide, requireVisible } from './caller.ts'
+import { announceUpdate, writeSessionOf } from './events.ts'
+import type { GateParts } from './gate.ts'
+import type { SessionWriter } from './session-writer.ts'
+import { outcomeOf } from './tool-result.ts'
+import { isoTime, viewAction, viewVotes } from './view.ts'
+
+const DEFAULT_REASON = 'User declined'
+
+/**
+ * Takes one person's decision. Repeating one's own decision changes nothing and answers the action as it is now.
+ * @throws CountersignError `not_found`; `forbidden` for who may not decide; `revision_mismatch` when the decision names another revision or
+ * digest; `already_decided` with the current action when someone or something else was first.
+ */
+export const decide = (parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> => {
+  const nowMs = parts.clock.nowMs()
+  return parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const row = yield* findForDecision(actionId, caller)
+      const { row: decided, writer } = yield* decideRow(outbox, row, body, caller, nowMs)
+      yield* endWrite(parts, outbox, decided, writer, body)
+      return yield* viewAction(decided)
+    }),
+  )
+}
+
+/** Decides several actions of one session in one transaction: `approve all`, and what a typed word names. */
+export function* decideInSession(
+  outbox: Outbox,
+  writer: SessionWriter,
+  actionIds: readonly string[],
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+): Tx<ActionRow[]> {
+  const decided: ActionRow[] = []
+  for (const actionId of actionIds) {
+    const row = yield* findForDecision(actionId, caller)
+    decided.push((yield* decideRow(outbox, row, { ...body, revision: row.revision }, caller, nowMs, writer)).row)
+  }
+  return decided
+}
+
+function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  requireVisible(principal, row?.requested_by, `action ${actionId}`)
+  if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
+  const { roles } = JSON.parse(row.requires)
+  if (!mayDecide(principal, roles)) {
+    const why = principal.kind === 'person' ? `the role ${roles.join(' or ')} is needed` : `only persons decide, ${principal.name} is an ${principal.kind}`
+    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
+  }
+  return row
+}
+
+function* decideRow(
+  outbox: Outbox,
+  row: ActionRow,
+  body: DecisionBody,
+  { principal }: Caller,
+  nowMs: number,
+  opened?: SessionWriter,
+): Tx<{ row: ActionRow; writer: SessionWriter | undefined }> {
+  if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id), writer: undefined }
+  // Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean.
+  const revision = body.revision ?? (row.revision === 1 ? 1 : undefined)
+  if (revision !== row.revision || (body.digest !== undefined && body.digest !== row.digest)) {
+    throw new CountersignError('revision_mismatch', `action ${row.id} changed since it was shown: look at it again`, {
+      action: yield* viewAction(row),
+    })
+  }
+  const moved = yield* actions.decideAction.first({
+    id: row.id,
+    revision,
+    to: body.verdict === 'approve' ? 'approved' : 'declined',
+    now: nowMs,
+  })
+  if (!moved) {
+    const current = yield* actions.findAction.first({ id: row.id })
+    return { row: yield* answerLate(current ?? row, body, principal.id), writer: undefined }
+  }
+  const reason = body.reason?.trim() || undefined
+  yield* actions.insertVote.run({
+    action_id: row.id,
+    revision,
+    principal_id: principal.id,
+    verdict: body.verdict,
+    reason: reason ?? null,
+    created_at: nowMs,
+  })
+  const writer = opened ?? (yield* writeSessionOf(outbox, moved, nowMs))
+  yield* announceUpdate(outbox, writer, moved, { votes: yield* viewVotes(row.id) }, nowMs)
+  if (body.verdict === 'approve') {
+    if (moved.executor === 'server') outbox.actions.add(moved.id)
+  } else {
+    yield* writeToolResult(writer, moved, reason ?? DEFAULT_REASON, nowMs)
+    if (moved.session_id !== null) outbox.sessions.add(moved.session_id)
+  }
+  return { row: moved, writer }
+}
+
+/** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */
+function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
+  const votes = yield* actions.votesOf.all({ action_id: row.id })
+  if (votes.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
+  const action = yield* viewAction(row)
+  const winner = action.votes[0]
+  const by = winner ? `${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}` : `${row.state} at ${isoTime(row.updated_at)}`
+  throw new CountersignError('already_decided', `action ${row.id} was already ${by}`, { action })
+}
+
+/** Leaves the result of a settled action in its session, where the model will find it. */
+export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
+  if (!writer) return
+  yield* writer.toolResult({
+    messageId: makeId('msg', nowMs, randomBytes(16)),
+    runId: row.run_id,
+    toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
+    outcome: outcomeOf(row, reason),
+    actionId: row.id,
+  })
+}
+
+function* endWrite(parts: GateParts, outbox: Outbox, row: ActionRow, writer: SessionWriter | undefined, body: DecisionBody): Tx<void> {
+  if (!writer) return
+  const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
+  if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, 'Not started: the run was stopped', parts.clock.nowMs())
+  yield* writer.finish()
+}
+
+/** Ends a run with no further model call: what has not started is cancelled, what is executing settles on its own. */
+export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, reason: string, nowMs: number): Tx<void> {
+  for (const open of yield* actions.openActions.all({ session_id: writer.row.id })) {
+    const cancelled = yield* actions.cancelAction.first({ id: open.id, now: nowMs })
+    if (!cancelled) continue
+    yield* announceUpdate(outbox, writer, cancelled, {}, nowMs)
+    yield* writeToolResult(writer, cancelled, reason, nowMs)
+  }
+  yield* sessions.endRun.first({ id: runId, state: 'cancelled', now: nowMs })
+}

@@ -1,0 +1,7 @@
+export { type Caller, type Clock, mayDecide, requireVisible, requireWriter, seesAll } from './caller.ts'
+export { decideInSession, stopRun } from './decide.ts'
+export { createGate, type Gate, type GateParts } from './gate.ts'
+export { type PreparedAction, prepareAction } from './prepare.ts'
+export { insertPrepared } from './propose.ts'
+export { type SessionWriter, writeSession } from './session-writer.ts'
+export { viewAction, viewActions, viewMessageWithActions, viewSession } from './view.ts'

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import {
+  canonicalJson,
+  CountersignError,
+  evaluatePolicy,
+  type JsonObject,
+  type PolicyDocument,
+  type PolicyResult,
+  type PreviewField,
+  type Tool,
+} from '@countersign/core'
+import { toolDefinitionHash } from '../tools/index.ts'
+
+/** A target that takes longer than this to be read gets a card without current values. */
+const PREVIEW_TIMEOUT_MS = 5_000
+
+/** Everything about a proposed call that is worked out before the transaction that stores it. */
+export interface PreparedAction {
+  tool: Tool
+  /** Canonical: what is shown, hashed, stored and sent. */
+  argumentsText: string
+  definitionHash: string
+  digest: string
+  description: string
+  preview: PreviewField[] | null
+  previewError: string | null
+  previewedAtMs: number | null
+  policy: PolicyResult & { reason: string }
+}
+
+export interface PrepareInput {
+  tool: Tool
+  arguments: JsonObject
+  agent: string | undefined
+  policy: PolicyDocument
+  nowMs: number
+}
+
+/**
+ * Checks a call's arguments, asks policy, and reads what would change.
+ * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`.
+ */
+export async function prepareAction({ tool, arguments: args, agent, policy, nowMs }: PrepareInput): Promise<PreparedAction> {
+  const checked = tool.check(args)
+  if (!checked.ok) {
+    const first = checked.issues[0]
+    const where = first?.path ? ` at ${first.path}` : ''
+    throw new CountersignError('invalid_arguments', `${tool.name}: ${first?.message ?? 'the arguments do not fit'}${where}`, {
+      issues: checked.issues,
+    })
+  }
+  const argumentsText = canonicalJson(checked.value)
+  const definitionHash = toolDefinitionHash(tool)
+  const result = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
+  // Only a person looks at a preview: what runs or is refused at once needs none.
+  const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, nowMs) : NO_PREVIEW
+  return {
+    tool,
+    argumentsText,
+    definitionHash,
+    digest: digestAction(tool, definitionHash, argumentsText),
+    description: tool.describe(checked.value),
+    ...preview,
+    policy: { ...result, reason: REASONS[result.verdict](result.rule) },
+  }
+}
+
+const REASONS = {
+  allow: (rule: string) => `allowed by the rule "${rule}"`,
+  ask: (rule: string) => (rule === 'default' ? 'a person decides about every change' : `the rule "${rule}" asks a person`),
+  deny: (rule: string) => (rule === 'default' ? 'policy denies what no rule allows' : `denied by the rule "${rule}"`),
+}
+
+const NO_PREVIEW = { preview: null, previewError: null, previewedAtMs: null }
+
+async function readPreview(tool: Tool, args: JsonObject, nowMs: number) {
+  if (!tool.preview) return NO_PREVIEW
+  try {
+    return { preview: await tool.preview(args, AbortSignal.timeout(PREVIEW_TIMEOUT_MS)), previewError: null, previewedAtMs: nowMs }
+  } catch (error) {
+    const known = error instanceof Error && error.name === 'ToolError'
+    return { preview: null, previewError: known ? error.message : 'the current values could not be read', previewedAtMs: null }
+  }
+}
+
+/**
+ * The digest that a decision is bound to: SHA-256 over the canonical JSON of what will be sent and where. Computed again from the
+ * stored bytes when the action starts.
+ */
+export function digestAction(tool: Pick<Tool, 'name' | 'destination'>, definitionHash: string, argumentsText: string): string {
+  const bound = canonicalJson({ tool: tool.name, definition: definitionHash, arguments: argumentsText, destination: tool.destination })
+  return `sha256:${createHash('sha256').update(bound).digest('hex')}`
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { type Action, assert, CountersignError, type JsonObject, makeId, type Principal } from '@countersign/core'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { type Caller, requireWriter } from './caller.ts'
+import { appendEvent } from './events.ts'
+import type { GateParts } from './gate.ts'
+import { type PreparedAction, prepareAction } from './prepare.ts'
+import { viewAction } from './view.ts'
+
+/** Where an action belongs; all null for one that an outside agent proposes. */
+export interface Placement {
+  sessionId: string | null
+  runId: string | null
+  messageId: string | null
+  toolCallId: string | null
+  position: number
+}
+
+const NOWHERE: Placement = { sessionId: null, runId: null, messageId: null, toolCallId: null, position: 0 }
+
+export interface InsertInput {
+  prepared: PreparedAction
+  placement: Placement
+  requestedBy: Principal
+  agent: string | undefined
+  /** The person who approved everything further in this session, if one did. */
+  approvedAllBy: string | null
+  nowMs: number
+}
+
+const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as const
+
+/** Stores a prepared action with its verdict; an allowed one is put up for execution. The caller announces it. */
+export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRow> {
+  const { prepared, placement, requestedBy, nowMs } = input
+  const { tool } = prepared
+  const id = makeId('act', nowMs, randomBytes(16))
+  const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
+  const row = yield* actions.insertAction.first({
+    id,
+    session_id: placement.sessionId,
+    run_id: placement.runId,
+    message_id: placement.messageId,
+    tool_call_id: placement.toolCallId,
+    position: placement.position,
+    tool: tool.name,
+    effect: tool.effect,
+    destination: tool.destination,
+    definition_hash: prepared.definitionHash,
+    arguments: prepared.argumentsText,
+    digest: prepared.digest,
+    description: prepared.description,
+    preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
+    preview_error: prepared.previewError,
+    previewed_at: prepared.previewedAtMs,
+    risk: JSON.stringify(RISK[tool.effect]),
+    state: STATE_AFTER[policy.verdict],
+    policy: JSON.stringify({ ...policy, version: 1 }),
+    requires: REQUIRES,
+    requested_by: requestedBy.id,
+    agent: input.agent ?? null,
+    executor: tool.executor,
+    idempotency_key: `${id}.1`,
+    now: nowMs,
+  })
+  assert(row, 'an inserted action comes back')
+  if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
+  return row
+}
+
+const APPROVED_ALL = {
+  verdict: 'allow',
+  rule: 'approve all',
+  reason: 'a person approved everything further in this session',
+} as const
+
+const REQUIRES = JSON.stringify({ quorum: 1, roles: ['approver'], notRequester: false })
+
+/** Unknown is medium, never low; only a read is low. */
+const RISK = {
+  read: { level: 'low', reasons: ['reads only'], setBy: 'tool' },
+  write: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' },
+} as const
+
+export interface ProposeInput {
+  tool: string
+  arguments: JsonObject
+  agent?: string | undefined
+}
+
+/**
+ * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`.
+ */
+export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<Action> {
+  requireWriter(caller.principal)
+  const tool = parts.tools.byName(input.tool)
+  if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  const nowMs = parts.clock.nowMs()
+  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy: parts.policy, nowMs })
+  return parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const row = yield* insertPrepared(outbox, {
+        prepared,
+        placement: NOWHERE,
+        requestedBy: caller.principal,
+        agent: input.agent,
+        approvedAllBy: null,
+        nowMs,
+      })
+      const proposal = yield* viewAction(row)
+      yield* appendEvent(outbox, { type: 'action_proposed', data: { proposal } }, row.id, nowMs)
+      return proposal
+    }),
+  )
+}

@@ -1,0 +1,111 @@
+import { type Action, assert, type Message, type Principal, type Session, type Vote } from '@countersign/core'
+import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow } from '../store/index.ts'
+
+/** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+export function* viewPrincipal(id: string): Tx<Principal> {
+  const row = yield* principals.findPrincipal.first({ id })
+  assert(row, `principal ${id} is in the table that refers to it`)
+  return { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+}
+
+function* viewVote(row: VoteRow): Tx<Vote> {
+  const by = yield* viewPrincipal(row.principal_id)
+  return { by, verdict: row.verdict, at: isoTime(row.created_at), ...(row.reason === null ? {} : { reason: row.reason }) }
+}
+
+export function* viewVotes(actionId: string): Tx<Vote[]> {
+  const votes: Vote[] = []
+  for (const row of yield* actions.votesOf.all({ action_id: actionId })) votes.push(yield* viewVote(row))
+  return votes
+}
+
+const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+
+/** An action as it leaves the server. */
+export function* viewAction(row: ActionRow): Tx<Action> {
+  const policy = JSON.parse(row.policy)
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    messageId: row.message_id,
+    toolCallId: row.tool_call_id,
+    tool: row.tool,
+    effect: row.effect,
+    destination: row.destination,
+    arguments: JSON.parse(row.arguments),
+    digest: row.digest,
+    revision: row.revision,
+    description: row.description,
+    preview: parsed(row.preview),
+    previewError: row.preview_error,
+    previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
+    risk: JSON.parse(row.risk),
+    state: row.state,
+    policy,
+    requires: JSON.parse(row.requires),
+    // Only what was asked can have votes; a read that policy allowed has none to look for.
+    votes: policy.verdict === 'ask' ? yield* viewVotes(row.id) : [],
+    requestedBy: yield* viewPrincipal(row.requested_by),
+    agent: row.agent,
+    executor: row.executor,
+    attempt: row.attempt,
+    idempotencyKey: row.idempotency_key,
+    ...(row.result === null ? {} : { result: JSON.parse(row.result) }),
+    resultUrl: row.result_url,
+    error: parsed(row.error),
+    expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  }
+}
+
+export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
+  const views: Action[] = []
+  for (const row of rows) views.push(yield* viewAction(row))
+  return views
+}
+
+/** A message without its actions: those change, the message does not. */
+export const viewMessage = (row: MessageRow): Message => ({
+  id: row.id,
+  sessionId: row.session_id,
+  runId: row.run_id,
+  role: row.role,
+  kind: row.kind,
+  content: row.content,
+  ...(row.queued ? { queued: true } : {}),
+  ...(row.tool_calls === null ? {} : { toolCalls: JSON.parse(row.tool_calls) }),
+  ...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
+  ...(row.action_ids === null ? {} : { actionIds: JSON.parse(row.action_ids) }),
+  createdAt: isoTime(row.created_at),
+  seq: row.seq,
+})
+
+export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
+  const message = viewMessage(row)
+  if (row.role !== 'assistant' || row.tool_calls === null) return message
+  return { ...message, actions: yield* viewActions(yield* actions.actionsOfMessage.all({ message_id: row.id })) }
+}
+
+/** A session with the actions that wait in it. */
+export function* viewSession(row: SessionRow): Tx<Session> {
+  const pending: Action[] = []
+  for (const open of yield* actions.openActions.all({ session_id: row.id })) {
+    if (open.state !== 'proposed') continue
+    const action = yield* actions.findAction.first({ id: open.id })
+    if (action) pending.push(yield* viewAction(action))
+  }
+  return {
+    id: row.id,
+    agent: row.agent,
+    title: row.title,
+    status: row.status,
+    pendingApprovals: pending,
+    lastSeq: row.last_seq,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  }
+}

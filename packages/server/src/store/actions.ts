@@ -1,0 +1,192 @@
+import { sql } from 'kysely'
+import { ask, question, type Tx } from './query.ts'
+import type { ActionRow, VoteRow } from './schema.ts'
+
+type Insert = Pick<
+  ActionRow,
+  | 'id'
+  | 'session_id'
+  | 'run_id'
+  | 'message_id'
+  | 'tool_call_id'
+  | 'position'
+  | 'tool'
+  | 'effect'
+  | 'destination'
+  | 'definition_hash'
+  | 'arguments'
+  | 'digest'
+  | 'description'
+  | 'preview'
+  | 'preview_error'
+  | 'previewed_at'
+  | 'risk'
+  | 'state'
+  | 'policy'
+  | 'requires'
+  | 'requested_by'
+  | 'agent'
+  | 'executor'
+  | 'idempotency_key'
+> & { now: number }
+
+export const insertAction = question<{ [K in keyof Insert]: Insert[K] }, ActionRow>((db, p) =>
+  db
+    .insertInto('action')
+    .values({
+      id: p.id,
+      session_id: p.session_id,
+      run_id: p.run_id,
+      message_id: p.message_id,
+      tool_call_id: p.tool_call_id,
+      position: p.position,
+      tool: p.tool,
+      effect: p.effect,
+      destination: p.destination,
+      definition_hash: p.definition_hash,
+      arguments: p.arguments,
+      digest: p.digest,
+      revision: 1,
+      description: p.description,
+      preview: p.preview,
+      preview_error: p.preview_error,
+      previewed_at: p.previewed_at,
+      risk: p.risk,
+      state: p.state,
+      policy: p.policy,
+      requires: p.requires,
+      requested_by: p.requested_by,
+      agent: p.agent,
+      executor: p.executor,
+      attempt: 0,
+      epoch: 0,
+      idempotency_key: p.idempotency_key,
+      created_at: p.now,
+      updated_at: p.now,
+    })
+    .returningAll(),
+)
+
+export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
+
+/** Settles the question put to people. No row back: someone else won, or the action changed. */
+export const decideAction = question<{ id: string; revision: number; to: string; now: number }, ActionRow>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ state: p.to as ActionRow['state'], updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', 'proposed')
+    .where('revision', '=', p.revision)
+    .returningAll(),
+)
+
+/** Withdraws an action that has not started. */
+export const cancelAction = question<{ id: string; now: number }, ActionRow>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ state: 'cancelled', updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', 'in', ['proposed', 'approved'])
+    .returningAll(),
+)
+
+/** Writes the intent to execute: one more attempt under a new epoch. No row back: it is not `from` any more, so this caller must not run it. */
+export const startAction = question<{ id: string; from: string; idempotency_key: string; now: number }, ActionRow>((db, p) =>
+  db
+    .updateTable('action')
+    .set((eb) => ({
+      state: 'executing',
+      attempt: eb('attempt', '+', 1),
+      epoch: eb('epoch', '+', 1),
+      idempotency_key: p.idempotency_key,
+      error: null,
+      updated_at: p.now,
+    }))
+    .where('id', '=', p.id)
+    .where('state', '=', p.from as ActionRow['state'])
+    .returningAll(),
+)
+
+/** Ends the attempt of `epoch`. No row back: a later attempt owns the action, this answer is stale and changes nothing. */
+export const settleAction = question<
+  { id: string; epoch: number; to: string; result: string | null; result_url: string | null; error: string | null; now: number },
+  ActionRow
+>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ state: p.to as ActionRow['state'], result: p.result, result_url: p.result_url, error: p.error, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', 'executing')
+    .where('epoch', '=', p.epoch)
+    .returningAll(),
+)
+
+/** The actions of a session that still need a person or an answer, oldest first. */
+export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'run_id'>>((db, p) =>
+  db
+    .selectFrom('action')
+    .select(['id', 'state', 'run_id'])
+    .where('session_id', '=', p.session_id)
+    // Literals, so that the partial index of exactly these states is used.
+    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .orderBy('id')
+    .limit(10_000),
+)
+
+/** Actions that a starting process finds approved but not run, or in the middle. */
+export const unfinishedActions = question<Record<string, never>, ActionRow>((db) =>
+  db.selectFrom('action').selectAll().where(sql<boolean>`state in ('approved', 'executing')`).orderBy('id').limit(1_000_000),
+)
+
+export const actionsOfMessage = question<{ message_id: string }, ActionRow>((db, p) =>
+  db.selectFrom('action').selectAll().where('message_id', '=', p.message_id).orderBy('position').limit(1_000),
+)
+
+/** True when the session already has a call of this id: providers reuse theirs. */
+export const callIdTaken = question<{ session_id: string; tool_call_id: string }, { id: string }>((db, p) =>
+  db.selectFrom('action').select('id').where('session_id', '=', p.session_id).where('tool_call_id', '=', p.tool_call_id).limit(1),
+)
+
+export interface ActionFilter {
+  states: readonly ActionRow['state'][]
+  tool: string | undefined
+  session: string | undefined
+  agent: string | undefined
+  text: string | undefined
+  requestedBy: string | undefined
+  before: string | undefined
+  limit: number
+}
+
+/** Actions that fit every given filter, newest first. */
+export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
+  ask((db) => {
+    let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
+    if (filter.states.length === 1 && filter.states[0] === 'proposed') query = query.where(sql<boolean>`state = 'proposed'`)
+    else if (filter.states.length > 0) query = query.where('state', 'in', [...filter.states])
+    if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
+    if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
+    if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
+    if (filter.requestedBy !== undefined) query = query.where('requested_by', '=', filter.requestedBy)
+    if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+    if (filter.text !== undefined) {
+      const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
+      query = query.where(sql<boolean>`(description like ${pattern} escape '\\' or arguments like ${pattern} escape '\\')`)
+    }
+    return query
+  })
+
+export const insertVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>
+  db.insertInto('vote').values({
+    action_id: p.action_id,
+    revision: p.revision,
+    principal_id: p.principal_id,
+    verdict: p.verdict,
+    reason: p.reason,
+    created_at: p.created_at,
+  }),
+)
+
+export const votesOf = question<{ action_id: string }, VoteRow>((db, p) =>
+  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).orderBy('created_at').orderBy('principal_id').limit(1_000),
+)

@@ -1,0 +1,149 @@
+create table setting (
+  name  text primary key,
+  value text not null
+) strict, without rowid;
+
+create table principal (
+  id         text primary key,
+  kind       text not null check (kind in ('person', 'agent', 'service')),
+  name       text not null,
+  roles      text not null,
+  created_at integer not null
+) strict;
+
+create table api_key (
+  id           text primary key,
+  principal_id text not null references principal (id),
+  hash         text not null unique,
+  created_at   integer not null
+) strict;
+
+create table session (
+  id          text primary key,
+  agent       text not null,
+  title       text not null,
+  status      text not null check (status in ('idle', 'active', 'waiting_approval', 'completed', 'error')),
+  owner_id    text not null references principal (id),
+  approve_all_by text references principal (id),
+  last_seq    integer not null default 0,
+  last_run    integer not null default 0,
+  created_at  integer not null,
+  updated_at  integer not null
+) strict;
+create index session_by_time on session (updated_at, id);
+
+create table run (
+  id                  text primary key,
+  session_id          text not null references session (id),
+  number              integer not null,
+  state               text not null check (state in ('open', 'done', 'failed', 'cancelled')),
+  steps               integer not null default 0,
+  input_tokens        integer not null default 0,
+  cached_input_tokens integer not null default 0,
+  output_tokens       integer not null default 0,
+  created_at          integer not null,
+  updated_at          integer not null,
+  unique (session_id, number)
+) strict;
+-- At most one run of a session is open: the last guard against two loops on one session.
+create unique index run_open on run (session_id) where state = 'open';
+
+create table message (
+  id            text primary key,
+  session_id    text not null references session (id),
+  run_id        text,
+  seq           integer not null,
+  -- Where it stands in the model's history; null while it waits in the queue, and for what the model never sees.
+  history_seq   integer,
+  role          text not null check (role in ('user', 'assistant', 'tool', 'system')),
+  kind          text not null check (kind in ('text', 'request', 'note')),
+  queued        integer not null default 0,
+  content       text not null,
+  tool_calls    text,
+  tool_call_id  text,
+  action_id     text,
+  action_ids    text,
+  model         text,
+  -- An assistant message: what its provider wants back verbatim. A tool message: how the call ended, for the model.
+  payload       text,
+  created_at    integer not null
+) strict;
+create unique index message_by_seq on message (session_id, seq);
+create unique index message_by_history on message (session_id, history_seq) where history_seq is not null;
+create index message_queued on message (session_id, seq) where queued = 1;
+create index message_by_action on message (action_id) where action_id is not null;
+
+create table action (
+  id              text primary key,
+  session_id      text references session (id),
+  run_id          text,
+  message_id      text,
+  tool_call_id    text,
+  position        integer not null default 0,
+  tool            text not null,
+  effect          text not null check (effect in ('read', 'write')),
+  destination     text not null,
+  definition_hash text not null,
+  arguments       text not null,
+  digest          text not null,
+  revision        integer not null default 1,
+  description     text not null,
+  preview         text,
+  preview_error   text,
+  previewed_at    integer,
+  risk            text not null,
+  state           text not null check (state in ('proposed', 'approved', 'declined', 'expired', 'cancelled', 'executing', 'succeeded', 'failed', 'outcome_unknown')),
+  policy          text not null,
+  requires        text not null,
+  requested_by    text not null references principal (id),
+  agent           text,
+  executor        text not null check (executor in ('server', 'client')),
+  attempt         integer not null default 0,
+  epoch           integer not null default 0,
+  idempotency_key text not null unique,
+  result          text,
+  result_url      text,
+  error           text,
+  expires_at      integer,
+  created_at      integer not null,
+  updated_at      integer not null
+) strict;
+create index action_by_session on action (session_id, id) where session_id is not null;
+create index action_by_message on action (message_id, position) where message_id is not null;
+create index action_open on action (session_id) where state in ('proposed', 'approved', 'executing');
+create index action_waiting on action (id) where state = 'proposed';
+create index action_unfinished on action (id) where state in ('approved', 'executing');
+
+create table vote (
+  action_id    text not null references action (id),
+  revision     integer not null,
+  principal_id text not null references principal (id),
+  verdict      text not null check (verdict in ('approve', 'decline')),
+  reason       text,
+  created_at   integer not null,
+  primary key (action_id, revision, principal_id)
+) strict, without rowid;
+
+create table event (
+  id         integer primary key,
+  session_id text,
+  seq        integer,
+  type       text not null,
+  -- What an event is about, so that deltas can give way to their message and the inbox finds its events.
+  subject_id text,
+  data       text not null,
+  created_at integer not null
+) strict;
+create unique index event_by_session on event (session_id, seq) where session_id is not null;
+create index event_delta on event (subject_id) where type in ('delta', 'reasoning_delta');
+create index event_inbox on event (id) where type in ('action_proposed', 'action_update');
+
+-- One row per Idempotency-Key of a POST, written in the transaction that it guards.
+create table once (
+  scope        text not null,
+  key          text not null,
+  request_hash text not null,
+  answer       text not null,
+  created_at   integer not null,
+  primary key (scope, key)
+) strict, without rowid;

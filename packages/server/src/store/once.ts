@@ -1,0 +1,37 @@
+import { CountersignError } from '@countersign/core'
+import { question, type Tx } from './query.ts'
+
+/** One use of an `Idempotency-Key`: who and which route, the key, and a hash of the request it stands for. */
+export interface OnceKey {
+  scope: string
+  key: string
+  requestHash: string
+}
+
+const findOnce = question<{ scope: string; key: string }, { request_hash: string; answer: string }>((db, p) =>
+  db.selectFrom('once').select(['request_hash', 'answer']).where('scope', '=', p.scope).where('key', '=', p.key),
+)
+
+const insertOnce = question<{ scope: string; key: string; request_hash: string; answer: string; now: number }>((db, p) =>
+  db.insertInto('once').values({ scope: p.scope, key: p.key, request_hash: p.request_hash, answer: p.answer, created_at: p.now }),
+)
+
+/**
+ * Does `work` once per key: a repeat gets the first answer back. Key and answer are written in the transaction of `work`, so a crash
+ * leaves either both or nothing.
+ * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
+ */
+export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
+  if (!once) return yield* work()
+  const { scope, key, requestHash } = once
+  const earlier = yield* findOnce.first({ scope, key })
+  if (earlier) {
+    if (earlier.request_hash !== requestHash) {
+      throw new CountersignError('idempotency_mismatch', 'this Idempotency-Key was used for a request with another body; use a new key')
+    }
+    return JSON.parse(earlier.answer) as T
+  }
+  const answer = yield* work()
+  yield* insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), now: nowMs })
+  return answer
+}

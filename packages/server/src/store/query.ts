@@ -1,0 +1,93 @@
+import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type { Schema } from './schema.ts'
+
+export type Bindable = string | number | null
+export type Row = Record<string, unknown>
+type Params = Record<string, Bindable>
+
+/** What a query builder ends in. */
+interface Compilable<R> {
+  compile(): CompiledQuery<R>
+}
+
+/**
+ * A piece of a transaction: it yields queries and is resumed with their rows. The same generator is run without a pause on SQLite
+ * (inside one batch of a group commit, which an `await` would break) and awaited query by query on a database behind a socket.
+ */
+export type Tx<T> = Generator<BoundQuery, T, Row[]>
+
+/** A query that builds itself once per dialect, and this use's values. */
+export interface BoundQuery {
+  readonly definition: Definition
+  readonly values: Params
+}
+
+interface Definition {
+  build(db: Kysely<Schema>, params: Params): Compilable<unknown>
+}
+
+class Placeholder {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+// The builder sees a placeholder wherever the use will have a value; Kysely passes it through to the parameter list untouched.
+const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder(String(name)) })
+
+/**
+ * A named question to the database: built and compiled once (2.9 µs a use against 8–11 µs when built each time).
+ *
+ * @example
+ * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
+ * const thing = yield* findThing.first({ id })
+ */
+export function question<P extends Params, R = never>(build: (db: Kysely<Schema>, params: P) => Compilable<R>) {
+  const definition: Definition = { build: build as Definition['build'] }
+  return {
+    *all(values: P): Tx<R[]> {
+      return (yield { definition, values }) as R[]
+    },
+    *first(values: P): Tx<R | undefined> {
+      return (yield { definition, values })[0] as R | undefined
+    },
+    *run(values: P): Tx<void> {
+      yield { definition, values }
+    },
+  }
+}
+
+/** A query whose shape depends on this use (optional filters, lists): compiled each time. */
+export function* ask<R>(build: (db: Kysely<Schema>) => Compilable<R>): Tx<R[]> {
+  return (yield { definition: { build }, values: {} }) as R[]
+}
+
+export interface PreparedQuery {
+  sql: string
+  bind(values: Params): Bindable[]
+}
+
+const sqlite = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+})
+
+/** Compiles a query's SQL for SQLite and remembers where each value goes. */
+export function prepareForSqlite({ definition }: BoundQuery): PreparedQuery {
+  const { sql, parameters } = definition.build(sqlite, placeholders).compile()
+  return {
+    sql,
+    bind: (values) =>
+      parameters.map((parameter) => {
+        const value = parameter instanceof Placeholder ? values[parameter.name] : parameter
+        // node:sqlite takes an object in first place for named parameters and binds nothing; undefined would be a typo of ours.
+        if (value === null || typeof value === 'string' || typeof value === 'number') return value
+        throw new TypeError(`cannot bind ${typeof value} to ${sql}`)
+      }),
+  }
+}

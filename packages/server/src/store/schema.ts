@@ -1,0 +1,116 @@
+import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, StoredEventType } from '@countersign/core'
+
+/** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
+export interface Schema {
+  setting: { name: string; value: string }
+  principal: { id: string; kind: PrincipalKind; name: string; roles: string; created_at: number }
+  api_key: { id: string; principal_id: string; hash: string; created_at: number }
+  session: SessionRow
+  run: RunRow
+  message: MessageRow
+  action: ActionRow
+  vote: VoteRow
+  event: EventRow
+  once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
+}
+
+export interface SessionRow {
+  id: string
+  agent: string
+  title: string
+  status: SessionStatus
+  owner_id: string
+  approve_all_by: string | null
+  last_seq: number
+  last_run: number
+  created_at: number
+  updated_at: number
+}
+
+export interface RunRow {
+  id: string
+  session_id: string
+  number: number
+  state: 'open' | 'done' | 'failed' | 'cancelled'
+  steps: number
+  input_tokens: number
+  cached_input_tokens: number
+  output_tokens: number
+  created_at: number
+  updated_at: number
+}
+
+export interface MessageRow {
+  id: string
+  session_id: string
+  run_id: string | null
+  seq: number
+  history_seq: number | null
+  role: 'user' | 'assistant' | 'tool' | 'system'
+  kind: 'text' | 'request' | 'note'
+  queued: number
+  content: string
+  tool_calls: string | null
+  tool_call_id: string | null
+  action_id: string | null
+  action_ids: string | null
+  model: string | null
+  payload: string | null
+  created_at: number
+}
+
+export interface ActionRow {
+  id: string
+  session_id: string | null
+  run_id: string | null
+  message_id: string | null
+  tool_call_id: string | null
+  position: number
+  tool: string
+  effect: Effect
+  destination: string
+  definition_hash: string
+  arguments: string
+  digest: string
+  revision: number
+  description: string
+  preview: string | null
+  preview_error: string | null
+  previewed_at: number | null
+  risk: string
+  state: ActionState
+  policy: string
+  requires: string
+  requested_by: string
+  agent: string | null
+  executor: Executor
+  attempt: number
+  epoch: number
+  idempotency_key: string
+  result: string | null
+  result_url: string | null
+  error: string | null
+  expires_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface VoteRow {
+  action_id: string
+  revision: number
+  principal_id: string
+  verdict: 'approve' | 'decline'
+  reason: string | null
+  created_at: number
+}
+
+export interface EventRow {
+  /** Given by the database on insert. */
+  id: number
+  session_id: string | null
+  seq: number | null
+  type: StoredEventType
+  subject_id: string | null
+  data: string
+  created_at: number
+}

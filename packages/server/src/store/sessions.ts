@@ -1,0 +1,125 @@
+import type { SessionStatus } from '@countersign/core'
+import { ask, question, type Tx } from './query.ts'
+import type { RunRow, SessionRow } from './schema.ts'
+
+export const insertSession = question<{
+  id: string
+  agent: string
+  title: string
+  owner_id: string
+  now: number
+}>((db, p) =>
+  db.insertInto('session').values({
+    id: p.id,
+    agent: p.agent,
+    title: p.title,
+    status: 'idle',
+    owner_id: p.owner_id,
+    approve_all_by: null,
+    last_seq: 0,
+    last_run: 0,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+export const findSession = question<{ id: string }, SessionRow>((db, p) => db.selectFrom('session').selectAll().where('id', '=', p.id))
+
+/** Writes back what one transaction did to a session's counters and status. */
+export const updateSession = question<{
+  id: string
+  status: SessionStatus
+  last_seq: number
+  last_run: number
+  title: string
+  approve_all_by: string | null
+  now: number
+}>((db, p) =>
+  db
+    .updateTable('session')
+    .set({
+      status: p.status,
+      last_seq: p.last_seq,
+      last_run: p.last_run,
+      title: p.title,
+      approve_all_by: p.approve_all_by,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id),
+)
+
+export interface SessionPage {
+  ownerId: string | undefined
+  before: { updatedAt: number; id: string } | undefined
+  limit: number
+}
+
+/** Sessions, last touched first. */
+export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
+  ask((db) => {
+    let query = db.selectFrom('session').selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(page.limit)
+    if (page.ownerId !== undefined) query = query.where('owner_id', '=', page.ownerId)
+    const { before } = page
+    if (before)
+      query = query.where((eb) =>
+        eb.or([eb('updated_at', '<', before.updatedAt), eb.and([eb('updated_at', '=', before.updatedAt), eb('id', '<', before.id)])]),
+      )
+    return query
+  })
+
+export const insertRun = question<{ id: string; session_id: string; number: number; now: number }>((db, p) =>
+  db.insertInto('run').values({
+    id: p.id,
+    session_id: p.session_id,
+    number: p.number,
+    state: 'open',
+    steps: 0,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+export const findRun = question<{ id: string }, RunRow>((db, p) => db.selectFrom('run').selectAll().where('id', '=', p.id))
+
+/** The newest run of a session, open or ended. */
+export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
+  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(1),
+)
+
+/** Counts one step. No row back: another loop made this step, or the run has ended. */
+export const countStep = question<
+  { id: string; steps: number; input_tokens: number; cached_input_tokens: number; output_tokens: number; now: number },
+  RunRow
+>((db, p) =>
+  db
+    .updateTable('run')
+    .set((eb) => ({
+      steps: eb('steps', '+', 1),
+      input_tokens: eb('input_tokens', '+', p.input_tokens),
+      cached_input_tokens: eb('cached_input_tokens', '+', p.cached_input_tokens),
+      output_tokens: eb('output_tokens', '+', p.output_tokens),
+      updated_at: p.now,
+    }))
+    .where('id', '=', p.id)
+    .where('state', '=', 'open')
+    .where('steps', '=', p.steps)
+    .returningAll(),
+)
+
+/** Ends a run that is open. No row back: it had ended already. */
+export const endRun = question<{ id: string; state: string; now: number }, RunRow>((db, p) =>
+  db
+    .updateTable('run')
+    .set({ state: p.state as RunRow['state'], updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', 'open')
+    .returningAll(),
+)
+
+/** Sessions with a run that is open: what a starting process looks at. */
+export const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
+  db.selectFrom('run').select('session_id').where('state', '=', 'open').orderBy('id').limit(1_000_000),
+)

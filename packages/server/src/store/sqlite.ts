@@ -1,0 +1,171 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { assert, CountersignError } from '@countersign/core'
+import { migrate } from './migrate.ts'
+import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Row, type Tx } from './query.ts'
+import type { Outbox, Store } from './store.ts'
+
+/** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
+const OLDEST_SQLITE = [3, 51, 3] as const
+
+export interface SqliteOptions {
+  /** Folder of the database; made when missing. */
+  dataDir: string
+  /** Called after each commit with what its transactions asked for, in their order. */
+  onCommitted(outbox: Outbox): void
+}
+
+interface Waiting {
+  work(outbox: Outbox): Tx<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error: unknown }
+
+interface Prepared extends PreparedQuery {
+  statement: StatementSync
+  returnsRows: boolean
+}
+
+/**
+ * Opens (and migrates) the embedded database: `node:sqlite`, WAL, an fsync on every commit. One process owns a data folder at a time.
+ * @throws Error when SQLite is too old, another process owns the folder, or the database is newer than this code.
+ */
+export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const owner = takeOwnership(dataDir)
+  const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
+  requireVersion(db)
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
+  migrate(db)
+
+  const prepared = new WeakMap<object, Prepared>()
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const rollback = db.prepare('ROLLBACK')
+  let waiting: Waiting[] = []
+  let scheduled = false
+  let closed = false
+
+  function runQuery(query: BoundQuery): Row[] {
+    let use = prepared.get(query.definition)
+    if (!use) {
+      const compiled = prepareForSqlite(query)
+      const statement = db.prepare(compiled.sql)
+      use = { ...compiled, statement, returnsRows: statement.columns().length > 0 }
+      prepared.set(query.definition, use)
+    }
+    const values: Bindable[] = use.bind(query.values)
+    if (use.returnsRows) return use.statement.all(...values) as Row[]
+    use.statement.run(...values)
+    return []
+  }
+
+  function drive<T>(tx: Tx<T>): T {
+    let next = tx.next([])
+    while (!next.done) {
+      let rows: Row[]
+      try {
+        rows = runQuery(next.value)
+      } catch (error) {
+        next = tx.throw(error)
+        continue
+      }
+      next = tx.next(rows)
+    }
+    return next.value
+  }
+
+  function runMember(member: Waiting, alone: boolean): Outcome {
+    const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    if (!alone) db.exec('SAVEPOINT member')
+    try {
+      const value = drive(member.work(outbox))
+      if (!alone) db.exec('RELEASE member')
+      return { ok: true, value, outbox }
+    } catch (error) {
+      // A full disk may have ended the transaction by itself; then there is nothing left to undo here.
+      if (!alone && db.isTransaction) db.exec('ROLLBACK TO member; RELEASE member')
+      return { ok: false, error }
+    }
+  }
+
+  function flush(): void {
+    scheduled = false
+    const batch = waiting
+    waiting = []
+    if (batch.length === 0) return
+    const alone = batch.length === 1
+    let outcomes: Outcome[] = []
+    try {
+      begin.run()
+      outcomes = batch.map((member) => runMember(member, alone))
+      if (alone && !outcomes[0]?.ok) rollback.run()
+      else commit.run()
+    } catch (error) {
+      // Nothing of a batch whose commit failed is durable: every member hears it, none of their results gets out.
+      if (db.isTransaction) rollback.run()
+      outcomes = batch.map(() => ({ ok: false, error }))
+    }
+    for (const outcome of outcomes) if (outcome.ok) onCommitted(outcome.outbox)
+    batch.forEach((member, i) => {
+      const outcome = outcomes[i]
+      assert(outcome, 'every member of a batch has an outcome')
+      if (outcome.ok) member.resolve(outcome.value)
+      else member.reject(asStorageError(outcome.error))
+    })
+  }
+
+  return {
+    transact: <T>(work: (outbox: Outbox) => Tx<T>) => {
+      if (closed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
+      return new Promise<T>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        // setImmediate, not a microtask: everything that this turn of the event loop still starts joins the same fsync.
+        if (!scheduled) {
+          scheduled = true
+          setImmediate(flush)
+        }
+      })
+    },
+    // Between batches no transaction is open on the connection, so a read sees exactly what is committed.
+    read: async (work) => drive(work()),
+    close: async () => {
+      closed = true
+      flush()
+      db.close()
+      owner.close()
+    },
+  }
+}
+
+/**
+ * A second process on the same folder would take our executing actions for lost ones. The lock is a SQLite transaction held for life,
+ * so the operating system gives it back even after kill -9.
+ */
+function takeOwnership(dataDir: string): DatabaseSync {
+  const lock = new DatabaseSync(join(dataDir, 'owner.lock'), { timeout: 0 })
+  try {
+    lock.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (cause) {
+    lock.close()
+    throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`, { cause })
+  }
+}
+
+function requireVersion(db: DatabaseSync): void {
+  const version = String(db.prepare('select sqlite_version() as version').get()?.version)
+  const parts = version.split('.').map(Number)
+  for (const [i, oldest] of OLDEST_SQLITE.entries()) {
+    if ((parts[i] ?? 0) > oldest) return
+    if ((parts[i] ?? 0) < oldest) throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed (Node 24.21+ or 26)`)
+  }
+}
+
+function asStorageError(error: unknown): unknown {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  return code === 13 ? new CountersignError('storage_full', 'the disk is full: nothing was changed', {}, { cause: error }) : error
+}

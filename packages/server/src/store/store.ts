@@ -1,0 +1,30 @@
+import type { NewEvent } from '@countersign/core'
+import type { Tx } from './query.ts'
+
+/** An event as it was stored; `id` is its place in the whole log, `seq` its place in its session (null without one). */
+export interface StoredEvent {
+  id: number
+  sessionId: string | null
+  seq: number | null
+  event: NewEvent
+}
+
+/** What a transaction wants done once it is durable. A rolled-back transaction's outbox is dropped with it. */
+export interface Outbox {
+  readonly events: StoredEvent[]
+  /** Sessions whose rows call for the next thing. */
+  readonly sessions: Set<string>
+  /** Approved actions to carry out. */
+  readonly actions: Set<string>
+}
+
+export interface Store {
+  /**
+   * Runs `work` as one transaction and resolves after it is on disk. Transactions in flight together share the commit.
+   * @throws whatever `work` throws, with everything it wrote undone; CountersignError `storage_full` when the disk is full.
+   */
+  transact<T>(work: (outbox: Outbox) => Tx<T>): Promise<T>
+  /** Runs `work` without writing, on a consistent view. */
+  read<T>(work: () => Tx<T>): Promise<T>
+  close(): Promise<void>
+}
