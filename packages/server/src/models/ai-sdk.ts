@@ -1,0 +1,114 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
+import { foreignError, hasForeignError, modelError, toModelError } from './errors.ts'
+import { toPrompt } from './history.ts'
+import { collectStep, type Step } from './step.ts'
+import { type WireReport, watchWire } from './watch.ts'
+
+export interface AiSdkModelOptions {
+  /** `provider/name`. */
+  id: string
+  /** The provider's model around our `fetch`; asked anew for every step, so that each step watches its own wire. */
+  connect(fetch: typeof globalThis.fetch): LanguageModelV4
+  callId: RegExp
+  providerOptions?: SharedV4ProviderOptions
+  /** Texts that must not show up in an error, such as the key: providers like to quote it. */
+  secrets: readonly string[]
+  timeoutMs: number
+}
+
+/**
+ * A model behind an AI SDK provider package. One step is one HTTP request: the packages' `doStream` sends once, and nothing here
+ * repeats it; `retryable` of an `error` tells the caller whether asking again makes sense. (Gemini's `CONTINUATION` is the one second
+ * request: the same answer going on, never a repeat.)
+ *
+ * Text and the start of a call go out at once. Calls go out together with the `finish`, and only when the provider itself ended the
+ * step whole: before that nobody can know that a call's arguments are complete.
+ */
+export function aiSdkModel(options: AiSdkModelOptions): Model {
+  return {
+    id: options.id,
+    async *stream(request) {
+      const watch = watchWire({ timeoutMs: options.timeoutMs })
+      const stop = new AbortController()
+      const signal = AbortSignal.any([request.signal, stop.signal])
+      try {
+        for await (const event of runStep(options, request, watch, signal)) yield event
+      } catch (error) {
+        if (request.signal.aborted) yield modelError('model_error', `the call of ${options.id} was cancelled`)
+        else yield hideSecrets(options, toModelError(options.id, error, watch.report))
+      } finally {
+        stop.abort()
+      }
+    },
+  }
+}
+
+async function* runStep(
+  options: AiSdkModelOptions,
+  request: ModelRequest,
+  watch: ReturnType<typeof watchWire>,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const prompt = toPrompt(request.instructions, request.messages, { model: options.id, callId: options.callId })
+  const { stream } = await options.connect(watch.fetch).doStream({
+    prompt,
+    tools: request.tools.map(({ name, description, inputSchema }) => ({ type: 'function', name, description, inputSchema })),
+    abortSignal: signal,
+    ...(options.providerOptions && { providerOptions: options.providerOptions }),
+  })
+
+  const step = collectStep()
+  for await (const part of stream) {
+    if (part.type === 'error') {
+      yield hideSecrets(options, toModelError(options.id, part.error, watch.report))
+      return
+    }
+    if (part.type === 'tool-approval-request') {
+      // The provider wants a yes for a tool of its own. We offered none, know nothing of it and cannot gate it: nobody says yes here.
+      yield modelError('model_error', `${options.id} asked to approve a tool of its own; only tools configured here can be approved`)
+      return
+    }
+    yield* step.take(part)
+  }
+  request.signal.throwIfAborted()
+  for (const event of conclude(options.id, step, watch.report)) yield event.type === 'error' ? hideSecrets(options, event) : event
+}
+
+/** The end of a step: its calls and the finish if the provider ended it whole, an error if it did not end it at all. */
+function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
+  const { finish } = step
+  if (hasForeignError(report)) return [foreignError(model, report)]
+  if (!finish || finish.unified === 'interrupted' || finish.unified === 'error') {
+    if (report.events === 0) {
+      const type = report.contentType === '' ? '' : ` (${report.contentType})`
+      return [modelError('model_broken_stream', `${model} sent no event stream${type}`)]
+    }
+    return finish?.unified === 'error'
+      ? [modelError('model_error', `${model} could not finish: ${finish.raw ?? 'no reason given'}`, true)]
+      : [modelError('model_broken_stream', `the answer of ${model} ended without a finish`)]
+  }
+  const usage = step.usage && { usage: step.usage }
+  switch (finish.unified) {
+    case 'length':
+      return [{ type: 'finish', reason: 'length', ...usage }]
+    case 'content-filter':
+      return [{ type: 'finish', reason: 'content_filter', ...usage }]
+    case 'other':
+      return [{ type: 'finish', reason: 'other', ...usage }]
+  }
+  // Anthropic: a long turn of its own tools was paused, not ended.
+  if (finish.raw === 'pause_turn') return [{ type: 'finish', reason: 'other', ...usage }]
+  if (report.callAfterFinish || step.openCalls.length > 0) {
+    const names = step.openCalls.length > 0 ? `: ${step.openCalls.join(', ')}` : ''
+    return [modelError('model_broken_stream', `${model} left a tool call unfinished${names}`)]
+  }
+  const { calls, providerData } = step.end()
+  const reason = calls.length > 0 ? 'tool_calls' : 'stop'
+  return [...calls, { type: 'finish', reason, ...usage, ...(providerData !== undefined && { providerData }) }]
+}
+
+function hideSecrets<T extends { message: string }>({ secrets }: AiSdkModelOptions, event: T): T {
+  const message = secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, '[key]')), event.message)
+  return { ...event, message }
+}

@@ -1,0 +1,79 @@
+import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider'
+import type { ModelErrorCode, ModelEvent } from '@countersign/core'
+import { readJson } from './json.ts'
+import type { WireReport } from './watch.ts'
+
+export type ModelErrorEvent = Extract<ModelEvent, { type: 'error' }>
+
+const MAX_MESSAGE_CHARACTERS = 600
+
+/** An `error` event. By default only what the network or the provider may do better next time is retryable. */
+export const modelError = (
+  code: ModelErrorCode,
+  message: string,
+  retryable = code === 'model_unreachable' || code === 'model_rate_limited' || code === 'model_broken_stream',
+): ModelErrorEvent => ({
+  type: 'error',
+  code,
+  message: message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…` : message,
+  retryable,
+})
+
+/** The error of an HTTP status that is not 200, wherever the provider wrote it. */
+export function statusError(model: string, status: number, detail: string, retryable = status === 408 || status === 409 || status >= 500) {
+  const words = detail.trim() === '' ? '' : `: ${detail.trim()}`
+  if (status === 429) return modelError('model_rate_limited', `${model} limits our requests (429)${words}`)
+  if (status >= 500 || retryable) return modelError('model_error', `${model} failed (${status})${words}`, retryable)
+  return modelError('model_refused_request', `${model} refused the request (${status})${words}`)
+}
+
+/** What went wrong between us and the provider, from what its package threw or streamed. */
+export function toModelError(model: string, error: unknown, report?: WireReport): ModelErrorEvent {
+  if (report?.timedOut) return modelError('model_unreachable', `${model} was silent for too long`)
+  if (report?.tooLarge) return modelError('model_broken_stream', `${model} answered without end`, false)
+  if (APICallError.isInstance(error)) return apiCallError(model, error)
+  if (report && hasForeignError(report)) return foreignError(model, report)
+  if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
+    return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message}`)
+  }
+  const { message, status, retryable } = describe(error)
+  if (status !== undefined && status >= 400 && status <= 599) return statusError(model, status, message, retryable)
+  if (error instanceof TypeError) return modelError('model_broken_stream', `the connection to ${model} broke: ${message}`)
+  return modelError('model_error', `${model} reported an error: ${message}`, retryable ?? false)
+}
+
+/** An error that stands between the events (`error: {…}`, a bare JSON body), where every event stream reader drops it. */
+export const hasForeignError = (report: WireReport): boolean => /error/i.test(report.foreign)
+
+export function foreignError(model: string, report: WireReport): ModelErrorEvent {
+  const text = report.foreign.replace(/^error:/, '').trim()
+  const { message, status, retryable } = describe(readJson(text) ?? text)
+  if (status !== undefined) return statusError(model, status, message, retryable)
+  return modelError('model_error', `${model} reported an error: ${message}`, retryable ?? false)
+}
+
+function apiCallError(model: string, error: APICallError): ModelErrorEvent {
+  if (error.statusCode === undefined) return modelError('model_unreachable', `${model} cannot be reached: ${error.message}`)
+  if (error.statusCode < 300) return modelError('model_broken_stream', `the answer of ${model} broke off: ${words(error.cause ?? error)}`)
+  // A quota that is used up is a 429 too, and waiting does not help.
+  if (error.statusCode === 429 && !error.isRetryable) return modelError('model_rate_limited', `${model}: ${error.message} (429)`, false)
+  return statusError(model, error.statusCode, error.message || readMessage(error.responseBody), error.isRetryable)
+}
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const readMessage = (body: string | undefined): string => describe(readJson(body ?? '') ?? body ?? '').message
+
+/** Message and status of an error object as providers stream it: `{message, code: 400}`, `{error: {message, status_code}}`, a text. */
+export function describe(error: unknown): { message: string; status?: number; retryable?: boolean } {
+  if (typeof error === 'string') return { message: error }
+  if (typeof error !== 'object' || error === null) return { message: 'no reason given' }
+  const { error: inner, message, statusCode, status_code, code, isRetryable } = error as Record<string, unknown>
+  if (message === undefined && inner !== undefined) return describe(inner)
+  const status = [statusCode, status_code, code].map(Number).find((number) => number >= 400 && number <= 599)
+  return {
+    message: typeof message === 'string' ? message : JSON.stringify(error),
+    ...(status !== undefined && { status }),
+    ...(typeof isRetryable === 'boolean' && { retryable: isRetryable }),
+  }
+}

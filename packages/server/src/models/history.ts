@@ -1,0 +1,129 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import type { JsonValue, ModelMessage, ToolOutcome } from '@countersign/core'
+import { readStepData, type StepPart } from './step-data.ts'
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
+
+export interface PromptOptions {
+  /** The model that is asked now: what another model left in `providerData` is not its own and is not shown to it. */
+  model: string
+  /** The ids of tool calls that this provider takes. */
+  callId: RegExp
+}
+
+/**
+ * The history as the provider packages take it.
+ *
+ * Call ids: every provider pairs a result with its call by one id that both carry (`tool_call_id`, `call_id`, `tool_use_id`,
+ * `functionResponse.id`), and none of them looks the id up anywhere else once nothing is stored on its side (`store: false`). So we
+ * write our own ids on both, and the provider's, which repeat or are empty with some, never leave `providerCallId`. Reasoning items,
+ * thinking blocks and thought signatures are replayed verbatim from `providerData`.
+ *
+ * @throws Error when a call has no result right after it, or a result has no call: no provider takes that.
+ */
+export function toPrompt(instructions: string, messages: readonly ModelMessage[], { model, callId }: PromptOptions): LanguageModelV4Prompt {
+  checkHistory(messages)
+  const idOf = wireIds(messages, callId)
+  const prompt: LanguageModelV4Prompt = []
+  if (instructions !== '') prompt.push({ role: 'system', content: instructions })
+
+  for (const message of messages) {
+    if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.content }] })
+    else if (message.role === 'assistant') {
+      const content = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
+      // A step that said nothing (all reasoning, then a stop) has no place in any provider's history.
+      if (content.length > 0) prompt.push({ role: 'assistant', content })
+    } else {
+      const result: LanguageModelV4ToolResultPart = {
+        type: 'tool-result',
+        toolCallId: idOf(message.toolCallId),
+        toolName: message.toolName,
+        output: toOutput(message.outcome),
+      }
+      // Anthropic and Gemini want all results of a step in one message.
+      const last = prompt.at(-1)
+      if (last?.role === 'tool') last.content.push(result)
+      else prompt.push({ role: 'tool', content: [result] })
+    }
+  }
+  return prompt
+}
+
+/** The result of a tool call as the model reads it: the output as it is, everything else an object that says what happened. */
+export function wordOutcome(outcome: ToolOutcome): JsonValue {
+  switch (outcome.type) {
+    case 'output':
+      return outcome.value
+    case 'declined':
+      return { declined: true, reason: outcome.reason }
+    case 'error':
+      return { error: outcome.message }
+    case 'outcome_unknown':
+      return { outcome_unknown: true, message: outcome.message }
+  }
+}
+
+/** @throws Error naming the first call without a result, or result without a call. */
+export function checkHistory(messages: readonly ModelMessage[]): void {
+  let open = new Set<string>()
+  const seen = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.toolCallId))
+        throw new Error(`the history has a result for ${message.toolCallId}, which was not called before it`)
+      continue
+    }
+    const [missing] = open
+    if (missing !== undefined) throw new Error(`the history has no result for the call ${missing}`)
+    if (message.role === 'user') continue
+    open = new Set(message.toolCalls.map((call) => call.id))
+    for (const { id } of message.toolCalls) {
+      if (seen.has(id)) throw new Error(`the history has two calls with the id ${id}`)
+      seen.add(id)
+    }
+  }
+  const [missing] = open
+  if (missing !== undefined) throw new Error(`the history has no result for the call ${missing}`)
+}
+
+// Mistral takes nothing but nine letters or digits. Where one of our ids does not fit, all are numbered by their place in the history.
+function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) => string {
+  const ids = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : []))
+  if (ids.every((id) => fits.test(id))) return (id) => id
+  const numbered = new Map(ids.map((id, index) => [id, `call${String(index + 1).padStart(5, '0')}`]))
+  return (id) => numbered.get(id) ?? id
+}
+
+function toOutput(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output'] {
+  const value = wordOutcome(outcome)
+  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value }
+}
+
+function plain(message: AssistantMessage, idOf: (id: string) => string): AssistantContent {
+  const content: AssistantContent = message.content === '' ? [] : [{ type: 'text', text: message.content }]
+  for (const call of message.toolCalls) {
+    content.push({ type: 'tool-call', toolCallId: idOf(call.id), toolName: call.name, input: call.arguments })
+  }
+  return content
+}
+
+/** The step as the provider sent it, with our ids and arguments; undefined when the message is no longer what the provider said. */
+function replay(message: AssistantMessage, idOf: (id: string) => string): AssistantContent | undefined {
+  const parts = readStepData(message.providerData)
+  if (!parts) return undefined
+  const names = parts.flatMap((part) => (part.type === 'call' ? [part.name] : []))
+  if (textOf(parts) !== message.content || names.length !== message.toolCalls.length) return undefined
+  if (message.toolCalls.some((call, index) => call.name !== names[index])) return undefined
+
+  const calls = message.toolCalls.values()
+  return parts.flatMap((part): AssistantContent => {
+    if (part.type !== 'call') return [part]
+    const call = calls.next().value
+    if (!call) return []
+    const providerOptions = part.providerOptions && { providerOptions: part.providerOptions }
+    return [{ type: 'tool-call', toolCallId: idOf(call.id), toolName: call.name, input: call.arguments, ...providerOptions }]
+  })
+}
+
+const textOf = (parts: readonly StepPart[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')

@@ -1,0 +1,95 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogle } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { Model } from '@countersign/core'
+import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
+import { remoteBrain } from './remote-brain.ts'
+import { openScript } from './script-file.ts'
+import { DEFAULT_TIMEOUT_MS, type ModelSettings, type ProviderSettings } from './settings.ts'
+
+/** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all take for a tool call. */
+const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/
+/** Mistral, behind the OpenAI-compatible door, takes only these. */
+const SHORT_CALL_ID = /^[a-zA-Z0-9]{9}$/
+
+type Opener = (name: string, spec: string, settings: ModelSettings) => Model | Promise<Model>
+
+const OPENERS: Record<string, Opener> = {
+  openai(name, spec, settings) {
+    const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
+    return provider(spec, settings, apiKey, {
+      connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
+      // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
+      providerOptions: { openai: { store: false } },
+    })
+  },
+  'openai-chat'(name, spec, settings) {
+    const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
+    return provider(spec, settings, apiKey, { connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name) })
+  },
+  anthropic(name, spec, settings) {
+    const { apiKey, baseURL } = signIn(spec, settings.anthropic, 'ANTHROPIC_API_KEY', 'https://api.anthropic.com/v1')
+    return provider(spec, settings, apiKey, { connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name) })
+  },
+  google(name, spec, settings) {
+    const google = 'https://generativelanguage.googleapis.com/v1beta'
+    const { apiKey, baseURL } = signIn(spec, settings.google, 'GOOGLE_GENERATIVE_AI_API_KEY', google)
+    return provider(spec, settings, apiKey, { connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name) })
+  },
+  'openai-compatible'(name, spec, settings) {
+    const { baseUrl, apiKey } = settings.openaiCompatible ?? {}
+    if (!baseUrl) throw new Error(`${spec} needs OPENAI_COMPATIBLE_BASE_URL, the address of the provider (https://host/v1)`)
+    const baseURL = httpUrl(spec, baseUrl, 'OPENAI_COMPATIBLE_BASE_URL')
+    return provider(spec, settings, apiKey ?? '', {
+      callId: SHORT_CALL_ID,
+      connect: (fetch) =>
+        createOpenAICompatible({ name: 'openaiCompatible', baseURL, fetch, includeUsage: true, ...(apiKey && { apiKey }) }).chatModel(name),
+    })
+  },
+  remote(url, spec, settings) {
+    const { username, password } = new URL(httpUrl(spec, url, 'the address after remote/'))
+    if (username || password) throw new Error('a remote brain takes no name or password in its address: configure a header')
+    return remoteBrain({ id: spec, url, headers: settings.remote?.headers ?? {}, timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS })
+  },
+  scripted: (file, spec, settings) => openScript(spec, file, settings.scriptDirectory),
+}
+
+/**
+ * The model named by `spec`: `openai/<model>` (Responses API), `openai-chat/<model>`, `anthropic/<model>`, `google/<model>`,
+ * `openai-compatible/<model>`, `remote/<url>` (a remote brain) or `scripted/<file>`.
+ * @param settings Keys and addresses; nothing is read from the environment here. `timeoutMs` is the longest silence, default 300_000.
+ * @throws Error in plain words: an unknown provider, a missing key or address (naming its environment variable), a bad script.
+ * @example
+ * const model = await openModel('openai/gpt-5-mini', { openai: { apiKey: 'sk-…' } })
+ * for await (const event of model.stream(request)) console.log(event)
+ */
+export async function openModel(spec: string, settings: ModelSettings): Promise<Model> {
+  const slash = spec.indexOf('/')
+  const kind = slash === -1 ? spec : spec.slice(0, slash)
+  const name = slash === -1 ? '' : spec.slice(slash + 1)
+  const open = Object.hasOwn(OPENERS, kind) ? OPENERS[kind] : undefined
+  if (!open) throw new Error(`unknown model provider "${kind}" in "${spec}"; known are ${Object.keys(OPENERS).join(', ')}`)
+  if (name === '')
+    throw new Error(`"${spec}" names no model: write ${kind}/${kind === 'remote' ? '<url>' : kind === 'scripted' ? '<file>' : '<model>'}`)
+  return open(name, spec, settings)
+}
+
+const provider = (
+  id: string,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: ModelSettings,
+  apiKey: string,
+  options: Pick<AiSdkModelOptions, 'connect'> & Partial<AiSdkModelOptions>,
+): Model => aiSdkModel({ id, callId: CALL_ID, secrets: [apiKey], timeoutMs, ...options })
+
+// The address is always given: the packages would otherwise look for their own environment variables behind the configuration's back.
+function signIn(spec: string, settings: ProviderSettings | undefined, variable: string, defaultUrl: string) {
+  if (!settings?.apiKey) throw new Error(`${spec} needs a key: set ${variable}`)
+  return { apiKey: settings.apiKey, baseURL: httpUrl(spec, settings.baseUrl || defaultUrl, 'its base URL') }
+}
+
+function httpUrl(spec: string, url: string, what: string): string {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
+  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`${spec}: ${what} must be an http or https address, not "${url}"`)
+  return url
+}

@@ -1,0 +1,225 @@
+import type { FinishReason, JsonObject, JsonValue, Model, ModelEvent, ModelMessage, ModelRequest } from '@countersign/core'
+import { createParser, type EventSourceMessage, ParseError } from 'eventsource-parser'
+import { z } from 'zod'
+import { describe, modelError, statusError, toModelError } from './errors.ts'
+import { checkHistory, wordOutcome } from './history.ts'
+import { readJson } from './json.ts'
+import { watchWire } from './watch.ts'
+
+const MAX_EVENT_CHARACTERS = 1024 * 1024
+const MAX_STREAM_BYTES = 16 * 1024 * 1024
+const MAX_ERROR_BODY_CHARACTERS = 600
+
+export interface RemoteBrainOptions {
+  id: string
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** The longest silence, before the answer and between two chunks. */
+  timeoutMs: number
+}
+
+/**
+ * A remote brain: an HTTP service that thinks and decides, while the actions happen here. It is sent the messages in the shape of
+ * OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name: `text-delta`, `require-action
+ * {toolCallId, toolName, input}`, `finish`, `error`.
+ *
+ * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows and is the
+ * brain's own business (a lookup it made itself) when none does; either way it starts nothing here. `finish` ends the step: what
+ * comes after it is not read, and without it nothing is a call.
+ *
+ * The brain gets its own `toolCallId` back on the call and its result, as it may know its calls by it; a call whose id is empty or
+ * came twice in the conversation carries ours.
+ */
+export function remoteBrain(options: RemoteBrainOptions): Model {
+  return {
+    id: options.id,
+    async *stream(request) {
+      const watch = watchWire({ timeoutMs: options.timeoutMs, maxBytes: MAX_STREAM_BYTES })
+      const stop = new AbortController()
+      try {
+        yield* ask(options, request, watch.fetch, AbortSignal.any([request.signal, stop.signal]))
+      } catch (error) {
+        if (request.signal.aborted) yield modelError('model_error', `the call of ${options.id} was cancelled`)
+        else yield remoteError(options.id, error, watch.report)
+      } finally {
+        stop.abort()
+      }
+    },
+  }
+}
+
+async function* ask(
+  options: RemoteBrainOptions,
+  request: ModelRequest,
+  fetch: typeof globalThis.fetch,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  checkHistory(request.messages)
+  const response = await fetch(options.url, {
+    method: 'POST',
+    headers: { ...options.headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(toBody(options.id, request)),
+    signal,
+  })
+  if (!response.ok) {
+    const body = await response.text()
+    yield statusError(options.id, response.status, describe(readJson(body) ?? body.slice(0, MAX_ERROR_BODY_CHARACTERS)).message)
+    return
+  }
+  const type = response.headers.get('content-type') ?? 'no content type'
+  if (!response.body || !type.startsWith('text/event-stream')) {
+    yield modelError('model_broken_stream', `${options.id} sent no event stream (${type})`, false)
+    return
+  }
+
+  const calls: Extract<ModelEvent, { type: 'tool_call' }>[] = []
+  for await (const message of readEvents(response.body)) {
+    if (message.data === '[DONE]') break
+    const data = readJson(message.data)
+    const event = BrainEvent.safeParse(typeof data === 'object' && data !== null ? { type: message.event, ...data } : data)
+    if (!event.success) {
+      yield modelError('model_broken_stream', `${options.id} sent an event that is not of its protocol: ${message.data.slice(0, 200)}`)
+      return
+    }
+    switch (event.data.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const delta = event.data.delta ?? event.data.textDelta ?? event.data.text ?? ''
+        if (delta !== '') yield { type: event.data.type === 'text-delta' ? 'text' : 'reasoning', delta }
+        break
+      }
+      case 'require-action': {
+        const { toolCallId, toolName: name, input } = event.data
+        const key = `call-${calls.length + 1}`
+        const argumentsText = typeof input === 'string' ? input : input === undefined ? '' : JSON.stringify(input)
+        calls.push({ type: 'tool_call', key, ...(toolCallId && { providerCallId: toolCallId }), name, argumentsText })
+        yield { type: 'tool_call_start', key, name }
+        break
+      }
+      case 'finish': {
+        const reason = finishReason(event.data.finishReason ?? event.data.reason, calls.length > 0)
+        const isWhole = reason === 'stop' || reason === 'tool_calls'
+        if (isWhole) yield* calls
+        const callIds = calls.map((call) => call.providerCallId ?? '')
+        yield { type: 'finish', reason, ...(isWhole && calls.length > 0 && { providerData: { callIds } }) }
+        return
+      }
+      case 'error': {
+        const { error, message: text, errorText } = event.data
+        yield modelError('model_error', `${options.id} reported an error: ${describe(text ?? errorText ?? error).message}`)
+        return
+      }
+    }
+  }
+  request.signal.throwIfAborted()
+  yield modelError('model_broken_stream', `the answer of ${options.id} ended without a finish`)
+}
+
+const Delta = { delta: z.string().optional(), textDelta: z.string().optional(), text: z.string().optional() }
+
+const BrainEvent = z.union([
+  z.object({ type: z.enum(['text-delta', 'reasoning-delta']), ...Delta }),
+  z.object({
+    type: z.literal('require-action'),
+    toolCallId: z.string().nullish(),
+    toolName: z.string().min(1),
+    input: z.json().optional(),
+  }),
+  z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
+  z.object({ type: z.literal('error'), error: z.unknown(), message: z.string().optional(), errorText: z.string().optional() }),
+  // A brain may say more than we act on (`tool-input-available`, `start`, `text-end`); only a broken one of the above is an error.
+  z
+    .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
+    .transform(() => ({ type: 'other' as const })),
+])
+
+function finishReason(reason: string | null | undefined, hasCalls: boolean): FinishReason {
+  switch (reason?.replaceAll('-', '_')) {
+    case undefined:
+    case 'stop':
+    case 'tool_calls':
+      return hasCalls ? 'tool_calls' : 'stop'
+    case 'length':
+      return 'length'
+    case 'content_filter':
+      return 'content_filter'
+    default:
+      return 'other'
+  }
+}
+
+function toBody(model: string, { instructions, messages, tools }: ModelRequest): JsonObject {
+  const idOf = brainIds(model, messages)
+  const shaped = messages.map((message): JsonObject => {
+    if (message.role === 'user') return { role: 'user', content: message.content }
+    if (message.role === 'tool') {
+      const { outcome } = message
+      const content: JsonValue = outcome.type === 'declined' ? { denied: true, reason: outcome.reason } : wordOutcome(outcome)
+      return { role: 'tool', tool_call_id: idOf(message.toolCallId), content: JSON.stringify(content) }
+    }
+    const toolCalls = message.toolCalls.map((call) => ({
+      id: idOf(call.id),
+      type: 'function',
+      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+    }))
+    return { role: 'assistant', content: message.content, ...(toolCalls.length > 0 && { tool_calls: toolCalls }) }
+  })
+  const offered = tools.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }))
+  return {
+    messages: instructions === '' ? shaped : [{ role: 'system', content: instructions }, ...shaped],
+    ...(offered.length > 0 && { tools: offered }),
+  }
+}
+
+const BrainData = z.object({ callIds: z.array(z.string()) })
+
+function brainIds(model: string, messages: readonly ModelMessage[]): (id: string) => string {
+  const theirs = new Map<string, string>()
+  const times = new Map<string, number>()
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue
+    const callIds = message.model === model ? (BrainData.safeParse(message.providerData).data?.callIds ?? []) : []
+    for (const [index, call] of message.toolCalls.entries()) {
+      const id = (callIds.length === message.toolCalls.length && callIds[index]) || call.id
+      theirs.set(call.id, id)
+      times.set(id, (times.get(id) ?? 0) + 1)
+    }
+  }
+  return (id) => {
+    const brainId = theirs.get(id)
+    return brainId !== undefined && times.get(brainId) === 1 ? brainId : id
+  }
+}
+
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage> {
+  const events: EventSourceMessage[] = []
+  let tooLarge: ParseError | undefined
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    onEvent: (event) => events.push(event),
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') tooLarge = error
+    },
+  })
+  const decoder = new TextDecoder()
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* events.splice(0)
+    if (tooLarge) throw tooLarge
+  }
+}
+
+function remoteError(model: string, error: unknown, report: Parameters<typeof toModelError>[2]): ModelEvent {
+  if (report?.timedOut || report?.tooLarge) return toModelError(model, error, report)
+  if (error instanceof ParseError) return modelError('model_broken_stream', `${model} sent an event larger than 1 MB`, false)
+  if (error instanceof TypeError && error.message === 'fetch failed') {
+    return modelError(
+      'model_unreachable',
+      `${model} cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`,
+    )
+  }
+  return toModelError(model, error, report)
+}

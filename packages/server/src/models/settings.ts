@@ -1,0 +1,23 @@
+/** Where a provider is and how we sign in there. */
+export interface ProviderSettings {
+  /** Without a trailing slash, with the version: `https://api.openai.com/v1`. */
+  baseUrl?: string | undefined
+  apiKey?: string | undefined
+}
+
+/** What `openModel` needs besides the model's name: plain data, read from the environment by the configuration. */
+export interface ModelSettings {
+  openai?: ProviderSettings | undefined
+  anthropic?: ProviderSettings | undefined
+  google?: ProviderSettings | undefined
+  openaiCompatible?: ProviderSettings | undefined
+  /** Headers sent to every remote brain, for example `authorization`. */
+  remote?: { headers?: Record<string, string> | undefined } | undefined
+  /** The longest silence we bear: until the answer begins, and between two chunks of it. Default 300_000. */
+  timeoutMs?: number | undefined
+  /** Where a relative `scripted/<file>` is looked for. Default: the working directory. */
+  scriptDirectory?: string | undefined
+}
+
+/** Reasoning models may think for minutes without a byte on the wire. */
+export const DEFAULT_TIMEOUT_MS = 300_000

@@ -1,0 +1,130 @@
+import type { JSONValue, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
+import type { JsonValue, ModelEvent, Usage } from '@countersign/core'
+import { readJson } from './json.ts'
+import { type StepPart, writeStepData } from './step-data.ts'
+
+type CallEvent = Extract<ModelEvent, { type: 'tool_call' }>
+type Block = Extract<StepPart, { type: 'text' | 'reasoning' }>
+type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']
+
+/** What a provider's stream has said so far. */
+export interface Step {
+  /** Takes one part and returns what may be told at once. */
+  take(part: LanguageModelV4StreamPart): ModelEvent[]
+  /** The last finish the provider sent. */
+  readonly finish: Finish | undefined
+  readonly usage: Usage | undefined
+  /** Names of calls that began and never became whole. */
+  readonly openCalls: string[]
+  end(): { calls: CallEvent[]; providerData: JsonValue | undefined }
+}
+
+/**
+ * Puts a provider's stream parts together. Calls are told apart by keys made here; the provider's ids are only looked up among the
+ * calls that are still open, oldest first, because they repeat (`functions.add:0`) or are missing.
+ */
+export function collectStep(): Step {
+  const parts: StepPart[] = []
+  const blocks = new Map<string, Block>()
+  const open: { id: string; key: string; name: string }[] = []
+  const calls: CallEvent[] = []
+  let started = 0
+  let finish: Finish | undefined
+  let usage: Usage | undefined
+
+  const start = (id: string, name: string): ModelEvent => {
+    const key = `call-${++started}`
+    open.push({ id, key, name })
+    return { type: 'tool_call_start', key, name }
+  }
+
+  const take = (part: LanguageModelV4StreamPart): ModelEvent[] => {
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start': {
+        const block: Block = part.type === 'text-start' ? { type: 'text', text: '' } : { type: 'reasoning', text: '' }
+        addOptions(block, part.providerMetadata)
+        blocks.set(`${block.type} ${part.id}`, block)
+        parts.push(block)
+        return []
+      }
+      case 'text-delta':
+      case 'text-end':
+      case 'reasoning-delta':
+      case 'reasoning-end': {
+        const type = part.type.startsWith('text') ? 'text' : 'reasoning'
+        const block = blocks.get(`${type} ${part.id}`)
+        if (block) addOptions(block, part.providerMetadata)
+        if (!('delta' in part) || part.delta === '') return []
+        if (block) block.text += part.delta
+        return [{ type, delta: part.delta }]
+      }
+      case 'tool-input-start':
+        return part.providerExecuted ? [] : [start(part.id, part.toolName)]
+      case 'tool-call': {
+        const { toolCallId, toolName, input, providerMetadata } = part
+        if (part.providerExecuted) {
+          const value = (readJson(input) ?? input) as JsonValue
+          parts.push(addOptions({ type: 'tool-call', toolCallId, toolName, input: value, providerExecuted: true }, providerMetadata))
+          return []
+        }
+        const known = open.some((call) => call.id === toolCallId && call.name === toolName)
+        const events = known ? [] : [start(toolCallId, toolName)]
+        const [call] = open.splice(
+          open.findIndex((each) => each.id === toolCallId && each.name === toolName),
+          1,
+        )
+        if (call) calls.push({ type: 'tool_call', key: call.key, providerCallId: toolCallId, name: toolName, argumentsText: input })
+        parts.push(addOptions({ type: 'call', name: toolName }, providerMetadata))
+        return events
+      }
+      case 'tool-result': {
+        if (part.preliminary) return []
+        const output = { type: part.isError ? ('error-json' as const) : ('json' as const), value: toJson(part.result) }
+        const { toolCallId, toolName } = part
+        parts.push(addOptions({ type: 'tool-result', toolCallId, toolName, output }, part.providerMetadata))
+        return []
+      }
+      case 'finish':
+        finish = part.finishReason
+        usage = toUsage(part.usage)
+        return []
+      // Sources, files, metadata, pings and the packages' own notes say nothing the agent uses and nothing the provider wants back.
+      default:
+        return []
+    }
+  }
+
+  return {
+    take,
+    get finish() {
+      return finish
+    },
+    get usage() {
+      return usage
+    },
+    get openCalls() {
+      return open.map((call) => call.name)
+    },
+    end: () => ({ calls, providerData: writeStepData(parts) }),
+  }
+}
+
+function addOptions(part: StepPart, metadata: SharedV4ProviderMetadata | undefined): StepPart {
+  for (const [provider, options] of Object.entries(metadata ?? {})) {
+    part.providerOptions ??= {}
+    part.providerOptions[provider] = { ...part.providerOptions[provider], ...(toJson(options) as Record<string, JsonValue>) }
+  }
+  return part
+}
+
+const toJson = (value: JSONValue): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
+  return {
+    inputTokens: inputTokens.total ?? 0,
+    cachedInputTokens: inputTokens.cacheRead ?? 0,
+    outputTokens: outputTokens.total ?? 0,
+  }
+}

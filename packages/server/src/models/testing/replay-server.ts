@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the server answers to one request. */
+export interface ReplayAnswer {
+  status: number
+  contentType: string
+  /** The body, cut where the server shall cut it; an async one may wait between two chunks. */
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  /** How the body ends. `reset` breaks the connection instead of ending the answer. Default `end`. */
+  ending?: 'end' | 'reset'
+}
+
+export interface ReplayRequest {
+  /** Without the prefix that tells the replays apart: `/chat/completions`. */
+  path: string
+  headers: IncomingHttpHeaders
+  body: unknown
+}
+
+export interface Replay {
+  /** To be given as the provider's base URL. */
+  baseUrl: string
+  requests: ReplayRequest[]
+}
+
+export interface ReplayServer extends AsyncDisposable {
+  /** Plays the answers in order, one for each POST to the returned base URL; a request past the last one gets a 500. */
+  play(answers: readonly ReplayAnswer[]): Replay
+}
+
+/**
+ * A loopback HTTP server that answers with recorded bytes, as they were.
+ * @example
+ * await using server = await startReplayServer()
+ * const { baseUrl, requests } = server.play([answerWith(recording)])
+ */
+export async function startReplayServer(): Promise<ReplayServer> {
+  const replays: { answers: readonly ReplayAnswer[]; requests: ReplayRequest[] }[] = []
+  const server = createServer(async (request, response) => {
+    const [, number, path] = /^\/(\d+)(.*)$/s.exec(request.url ?? '') ?? []
+    const replay = replays[Number(number)]
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    const answer = replay?.answers[replay.requests.length]
+    replay?.requests.push({ path: path ?? '', headers: request.headers, body: body === '' ? undefined : JSON.parse(body) })
+    if (!answer) return response.writeHead(500, { 'content-type': 'text/plain' }).end('nothing is left to replay')
+
+    request.socket.setNoDelay(true)
+    response.writeHead(answer.status, { 'content-type': answer.contentType })
+    response.flushHeaders()
+    for await (const chunk of answer.chunks) {
+      if (response.destroyed) return
+      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    }
+    if (answer.ending === 'reset') response.destroy()
+    else response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  return {
+    play(answers) {
+      const requests: ReplayRequest[] = []
+      replays.push({ answers, requests })
+      return { baseUrl: `http://127.0.0.1:${port}/${replays.length - 1}`, requests }
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** An answer with a whole body in one piece, or cut at the given byte offsets. */
+export function answerWith(
+  { status, contentType, body }: { status: number; contentType: string; body: Uint8Array },
+  cuts: readonly number[] = [],
+): ReplayAnswer {
+  const edges = [0, ...cuts.filter((cut) => cut > 0 && cut < body.length).sort((a, b) => a - b), body.length]
+  const chunks = edges.slice(1).map((edge, index) => body.subarray(edges[index], edge))
+  return { status, contentType, chunks: chunks.filter((chunk) => chunk.length > 0) }
+}

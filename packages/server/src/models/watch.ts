@@ -1,0 +1,126 @@
+import { readJson } from './json.ts'
+
+/** More than any answer needs, and little enough that a runaway provider cannot fill our memory. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+const MAX_FOREIGN_CHARACTERS = 4096
+
+/** What went over the wire in one step, beside what the provider package made of it. */
+export interface WireReport {
+  events: number
+  contentType: string
+  /** Lines that are no server-sent events: an error body in the middle of a stream, a proxy's page. Event stream readers drop them. */
+  foreign: string
+  /** OpenAI chat only: a tool call went on after the last finish reason and nothing closed the answer after it. */
+  callAfterFinish: boolean
+  timedOut: boolean
+  tooLarge: boolean
+}
+
+export interface WireWatch {
+  fetch: typeof fetch
+  report: Readonly<WireReport>
+}
+
+/**
+ * A `fetch` for one step that lets the bytes pass unchanged and notes what the provider packages cannot say: text outside the event
+ * stream, a call after its finish. It also ends a silent or endless answer, and follows no redirect: a redirect would carry the key
+ * header to another host.
+ * @param timeoutMs The longest silence, before the answer and between two chunks.
+ */
+export function watchWire({ timeoutMs, maxBytes = MAX_ANSWER_BYTES }: { timeoutMs: number; maxBytes?: number }): WireWatch {
+  const report: WireReport = { events: 0, contentType: '', foreign: '', callAfterFinish: false, timedOut: false, tooLarge: false }
+
+  const watchedFetch: typeof fetch = async (input, init) => {
+    const silence = new AbortController()
+    const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal
+    const bear = async <T>(waiting: Promise<T>): Promise<T> => {
+      const timer = setTimeout(() => {
+        report.timedOut = true
+        silence.abort()
+      }, timeoutMs)
+      try {
+        return await waiting
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+
+    const response = await bear(fetch(input, { ...init, signal, redirect: 'manual' }))
+    report.contentType = response.headers.get('content-type') ?? ''
+    if (!response.body) return response
+
+    const reader = response.body.getReader()
+    const read = response.ok ? sseReader(report) : undefined
+    let bytes = 0
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { done, value } = await bear(reader.read())
+          if (done) {
+            read?.end()
+            return controller.close()
+          }
+          bytes += value.byteLength
+          if (bytes > maxBytes) {
+            report.tooLarge = true
+            await reader.cancel()
+            return controller.error(new Error(`the answer is larger than ${maxBytes} bytes`))
+          }
+          read?.take(value)
+          controller.enqueue(value)
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    )
+    return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
+  }
+
+  return { fetch: watchedFetch, report }
+}
+
+const SSE_FIELDS = new Set(['', 'data', 'event', 'id', 'retry'])
+
+// Not an SSE parser: parsers drop what is foreign, and whether they report it depends on how the bytes were cut. Lines are enough here.
+function sseReader(report: WireReport) {
+  const decoder = new TextDecoder()
+  let unfinished: string[] = []
+
+  const takeLine = (line: string): void => {
+    if (line === '') return
+    const colon = line.indexOf(':')
+    const field = colon === -1 ? line : line.slice(0, colon)
+    if (!SSE_FIELDS.has(field)) report.foreign = `${report.foreign}${line}\n`.slice(0, MAX_FOREIGN_CHARACTERS)
+    else if (field === 'data') {
+      report.events++
+      noteChatChunk(report, line.slice(colon + 1).trim())
+    }
+  }
+  const takeText = (text: string): void => {
+    const lines = text.split(/\r\n|\r|\n/)
+    const last = lines.pop() ?? ''
+    if (lines.length > 0) {
+      takeLine(unfinished.join('') + lines[0])
+      for (const line of lines.slice(1)) takeLine(line)
+      unfinished = []
+    }
+    if (last !== '') unfinished.push(last)
+  }
+
+  return {
+    take: (chunk: Uint8Array) => takeText(decoder.decode(chunk, { stream: true })),
+    end: () => takeText(`${decoder.decode()}\n`),
+  }
+}
+
+// Cerebras sends a second call after the finish reason of the first; the packages wait for the end of the stream and then trust the
+// first finish, so a connection cut inside the second call would pass for a whole answer.
+function noteChatChunk(report: WireReport, data: string): void {
+  if (data === '[DONE]') report.callAfterFinish = false
+  if (!data.includes('"choices"')) return
+  const chunk = readJson(data) as { choices?: { delta?: { tool_calls?: unknown[] | null } | null; finish_reason?: unknown }[] } | undefined
+  const choice = chunk?.choices?.[0]
+  if (!choice) return
+  if (choice.delta?.tool_calls?.length) report.callAfterFinish = true
+  if (choice.finish_reason) report.callAfterFinish = false
+}
