@@ -1,0 +1,207 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type ExecuteContext, type JsonObject, ToolError } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { type CodedTool, defineTool } from './define.ts'
+
+const context = (signal = new AbortController().signal): ExecuteContext => ({
+  actionId: 'act_1',
+  idempotencyKey: 'key-1',
+  signal,
+  principalId: undefined,
+})
+
+const refund = defineTool({
+  name: 'refund',
+  description: 'Refunds an order.',
+  input: z.object({
+    orderId: z.string().min(1),
+    cents: z.int().positive(),
+    currency: z.enum(['EUR', 'USD']).default('EUR'),
+    lines: z.array(z.object({ sku: z.string(), quantity: z.int().min(1) })).optional(),
+  }),
+  effect: 'write',
+  describe: ({ orderId, cents, currency }) => `Refund ${cents / 100} ${currency} of order ${orderId}`,
+  preview: ({ cents }) => [{ field: 'refunded', oldValue: 0, newValue: cents }],
+  execute: ({ orderId, cents }, { idempotencyKey }) => ({ orderId, cents, idempotencyKey }),
+  resultUrl: ({ orderId }) => `/orders/${orderId}`,
+})
+
+/** The address of a server that is gone. */
+async function closedPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => server.close(done))
+  return `http://127.0.0.1:${port}/`
+}
+
+const issuesOf = (tool: CodedTool, args: JsonObject) => {
+  const checked = tool.check(args)
+  return checked.ok ? [] : checked.issues
+}
+
+test('a tool with a Zod input shows the model its input side, closed', () => {
+  expect(refund.inputSchema).toMatchObject({
+    type: 'object',
+    required: ['orderId', 'cents'],
+    additionalProperties: false,
+    properties: { currency: { type: 'string', enum: ['EUR', 'USD'], default: 'EUR' } },
+  })
+  expect(refund.inputSchema.$schema).toBeUndefined()
+})
+
+test('a Zod default is part of the checked arguments, and checking those again changes nothing', () => {
+  const first = refund.check({ orderId: 'O-1', cents: 500 })
+  expect(first).toEqual({ ok: true, value: { orderId: 'O-1', cents: 500, currency: 'EUR' } })
+  expect(first.ok && refund.check(first.value)).toEqual(first)
+})
+
+test('a coercion is done before anything is stored', () => {
+  const tool = defineTool({
+    name: 'wait',
+    description: 'Waits.',
+    input: z.object({ minutes: z.coerce.number(), note: z.string().trim().optional() }),
+    effect: 'read',
+    execute: ({ minutes }) => minutes * 60,
+  })
+  expect(tool.check({ minutes: '5', note: ' x ' })).toEqual({ ok: true, value: { minutes: 5, note: 'x' } })
+})
+
+test('issues carry a JSON Pointer and a whole sentence, the same for Zod and JSON Schema', () => {
+  const asSchema = defineTool({
+    name: 'refund',
+    description: '',
+    input: refund.inputSchema,
+    effect: 'write',
+    execute: () => null,
+  })
+  const wrong = { cents: 0.5, currency: 'GBP', lines: [{ sku: 's', quantity: 0 }], extra: 1 }
+  for (const tool of [refund, asSchema]) {
+    expect(issuesOf(tool, wrong).sort((a, b) => a.path.localeCompare(b.path))).toEqual([
+      { path: '/cents', message: 'cents must be a whole number.' },
+      { path: '/currency', message: 'currency must be one of "EUR", "USD".' },
+      { path: '/extra', message: 'extra is not known here.' },
+      { path: '/lines/0/quantity', message: 'lines[0].quantity must be at least 1.' },
+      { path: '/orderId', message: 'orderId is required.' },
+    ])
+    expect(issuesOf(tool, { orderId: '', cents: 1 })).toEqual([{ path: '/orderId', message: 'orderId must have at least 1 character.' }])
+  }
+})
+
+test('an argument that the schema does not name is refused, unless the object is declared loose', () => {
+  expect(issuesOf(refund, { orderId: 'O', cents: 1, approve: true })).toEqual([{ path: '/approve', message: 'approve is not known here.' }])
+  const loose = defineTool({ name: 'log', description: '', input: z.looseObject({}), effect: 'write', execute: (args) => args })
+  expect(loose.check({ any: [1] })).toEqual({ ok: true, value: { any: [1] } })
+})
+
+test('a schema whose output is not what was approved is refused when it is defined', () => {
+  const define = (input: z.ZodObject) => () => defineTool({ name: 'bad', description: '', input, effect: 'write', execute: () => null })
+  expect(define(z.object({ at: z.coerce.date() }))).toThrow(/tool bad: its input .*Date/)
+  expect(define(z.object({ n: z.string().transform((text) => text.length) }))).toThrow(/tool bad: its input .*[Tt]ransform/)
+})
+
+test('a schema that changes its own output is refused when it is called', () => {
+  const tool = defineTool({
+    name: 'drift',
+    description: '',
+    input: z.object({ text: z.string().overwrite((text) => `${text}!`) }),
+    effect: 'write',
+    execute: () => null,
+  })
+  expect(issuesOf(tool, { text: 'a' })).toMatchObject([{ path: '' }])
+})
+
+test('JSON Schema arguments pass unchanged, defaults included', () => {
+  const tool = defineTool({
+    name: 't',
+    description: '',
+    input: { type: 'object', properties: { n: { type: 'integer', default: 3 } } },
+    effect: 'read',
+    execute: (args) => args,
+  })
+  expect(tool.check({ other: 'x' })).toEqual({ ok: true, value: { other: 'x' } })
+})
+
+test('a property named like a method of Object is not taken for present', () => {
+  const tool = defineTool({
+    name: 't',
+    description: '',
+    input: { type: 'object', required: ['toString'], properties: { constructor: { type: 'string' } }, additionalProperties: false },
+    effect: 'read',
+    execute: () => null,
+  })
+  expect(issuesOf(tool, {})).toEqual([{ path: '/toString', message: 'toString is required.' }])
+})
+
+test('an unusable JSON Schema is refused when it is defined, in words', () => {
+  const define = (input: JsonObject) => () => defineTool({ name: 'bad', description: '', input, effect: 'write', execute: () => null })
+  expect(define({ type: 'string' })).toThrow('tool bad: its input must describe an object (type: object)')
+  expect(define({ type: 'object', properties: { a: { $ref: '#/$defs/gone' } } })).toThrow(/\$ref at \/properties\/a that does not resolve/)
+  expect(define({ type: 'object', properties: { a: { $ref: 'https://example.com/s' } } })).toThrow(/does not resolve/)
+  expect(define({ type: 'object', properties: { a: { pattern: '(' } } })).toThrow(/not a regular expression/)
+})
+
+test('an effect has no default', () => {
+  const forgotten = { name: 'x', description: '', input: { type: 'object' }, execute: () => null } as unknown as Parameters<
+    typeof defineTool
+  >[0]
+  expect(() => defineTool(forgotten)).toThrow("tool x: effect must be 'read' or 'write'")
+})
+
+test('a tool describes itself from its real arguments, or by its name and their number', () => {
+  expect(refund.describe({ orderId: 'O-1', cents: 500, currency: 'EUR' })).toBe('Refund 5 EUR of order O-1')
+  const plain = defineTool({ name: 'plain', description: '', input: { type: 'object' }, effect: 'read', execute: () => null })
+  expect(plain.describe({ a: 1 })).toBe('Call plain with 1 argument')
+  expect(plain.describe({})).toBe('Call plain with 0 arguments')
+})
+
+test('reads are idempotent by nature, writes only when they say so', () => {
+  expect(refund.idempotent).toBe(false)
+  expect(defineTool({ name: 'r', description: '', input: { type: 'object' }, effect: 'read', execute: () => null }).idempotent).toBe(true)
+})
+
+test('execute gets the key of the attempt and gives JSON', async () => {
+  expect(await refund.execute({ orderId: 'O-1', cents: 5, currency: 'EUR' }, context())).toEqual({
+    orderId: 'O-1',
+    cents: 5,
+    idempotencyKey: 'key-1',
+  })
+})
+
+const tool = (execute: (signal: AbortSignal) => unknown) =>
+  defineTool({ name: 't', description: '', input: { type: 'object' }, effect: 'write', execute: (_, { signal }) => execute(signal) })
+
+test('what a finished tool returns can no longer make it fail', async () => {
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  expect(await tool(() => circular).execute({}, context())).toEqual({ note: expect.stringContaining('left out') })
+  expect(await tool(() => '\ud800').execute({}, context())).toEqual({ note: expect.stringContaining('left out') })
+  expect(await tool(() => undefined).execute({}, context())).toBeNull()
+  expect(await tool(() => ({ at: new Date(0) })).execute({}, context())).toEqual({ at: '1970-01-01T00:00:00.000Z' })
+})
+
+test('an error after the tool was stopped is an unknown outcome, not a failure', async () => {
+  const stop = new AbortController()
+  const running = tool(async (signal) => {
+    stop.abort()
+    signal.throwIfAborted()
+  }).execute({}, context(stop.signal))
+  await expect(running).rejects.toMatchObject({ name: 'ToolError', kind: 'ambiguous' })
+})
+
+test("fetch's own errors tell whether anything was sent", async () => {
+  const closed = await closedPort()
+  await expect(tool(() => fetch(closed)).execute({}, context())).rejects.toMatchObject({ kind: 'unreachable' })
+})
+
+test("the tool's own errors pass as they are", async () => {
+  const refused = new ToolError('refused', 'Order O-1 is closed.')
+  await expect(
+    tool(() => {
+      throw refused
+    }).execute({}, context()),
+  ).rejects.toBe(refused)
+  await expect(tool(() => JSON.parse('{')).execute({}, context())).rejects.toBeInstanceOf(SyntaxError)
+})

@@ -1,0 +1,152 @@
+import {
+  type ArgumentCheck,
+  canonicalJson,
+  checkJson,
+  type Effect,
+  type ExecuteContext,
+  type Executor,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  type PreviewField,
+  ToolError,
+} from '@countersign/core'
+import { z } from 'zod'
+import { toArgumentIssues, zodFindings } from './issues.ts'
+import { openJsonSchema } from './json-schema.ts'
+import { networkError } from './network-error.ts'
+import { DEFAULT_TIMEOUT_MS, plainDescription, type ToolDraft } from './tool-draft.ts'
+
+const MAX_OUTPUT_BYTES = 1_000_000
+
+/** What a tool written in code says about itself, besides its input. */
+export interface ToolDefinition<Args> {
+  /** Letters, digits, `_`, `-` and `.`; the group's name is put before it. */
+  name: string
+  /** For the model: what the tool does and when to use it. */
+  description: string
+  /** Whether it changes anything. Has no default: a forgotten one must not let a write run as a read. */
+  effect: Effect
+  /** Words for the card, from the real arguments; default `Call <name> with N arguments`. */
+  describe?(args: Args): string
+  /** What would change, read now. */
+  preview?(args: Args, signal: AbortSignal): PreviewField[] | Promise<PreviewField[]>
+  /**
+   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect; an error of `fetch` is
+   * read as one; any other error counts as a failure before anything happened.
+   */
+  execute(args: Args, context: ExecuteContext): unknown
+  /** A link for people to what was changed. */
+  resultUrl?(args: Args, output: JsonValue): string | undefined
+  /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
+  idempotent?: boolean
+  /** Default `server`. */
+  executor?: Executor
+  /** Default 15,000. */
+  timeoutMs?: number
+}
+
+/** A tool made by {@link defineTool}, ready for a `{ tools: [...] }` group of the configuration. */
+export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'>
+
+/**
+ * Defines a tool in code.
+ *
+ * With a Zod object the parsed output becomes the arguments: defaults are filled in and coercions done before anything is stored,
+ * shown or decided, so those are the bytes that `execute` gets. That only holds when parsing the output again changes nothing, so
+ * transforms and values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused
+ * unless the object is declared loose. With a JSON Schema the arguments pass unchanged.
+ *
+ * @throws Error in plain words when the definition is unusable.
+ * @example
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Refunds an order.',
+ *   input: z.object({ orderId: z.string(), cents: z.int().positive() }),
+ *   effect: 'write',
+ *   describe: ({ orderId, cents }) => `Refund ${cents / 100} EUR of order ${orderId}`,
+ *   execute: ({ orderId, cents }, { idempotencyKey }) => payments.refund(orderId, cents, idempotencyKey),
+ * })
+ */
+export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<z.output<Input>> & { input: Input }): CodedTool
+export function defineTool(definition: ToolDefinition<JsonObject> & { input: JsonSchema }): CodedTool
+export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObject | JsonSchema }): CodedTool {
+  const { input, ...rest } = definition
+  // Sound because every argument object that reaches these functions went through `check`, which yields exactly the input's type.
+  const tool = rest as unknown as ToolDefinition<JsonObject>
+  if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
+  const { inputSchema, check } = openInput(tool.name, input)
+  const { preview, resultUrl, timeoutMs = DEFAULT_TIMEOUT_MS } = tool
+  return {
+    name: tool.name,
+    description: tool.description,
+    effect: tool.effect,
+    inputSchema,
+    executor: tool.executor ?? 'server',
+    idempotent: tool.idempotent ?? tool.effect === 'read',
+    timeoutMs,
+    check,
+    describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
+    ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),
+    execute: async (args, context) => {
+      try {
+        return toJson(await tool.execute(args, context))
+      } catch (error) {
+        throw readFailure(error, tool.name, context.signal)
+      }
+    },
+    ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
+  }
+}
+
+/** True for what {@link defineTool} made (of any copy of this package). */
+export const isCodedTool = (value: unknown): value is CodedTool =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['check', 'describe', 'execute'].every((key) => typeof Reflect.get(value, key) === 'function')
+
+function openInput(name: string, input: z.ZodObject | JsonSchema): { inputSchema: JsonSchema; check: (args: JsonObject) => ArgumentCheck } {
+  try {
+    if (!isZod(input)) return { inputSchema: input, check: openJsonSchema(input) }
+    const schema = input.def.catchall === undefined ? input.strict() : input
+    // Only the output side refuses transforms and values that JSON cannot hold; the input side is what the model has to write.
+    z.toJSONSchema(schema, { io: 'output' })
+    const { $schema: _, ...inputSchema } = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))) as JsonSchema
+    return { inputSchema, check: (args) => checkZod(schema, args) }
+  } catch (error) {
+    throw new Error(`tool ${name}: its input ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+const isZod = (input: z.ZodObject | JsonSchema): input is z.ZodObject => '_zod' in input
+
+function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
+  const first = schema.safeParse(args, { reportInput: true })
+  if (!first.success) return { ok: false, issues: toArgumentIssues(zodFindings(first.error)) }
+  const value = JSON.parse(JSON.stringify(first.data)) as JsonObject
+  const again = schema.safeParse(value)
+  // A retry or an edit checks the stored arguments again; a schema that changes its own output would then run other bytes than were approved.
+  if (again.success && canonicalJson(JSON.parse(JSON.stringify(again.data))) === canonicalJson(value)) return { ok: true, value }
+  return {
+    ok: false,
+    issues: [{ path: '', message: "The tool's input schema changes what it already accepted, so it cannot be approved." }],
+  }
+}
+
+/** The effect has happened: whatever the code returned, this must not turn it into a failure. */
+function toJson(output: unknown): JsonValue {
+  try {
+    const written = checkJson(JSON.parse(JSON.stringify(output ?? null)), { maxBytes: MAX_OUTPUT_BYTES })
+    return written.ok ? written.value : { note: `The tool finished, but its result was left out: ${written.reason}.` }
+  } catch {
+    return { note: 'The tool finished, but its result is not JSON and was left out.' }
+  }
+}
+
+function readFailure(error: unknown, name: string, signal: AbortSignal): unknown {
+  if (error instanceof Error && error.name === 'ToolError') return error
+  if (signal.aborted) {
+    return new ToolError('ambiguous', `${name} was stopped before it finished. Whether it acted is not known.`, { cause: error })
+  }
+  return networkError(error, `The service behind ${name}`) ?? error
+}

@@ -1,0 +1,122 @@
+import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
+import { networkError } from './network-error.ts'
+import { readBody, serviceMessage, withoutSecrets } from './service-text.ts'
+
+const MAX_BODY_BYTES = 1_000_000
+
+export interface HttpCall {
+  method: string
+  url: URL
+  headers: Readonly<Record<string, string>>
+  /** Texts that never leave this process except in the headers. */
+  secrets: readonly string[]
+  body?: JsonValue
+  /** Set on a call that may change something; its absence makes this a read. */
+  idempotencyKey?: string
+  signal: AbortSignal
+  timeoutMs: number
+}
+
+export interface HttpAnswer {
+  status: number
+  /** Undefined when the answer was empty. */
+  body: JsonValue | undefined
+}
+
+/**
+ * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
+ * @throws ToolError `refused` for 4xx and redirects, `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
+ *   a cut body, 5xx and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
+ */
+export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
+  if (call.signal.aborted) throw new ToolError('broken', 'Stopped before anything was sent.')
+  const timeout = AbortSignal.timeout(call.timeoutMs)
+  const halt = new AbortController()
+  const signal = AbortSignal.any([call.signal, timeout, halt.signal])
+  try {
+    const response = await fetch(call.url, {
+      method: call.method,
+      redirect: 'manual',
+      signal,
+      headers: requestHeaders(call),
+      ...(call.body !== undefined && { body: canonicalJson(call.body) }),
+    })
+    const body = await readText(response).catch((error: unknown) => {
+      // The status of a refusal stands, whatever became of its body.
+      if (response.status >= 400 && response.status < 500) return ''
+      throw error
+    })
+    return readAnswer(call, response, body)
+  } catch (error) {
+    throw error instanceof ToolError ? error : failure(call, timeout, error)
+  } finally {
+    halt.abort()
+  }
+}
+
+function requestHeaders(call: HttpCall): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...call.headers,
+    // A kept connection that the service is just closing would turn a definite failure into an unknown outcome.
+    connection: 'close',
+    ...(call.body !== undefined && { 'content-type': 'application/json' }),
+    ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+  }
+}
+
+/** The body as text, or undefined when it is larger than we read. */
+async function readText(response: Response): Promise<string | undefined> {
+  if (!response.body) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BODY_BYTES) return undefined
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function readAnswer(call: HttpCall, response: Response, text: string | undefined): HttpAnswer {
+  const { status } = response
+  const target = call.url.origin
+  const isWrite = call.idempotencyKey !== undefined
+  const body = withoutSecrets(readBody(text ?? '') ?? null, call.secrets)
+  const said = serviceMessage(body)
+  const words = said === undefined ? '' : `: ${said}`
+  if (status >= 500) {
+    const unknown = isWrite ? ' Whether it acted is not known.' : ''
+    throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}`)
+  }
+  if (status >= 400) {
+    const retryable = status === 408 || status === 425 || status === 429
+    throw new ToolError('refused', `${target} refused (${status})${words}.`, { retryable })
+  }
+  if (status >= 300) throw redirectError(response, target, isWrite)
+  if (text === undefined) {
+    if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)
+    return { status, body: { status, note: 'The answer is larger than 1 MB and was left out.' } }
+  }
+  return { status, body: body ?? undefined }
+}
+
+function redirectError(response: Response, target: string, isWrite: boolean): ToolError {
+  const location = response.headers.get('location')
+  const to = location !== null && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
+  const told = `${target} answered with a redirect to ${to} (${response.status})`
+  // 303 is how a service says "done, look there": calling that a refusal would invite a second effect.
+  if (isWrite && response.status === 303) return new ToolError('ambiguous', `${told}. Whether it acted is not known.`)
+  return new ToolError('refused', `${told}. Redirects are not followed.`)
+}
+
+function failure(call: HttpCall, timeout: AbortSignal, error: unknown): ToolError {
+  const target = call.url.origin
+  const unknown = call.idempotencyKey === undefined ? '' : ' Whether it acted is not known.'
+  const late = timeout.aborted || (call.signal.reason as unknown as { name?: unknown } | undefined)?.name === 'TimeoutError'
+  if (late) return new ToolError('ambiguous', `${target} did not answer within ${call.timeoutMs / 1000} s.${unknown}`)
+  if (call.signal.aborted) return new ToolError('ambiguous', `The call to ${target} was stopped before it answered.${unknown}`)
+  // An error without a known code may have come after the send. Its own text is left out: it can quote a header.
+  return networkError(error, target) ?? new ToolError('ambiguous', `The call to ${target} failed before it answered.${unknown}`)
+}

@@ -1,0 +1,144 @@
+import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
+import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
+
+/**
+ * A check of arguments against a JSON Schema (2020-12), by interpreting it: no code is generated. What passes is handed back as it
+ * came: `default` is a hint for the model and changes nothing, so the bytes that were proposed are the bytes that are stored.
+ *
+ * @throws Error in plain words when the schema itself is unusable: not an object's, a remote or dangling `$ref`, a bad pattern.
+ * @example
+ * const check = openJsonSchema({ type: 'object', required: ['id'], properties: { id: { type: 'string' } } })
+ * check({}) // { ok: false, issues: [{ path: '/id', message: 'id is required.' }] }
+ */
+export function openJsonSchema(schema: JsonSchema): (args: JsonObject) => ArgumentCheck {
+  const reason = schemaFault(schema)
+  if (reason !== undefined) throw new Error(reason)
+  // The validator marks the schema object it is given; ours is hashed and shown, so it gets a copy.
+  const validator = new Validator(structuredClone(schema) as Schema, '2020-12', false)
+  return (args) => {
+    const { valid, errors } = validator.validate(withoutPrototype(args))
+    return valid ? { ok: true, value: args } : { ok: false, issues: toArgumentIssues(leaves(errors).map(toFinding)) }
+  }
+}
+
+/** Why a schema cannot be used, or undefined. Everything that would throw at the first call is found here, when it is read. */
+function schemaFault(schema: JsonSchema): string | undefined {
+  if (schema.type !== 'object') return 'must describe an object (type: object)'
+  const walk = (node: JsonValue, where: string): string | undefined => {
+    if (node === null || typeof node !== 'object') return undefined
+    if (!Array.isArray(node)) {
+      if (typeof node.$ref === 'string' && resolveRef(schema, node.$ref) === undefined) {
+        return `has a $ref at ${where || 'its top'} that does not resolve inside the schema: ${node.$ref}`
+      }
+      for (const pattern of patternsOf(node)) {
+        try {
+          new RegExp(pattern, 'u')
+        } catch {
+          return `has a pattern at ${where || 'its top'} that is not a regular expression: ${pattern}`
+        }
+      }
+    }
+    for (const [key, child] of Object.entries(node)) {
+      const fault = DATA_KEYWORDS.has(key) ? undefined : walk(child, `${where}/${key}`)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+  return walk(schema, '')
+}
+
+/** Keywords whose value is data, not schema: a `$ref` in there is somebody's text. */
+const DATA_KEYWORDS = new Set(['default', 'enum', 'const', 'examples'])
+
+function patternsOf(node: JsonObject): string[] {
+  const own = typeof node.pattern === 'string' ? [node.pattern] : []
+  const names = node.patternProperties
+  return names !== null && typeof names === 'object' && !Array.isArray(names) ? [...own, ...Object.keys(names)] : own
+}
+
+function resolveRef(root: JsonSchema, ref: string): JsonValue | undefined {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let node: JsonValue | undefined = root
+  for (const token of decodeURIComponent(ref.slice(2)).split('/')) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (node === null || typeof node !== 'object' || !Object.hasOwn(node, key)) return undefined
+    node = (node as JsonObject)[key]
+  }
+  return node
+}
+
+/** The validator asks `key in value`: with a prototype, a missing `toString` would count as present. */
+function withoutPrototype(value: JsonValue): JsonValue {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(withoutPrototype)
+  const bare: JsonObject = Object.create(null)
+  for (const [key, child] of Object.entries(value)) bare[key] = withoutPrototype(child)
+  return bare
+}
+
+/** Keywords that only say that something further down is wrong. */
+const CONTAINERS = new Set(
+  '$ref $recursiveRef allOf properties patternProperties additionalProperties unevaluatedProperties propertyNames items prefixItems unevaluatedItems dependentSchemas if'.split(
+    ' ',
+  ),
+)
+
+/**
+ * The errors worth saying: of a failed choice the choice itself, not why each alternative did not fit. The validator also calls a
+ * member unknown when it is known and wrong; only what is wrong is said then.
+ */
+function leaves(errors: readonly OutputUnit[]): OutputUnit[] {
+  const choices = errors.filter((unit) => unit.keyword === 'anyOf' || unit.keyword === 'oneOf')
+  const said = errors.filter(
+    (unit) => !CONTAINERS.has(unit.keyword) && !choices.some((choice) => unit.keywordLocation.startsWith(`${choice.keywordLocation}/`)),
+  )
+  const wrong = said.filter((unit) => unit.keyword !== 'false').map((unit) => `${unit.instanceLocation}/`)
+  return said.filter((unit) => unit.keyword !== 'false' || !wrong.some((place) => place.startsWith(`${unit.instanceLocation}/`)))
+}
+
+function toFinding(unit: OutputUnit): Finding {
+  const path = unit.instanceLocation
+    .split('/')
+    .slice(1)
+    .map((token) => decodeURI(token).replaceAll('~1', '/').replaceAll('~0', '~'))
+  const named = unit.keyword === 'required' ? /property "([\s\S]*)"\.$/.exec(unit.error)?.[1] : undefined
+  if (named !== undefined) return { path: [...path, named], words: 'is required' }
+  return { path, words: unitWords(unit) }
+}
+
+function unitWords({ keyword, error }: OutputUnit): string {
+  const limit = Number(/[<>] (-?[\d.e+-]+)\)?\.$/.exec(error)?.[1] ?? /than(?: or equal to)? (-?[\d.e+-]+?)\.$/.exec(error)?.[1])
+  switch (keyword) {
+    case 'false':
+      return 'is not known here'
+    case 'type':
+      return `must be ${[...(/Expected (.*)\.$/.exec(error)?.[1] ?? '').matchAll(/"(\w+)"/g)].map((match) => typeWords(match[1] ?? '')).join(' or ')}`
+    case 'enum':
+      return `must be ${oneOf(JSON.parse(error.slice(error.indexOf('['), -1)) as unknown[])}`
+    case 'const':
+      return `must be ${error.slice('Instance does not match '.length, -1)}`
+    case 'minLength':
+      return `must have at least ${count(limit, 'character')}`
+    case 'maxLength':
+      return `must have at most ${count(limit, 'character')}`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'minItems':
+      return `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`
+    case 'maxItems':
+      return `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`
+    case 'anyOf':
+    case 'oneOf':
+      return 'has none of the allowed shapes'
+    case 'pattern':
+      return 'does not have the form that is asked for'
+    case 'format':
+      return `must be a valid ${/"(.*)"/.exec(error)?.[1] ?? 'value'}`
+    default:
+      return `is refused: ${error.replace(/\.$/, '')}`
+  }
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+
+const MAX_CHARACTERS = 64
+const HASH_CHARACTERS = 8
+
+/**
+ * The name a model sees for each tool: the tool's name with every other character than `[a-zA-Z0-9_-]` turned to `_`. One that is too
+ * long, or that two tools would share, ends in a hash of the full name, so a name never depends on the order of the configuration.
+ * @param names Full names, no two the same.
+ */
+export function modelNames(names: readonly string[]): Map<string, string> {
+  const plain = new Map(names.map((name) => [name, name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')]))
+  const uses = new Map<string, number>()
+  for (const name of plain.values()) uses.set(name, (uses.get(name) ?? 0) + 1)
+  return new Map(
+    [...plain].map(([name, wanted]) => [name, wanted.length <= MAX_CHARACTERS && uses.get(wanted) === 1 ? wanted : withHash(wanted, name)]),
+  )
+}
+
+function withHash(wanted: string, name: string): string {
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS)
+  return `${wanted.slice(0, MAX_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+
+const Text = z.string().min(1).max(4_000)
+const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/)
+const JsonMembers = z.record(z.string(), z.json())
+
+/** One tool of a route table. */
+export const Route = z.strictObject({
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  /** `/api/orders/{orderId}`: each placeholder is one path segment or a part of one. */
+  path: Text,
+  /** Query parameters; one that depends on an absent argument is left out, a list is repeated. */
+  query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  /** The body sent; without it POST, PUT and PATCH send all arguments that path and query do not use. */
+  body: z.json().optional(),
+  /** JSON Schema of the arguments; without it, every placeholder is a required text. Closed unless it says otherwise. */
+  input: JsonMembers.optional(),
+  /** For the model. */
+  description: Text.optional(),
+  /** For the card. */
+  describe: Text.optional(),
+  /** Where the current values are read for the preview, and which fields change to what. A list names fields that go away. */
+  before: z.strictObject({ get: Text, compare: z.union([z.array(z.string().min(1)), JsonMembers]) }).optional(),
+  /** `/orders/{orderId}` or `/orders/{result.id}`: a page for people, against `publicUrl`. */
+  resultUrl: Text.optional(),
+  /** Default: GET and HEAD read, everything else writes. */
+  effect: z.enum(['read', 'write']).optional(),
+  /** The service runs a repeated send with the same `Idempotency-Key` once. */
+  idempotent: z.boolean().optional(),
+  executor: z.enum(['server', 'client']).optional(),
+  timeoutMs: z.int().min(1).max(600_000).optional(),
+})
+export type Route = z.output<typeof Route>
+
+/** A REST API declared as tools. */
+export const RouteTable = z.strictObject({
+  /** Where calls go. Its origin is shown on every card. */
+  baseUrl: Text,
+  /** Where people look at results; default `baseUrl`. */
+  publicUrl: Text.optional(),
+  /** Sent with every call, never stored or shown. */
+  headers: z.record(z.string(), z.string()).default({}),
+  tools: z.record(Name, Route),
+})
+export type RouteTable = z.output<typeof RouteTable>
+/** A route table as it is written: with what has a default left out. */
+export type RouteTableInput = z.input<typeof RouteTable>

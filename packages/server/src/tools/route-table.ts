@@ -1,0 +1,185 @@
+import type { ArgumentCheck, ExecuteContext, JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import { callHttp, type HttpCall } from './http-call.ts'
+import { toArgumentIssues } from './issues.ts'
+import { type ReadRoute, readRoute } from './route.ts'
+import type { Route, RouteTable } from './route-schema.ts'
+import { secretsOf } from './service-text.ts'
+import type { SetupProblem } from './setup-error.ts'
+import { asText, fillJson, fillWords, member } from './template.ts'
+import { DEFAULT_TIMEOUT_MS, type ToolDraft } from './tool-draft.ts'
+import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
+
+/** What all tools of one table share. */
+interface Service {
+  base: URL
+  publicBase: URL
+  headers: Readonly<Record<string, string>>
+  secrets: readonly string[]
+}
+
+/** Headers that the call itself sets; a second opinion on them would break it or its safety. */
+const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
+
+/**
+ * The tools of a route table.
+ * @param nameOf Makes a tool's name from the route's.
+ * @param report Takes each problem of the table, with its path inside it; a route with a problem yields no tool.
+ */
+export function openRouteTable(table: RouteTable, nameOf: (route: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
+  const base = readBase('baseUrl', table.baseUrl, report)
+  const publicBase = readBase('publicUrl', table.publicUrl ?? table.baseUrl, table.publicUrl === undefined ? () => {} : report)
+  for (const [name, value] of Object.entries(table.headers)) {
+    if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
+    else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
+  }
+  return Object.entries(table.tools).flatMap(([key, route]) => {
+    const read = readRoute(route, ({ path, message }) => report({ path: ['tools', key, ...path], message }))
+    if (!base || !publicBase || !read) return []
+    const service = { base, publicBase, headers: table.headers, secrets: secretsOf(table.headers) }
+    if (read.resultUrl && linkOrigin(read, publicBase) === undefined) {
+      report({ path: ['tools', key, 'resultUrl'], message: 'must be a path or an http(s) address with a fixed host' })
+    }
+    return [routeTool(nameOf(key), route, read, service)]
+  })
+}
+
+function readBase(key: string, text: string, report: (problem: SetupProblem) => void): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const message =
+    url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')
+      ? 'must be an http:// or https:// address'
+      : url.username !== '' || url.password !== ''
+        ? 'must not hold a name or password: it is shown; use headers'
+        : url.search !== '' || url.hash !== '' || url.pathname.includes('//')
+          ? 'must end with a host or a path'
+          : undefined
+  if (message === undefined) return url
+  report({ path: [key], message })
+  return undefined
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    new Headers([[name, value]])
+    return true
+  } catch {
+    return false
+  }
+}
+
+function routeTool(name: string, route: Route, read: ReadRoute, service: Service): ToolDraft {
+  const timeoutMs = route.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  const preview = previewOf(route, read, service, timeoutMs)
+  const paths = read.before ? [read.path, read.before.get] : [read.path]
+  return {
+    name,
+    description: route.description ?? `${route.method} ${route.path}`,
+    effect: read.effect,
+    inputSchema: read.inputSchema,
+    executor: route.executor ?? 'server',
+    idempotent: route.idempotent ?? read.effect === 'read',
+    timeoutMs,
+    destination: service.base.origin,
+    definition: definitionOf(route, service),
+    check: (args) => checkArguments(read, paths, args),
+    describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
+    ...(preview && { preview }),
+    execute: (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
+    ...(read.resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => linkOf(read, service.publicBase, args, output) }),
+  }
+}
+
+/** What decides where a call goes and what it carries: a change here means that an approval was for something else. */
+function definitionOf(route: Route, { base }: Service): JsonValue {
+  const { method, path, query = null, body = null, before = null } = route
+  return { method, baseUrl: base.href, path, query, body, before }
+}
+
+function checkArguments(read: ReadRoute, paths: ReadRoute['path'][], args: JsonObject): ArgumentCheck {
+  const checked = read.check(args)
+  if (!checked.ok) return checked
+  const findings = new Map(paths.flatMap((path) => pathFindings(path, args)).map((finding) => [String(finding.path[0]), finding]))
+  return findings.size === 0 ? checked : { ok: false, issues: toArgumentIssues([...findings.values()]) }
+}
+
+function bodyOf({ body }: ReadRoute, args: JsonObject): JsonValue | undefined {
+  if (body.kind === 'none') return undefined
+  if (body.kind === 'template') return fillJson(body.template, args)
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !body.used.has(name)))
+}
+
+function queryOf(read: ReadRoute, args: JsonObject): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const [name, template] of read.query) {
+    const value = fillJson(template, args)
+    for (const entry of Array.isArray(value) ? value : value === undefined ? [] : [value]) query.append(name, asText(entry))
+  }
+  return query
+}
+
+async function executeRoute(
+  route: Route,
+  read: ReadRoute,
+  { base, headers, secrets }: Service,
+  timeoutMs: number,
+  args: JsonObject,
+  { idempotencyKey, signal }: ExecuteContext,
+): Promise<JsonValue> {
+  const body = bodyOf(read, args)
+  const call: HttpCall = {
+    method: route.method,
+    url: buildUrl(base, read.path, args, queryOf(read, args)),
+    headers,
+    secrets,
+    signal,
+    timeoutMs,
+    ...(body !== undefined && { body }),
+    ...(read.effect === 'write' && { idempotencyKey }),
+  }
+  const answer = await callHttp(call)
+  return answer.body ?? { status: answer.status }
+}
+
+function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: number): ToolDraft['preview'] {
+  const { before } = read
+  if (before) {
+    return async (args, signal) => {
+      const { headers, secrets } = service
+      const url = buildUrl(service.base, before.get, args)
+      const current = (await callHttp({ method: 'GET', url, headers, secrets, signal, timeoutMs })).body
+      return before.compare.flatMap(([field, template]): PreviewField[] => {
+        const oldValue = field.split('.').reduce(member, current)
+        const newValue = template && fillJson(template, args)
+        // An optional argument that is absent leaves its field as it is.
+        if (template && newValue === undefined) return []
+        return [{ field, ...(oldValue !== undefined && { oldValue }), ...(newValue !== undefined && { newValue }) }]
+      })
+    }
+  }
+  // Without the current values only a creation can be told: it has none.
+  if (route.method !== 'POST' || read.effect !== 'write') return undefined
+  return async (args) => {
+    const body = bodyOf(read, args)
+    if (body === undefined) return []
+    if (body === null || typeof body !== 'object' || Array.isArray(body)) return [{ field: 'body', newValue: body }]
+    return Object.entries(body).map(([field, newValue]) => ({ field, newValue }))
+  }
+}
+
+/** The origin every link of a route has, or undefined when its template lets a value choose it. */
+function linkOrigin({ resultUrl }: ReadRoute, publicBase: URL): string | undefined {
+  if (!resultUrl) return undefined
+  const origins = ['x', 'y.example'].map((sample) => {
+    const text = resultUrl.parts.map((part) => (typeof part === 'string' ? part : sample)).join('')
+    const url = URL.canParse(text, publicBase) ? new URL(text, publicBase) : undefined
+    return url && /^https?:$/.test(url.protocol) && url.username === '' ? url.origin : undefined
+  })
+  return origins[0] === origins[1] ? origins[0] : undefined
+}
+
+function linkOf(read: ReadRoute, publicBase: URL, args: JsonObject, output: JsonValue): string | undefined {
+  const text = read.resultUrl && fillUrlText(read.resultUrl, args, output)
+  if (text === undefined || !URL.canParse(text, publicBase)) return undefined
+  const url = new URL(text, publicBase)
+  return url.origin === linkOrigin(read, publicBase) ? url.href : undefined
+}

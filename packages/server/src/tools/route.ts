@@ -1,0 +1,133 @@
+import type { Effect, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { openJsonSchema } from './json-schema.ts'
+import type { Route } from './route-schema.ts'
+import type { SetupProblem } from './setup-error.ts'
+import { type JsonTemplate, member, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from './template.ts'
+import { readPathTemplate } from './url-template.ts'
+
+/** A route with its templates read and held against its input. */
+export interface ReadRoute {
+  effect: Effect
+  inputSchema: JsonSchema
+  check: ReturnType<typeof openJsonSchema>
+  path: Template
+  query: [string, JsonTemplate][]
+  /** `rest`: the arguments in `restNames` as they are. */
+  body: { kind: 'none' } | { kind: 'template'; template: JsonTemplate } | { kind: 'rest'; used: ReadonlySet<string> }
+  describe: Template | undefined
+  before: { get: Template; compare: [string, JsonTemplate | undefined][] } | undefined
+  resultUrl: Template | undefined
+}
+
+const SENDS_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * Reads one route and proves, before any call, that its parts fit: every placeholder is a property of the input, every property is
+ * sent somewhere, nothing a path needs is optional.
+ * @param report Takes each problem, with its path inside the route. When any was reported the result must not be used.
+ */
+export function readRoute(route: Route, report: (problem: SetupProblem) => void): ReadRoute | undefined {
+  let faulty = false
+  const fault = (path: readonly PropertyKey[], message: string) => {
+    faulty = true
+    report({ path, message })
+  }
+  const attempt = <T>(path: readonly PropertyKey[], read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      fault(path, error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  const path = attempt(['path'], () => readPathTemplate(route.path))
+  const query = Object.entries(route.query ?? {}).flatMap(([name, value]): [string, JsonTemplate][] => {
+    const template = attempt(['query', name], () => readJsonTemplate(value))
+    return template ? [[name, template]] : []
+  })
+  const bodyTemplate = route.body === undefined ? undefined : attempt(['body'], () => readJsonTemplate(route.body as JsonValue))
+  if (route.body !== undefined && (route.method === 'GET' || route.method === 'HEAD'))
+    fault(['body'], `cannot be sent with ${route.method}`)
+  const describe = route.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(route.describe ?? ''))
+  const resultUrl = route.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(route.resultUrl ?? ''))
+  const before = route.before && readBefore(route.before, attempt)
+
+  const sentFrom: [readonly PropertyKey[], Template | undefined][] = [
+    [['path'], path],
+    ...query.flatMap(([name, template]) => textsIn(template).map((text): [PropertyKey[], Template] => [['query', name], text])),
+    ...(bodyTemplate ? textsIn(bodyTemplate).map((text): [PropertyKey[], Template] => [['body'], text]) : []),
+  ]
+  const shownFrom: [readonly PropertyKey[], Template | undefined][] = [
+    [['describe'], describe],
+    [['resultUrl'], resultUrl],
+    [['before', 'get'], before?.get],
+    ...(before?.compare ?? []).flatMap(([field, template]) =>
+      (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
+    ),
+  ]
+  for (const [where, template] of [...sentFrom, ...shownFrom]) {
+    if (template && where[0] !== 'resultUrl' && readsResult(template)) fault(where, 'cannot use {result.…}: there is no answer yet')
+  }
+
+  const used = new Set(sentFrom.flatMap(([, template]) => (template ? namesIn(template) : [])))
+  const sendsRest = route.body === undefined && SENDS_BODY.has(route.method)
+  const inputSchema = closedInput(route.input, used)
+  const check = attempt(['input'], () => openJsonSchema(inputSchema))
+  const properties = Object.keys((member(inputSchema, 'properties') ?? {}) as JsonObject)
+  const required = member(inputSchema, 'required')
+
+  for (const [where, template] of [...sentFrom, ...shownFrom]) {
+    for (const name of template ? namesIn(template) : []) {
+      if (!properties.includes(name)) fault(where, `names {${name}}, which is not a property of input`)
+      else if ((where[0] === 'path' || where[1] === 'get') && !(Array.isArray(required) && required.includes(name))) {
+        fault(where, `names {${name}}, which input does not require: a path cannot do without it`)
+      }
+    }
+  }
+  if (!sendsRest) {
+    const where = route.body === undefined ? 'path or query' : 'path, query or body'
+    for (const name of properties.filter((name) => !used.has(name))) {
+      fault(['input', 'properties', name], `is not sent anywhere: use {${name}} in ${where}, or take it out`)
+    }
+    if (inputSchema.additionalProperties !== false) {
+      fault(['input', 'additionalProperties'], 'must be false: what the templates do not name would not be sent')
+    }
+  }
+  if (faulty || !path || !check) return undefined
+  return {
+    effect: route.effect ?? (route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write'),
+    inputSchema,
+    check,
+    path,
+    query,
+    body: bodyTemplate ? { kind: 'template', template: bodyTemplate } : sendsRest ? { kind: 'rest', used } : { kind: 'none' },
+    describe,
+    before,
+    resultUrl,
+  }
+}
+
+type Attempt = <T>(path: readonly PropertyKey[], read: () => T) => T | undefined
+
+function readBefore({ get, compare }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
+  const template = attempt(['before', 'get'], () => readPathTemplate(get))
+  const fields = Array.isArray(compare)
+    ? compare.map((field): [string, undefined] => [field, undefined])
+    : Object.entries(compare).map(([field, value]): [string, JsonTemplate | undefined] => [
+        field,
+        attempt(['before', 'compare', field], () => readJsonTemplate(value)),
+      ])
+  return template && { get: template, compare: fields }
+}
+
+/** The input as declared, closed unless it says otherwise; without one, a required text for every placeholder that is sent. */
+function closedInput(input: JsonSchema | undefined, used: ReadonlySet<string>): JsonSchema {
+  if (input) return 'additionalProperties' in input ? input : { ...input, additionalProperties: false }
+  return {
+    type: 'object',
+    required: [...used],
+    properties: Object.fromEntries([...used].map((name) => [name, { type: 'string' }])),
+    additionalProperties: false,
+  }
+}

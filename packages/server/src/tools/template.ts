@@ -1,0 +1,118 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+
+/** A piece of a template: fixed text, or a placeholder for the input property `name` (for `{result.id}`: `of` is `result`). */
+export type TemplatePart = string | { of: 'input' | 'result'; name: string; path: readonly string[] }
+
+/** A text with placeholders, read once. */
+export interface Template {
+  readonly text: string
+  readonly parts: readonly TemplatePart[]
+}
+
+const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_][\w-]*)\}|\{result\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
+
+/**
+ * Reads a template: `{orderId}` stands for an input property, `{result.id}` for a member of the answer, `{{` and `}}` for braces.
+ * @throws Error in plain words for a brace that is none of these.
+ * @example
+ * readTemplate('Set order {orderId} to {newStatus}').parts.length // 4
+ */
+export function readTemplate(text: string): Template {
+  const parts: TemplatePart[] = []
+  let literal = ''
+  let end = 0
+  for (const match of text.matchAll(PIECE)) {
+    literal += text.slice(end, match.index)
+    end = match.index + match[0].length
+    const { name, path } = match.groups ?? {}
+    if (name === undefined && path === undefined) {
+      if (match[0].length === 1) throw new Error(`has a lone "${match[0]}": write {name} for a value, {{ and }} for braces`)
+      literal += match[0].slice(1)
+      continue
+    }
+    if (literal !== '') parts.push(literal)
+    literal = ''
+    parts.push(name !== undefined ? { of: 'input', name, path: [] } : { of: 'result', name: 'result', path: path?.split('.') ?? [] })
+  }
+  literal += text.slice(end)
+  if (literal !== '' || parts.length === 0) parts.push(literal)
+  return { text, parts }
+}
+
+/** The input properties a template names. */
+export const namesIn = (template: Template): string[] =>
+  template.parts.flatMap((part) => (typeof part !== 'string' && part.of === 'input' ? [part.name] : []))
+
+/** True when a template reads the answer. */
+export const readsResult = (template: Template): boolean => template.parts.some((part) => typeof part !== 'string' && part.of === 'result')
+
+/** The value of a placeholder, or undefined when it is absent. Own members only: `{constructor}` is nothing. */
+export function placeholderValue(part: Exclude<TemplatePart, string>, args: JsonObject, result?: JsonValue): JsonValue | undefined {
+  return part.of === 'input' ? member(args, part.name) : part.path.reduce(member, result)
+}
+
+/** An own member of an object or list, or undefined. */
+export function member(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined
+  return (value as JsonObject)[key]
+}
+
+/** A value inside a text: strings as they are, everything else as JSON. */
+export const asText = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const MAX_VALUE_CHARACTERS = 200
+
+/** Fills a template meant for people. An absent value reads `(none)`, a long one is cut and says by how much. */
+export function fillWords(template: Template, args: JsonObject): string {
+  return template.parts
+    .map((part) => {
+      if (typeof part === 'string') return part
+      const value = placeholderValue(part, args)
+      const text = value === undefined ? '(none)' : asText(value)
+      const rest = text.length - MAX_VALUE_CHARACTERS
+      return rest > 0 ? `${text.slice(0, MAX_VALUE_CHARACTERS)}… (${rest} more characters)` : text
+    })
+    .join('')
+}
+
+/** A JSON value whose strings are templates, read once. */
+export type JsonTemplate = { text: Template } | { list: JsonTemplate[] } | { members: [string, JsonTemplate][] } | { value: JsonValue }
+
+/** Reads a body template. Keys are fixed. @throws Error like {@link readTemplate}. */
+export function readJsonTemplate(value: JsonValue): JsonTemplate {
+  if (typeof value === 'string') return { text: readTemplate(value) }
+  if (value === null || typeof value !== 'object') return { value }
+  if (Array.isArray(value)) return { list: value.map(readJsonTemplate) }
+  return { members: Object.entries(value).map(([key, child]) => [key, readJsonTemplate(child)]) }
+}
+
+/** All text templates inside. */
+export function textsIn(template: JsonTemplate): Template[] {
+  if ('text' in template) return [template.text]
+  if ('list' in template) return template.list.flatMap(textsIn)
+  if ('members' in template) return template.members.flatMap(([, child]) => textsIn(child))
+  return []
+}
+
+/**
+ * Fills a body template. A string that is one placeholder keeps the value's type; inside a text the value is put in as text. What
+ * depends on an absent value is left out, down to the member or list entry that holds it. Undefined when nothing is left.
+ */
+export function fillJson(template: JsonTemplate, args: JsonObject): JsonValue | undefined {
+  if ('value' in template) return template.value
+  if ('text' in template) return fillText(template.text, args)
+  if ('list' in template) return template.list.map((child) => fillJson(child, args)).filter((child) => child !== undefined)
+  const filled = template.members.flatMap(([key, child]): [string, JsonValue][] => {
+    const value = fillJson(child, args)
+    return value === undefined ? [] : [[key, value]]
+  })
+  return Object.fromEntries(filled)
+}
+
+function fillText({ parts }: Template, args: JsonObject): JsonValue | undefined {
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined && typeof only !== 'string') return placeholderValue(only, args)
+  const pieces = parts.map((part) => (typeof part === 'string' ? part : placeholderValue(part, args)))
+  // Half a sentence must not be sent: a text with a missing value is missing as a whole.
+  return pieces.includes(undefined) ? undefined : pieces.map((piece) => asText(piece ?? null)).join('')
+}
