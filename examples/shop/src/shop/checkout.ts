@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { Refusal } from '../problem.ts'
 import { logEffect } from './effects.ts'
 import { type Order, readOrder } from './orders.ts'
-import { ShopError } from './problem.ts'
 import { findProduct, takeStock } from './products.ts'
 
 export interface CheckoutRequest {
@@ -15,14 +15,14 @@ export const orderIdOf = (number: number): string => `ORD-${String(number).padSt
 
 /**
  * Places an order: takes the stock, computes the totals, gives the next number. Call it inside a transaction.
- * @throws ShopError 422 for an unknown product; 409 when one is out of stock, naming it.
+ * @throws Refusal 422 for an unknown product; 409 when one is out of stock, naming it.
  */
 export function checkout(db: DatabaseSync, request: CheckoutRequest, context: { idempotencyKey: string | null; atMs: number }): Order {
   const stockBefore: Record<string, number> = {}
   const stockAfter: Record<string, number> = {}
   const lines = sumByProduct(request.items).map(({ productId, quantity }) => {
     const product = findProduct(db, productId)
-    if (!product) throw new ShopError(422, `There is no product “${productId}”.`, { productId })
+    if (!product) throw new Refusal(422, `There is no product “${productId}”.`, { productId })
     const left = takeStock(db, productId, quantity)
     if (left === undefined) throw outOfStock(product, quantity)
     stockBefore[productId] = left + quantity
@@ -70,7 +70,7 @@ function sumByProduct(items: CheckoutRequest['items']): { productId: string; qua
   return [...quantities].map(([productId, quantity]) => ({ productId, quantity }))
 }
 
-function outOfStock(product: { id: string; name: string; stock: number }, wanted: number): ShopError {
+function outOfStock(product: { id: string; name: string; stock: number }, wanted: number): Refusal {
   const left = product.stock === 0 ? 'is out of stock' : `has only ${product.stock} left in stock, not ${wanted}`
-  return new ShopError(409, `${product.name} ${left}. Nothing was ordered.`, { productId: product.id, stock: product.stock })
+  return new Refusal(409, `${product.name} ${left}. Nothing was ordered.`, { productId: product.id, stock: product.stock })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Refusal } from '../problem.ts'
 import { STATUSES } from './database.ts'
-import { type InputIssue, ShopError } from './problem.ts'
 
 const limit = z.coerce.number().int().min(1).max(200).default(50)
 const shortText = (max: number) => z.string().trim().min(1).max(max)
@@ -18,23 +18,11 @@ export const CheckoutBody = z.strictObject({
   customerEmail: z.email().max(254).nullish(),
 })
 
-/** @throws ShopError 400 with one issue per thing that is wrong, `what` naming the part of the request. */
-export function readInput<T>(schema: z.ZodType<T>, value: unknown, what: 'body' | 'query'): T {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const errors: InputIssue[] = result.error.issues.map(({ path, message }) => ({
-    path: path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    message,
-  }))
-  const words = errors.map(({ path, message }) => `${path === '' ? what : path.slice(1)}: ${message}`).join('; ')
-  throw new ShopError(400, `The ${what} is not valid. ${words}`, { errors })
-}
-
-/** @throws ShopError 400 for a key that is not 1 to 255 printable ASCII characters. */
+/** @throws Refusal 400 for a key that is not 1 to 255 printable ASCII characters. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header)) {
-    throw new ShopError(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
+    throw new Refusal(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
   }
   return header
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import { Refusal, toProblem } from '../problem.ts'
 import { transaction } from './database.ts'
-import { ShopError, toProblem } from './problem.ts'
 
 /** An HTTP answer as it was first given: `body` is JSON text, so that a repeat gets the same bytes. */
 export interface Answer {
@@ -22,7 +22,7 @@ export interface WriteRequest {
 /**
  * Carries out a write once per idempotency key. The effect, the key and the answer are one transaction: after a crash either all of
  * them are there or none, so a repeat is always safe. A refusal (404, 409, 422) is an answer too and is kept like one.
- * @throws ShopError 422 when the key was used for another request.
+ * @throws Refusal 422 when the key was used for another request.
  */
 export function answerOnce(db: DatabaseSync, request: WriteRequest, work: () => { status: number; body: unknown }): Answer {
   const { idempotencyKey: key, atMs } = request
@@ -30,7 +30,7 @@ export function answerOnce(db: DatabaseSync, request: WriteRequest, work: () => 
   return transaction(db, () => {
     const first = key === null ? undefined : readFirstAnswer(db, key)
     if (first && first.hash !== hash) {
-      throw new ShopError(422, 'This Idempotency-Key was already used for a different request. Nothing was changed.')
+      throw new Refusal(422, 'This Idempotency-Key was already used for a different request. Nothing was changed.')
     }
     if (first) return { status: first.status, body: first.body, replayed: true }
 
@@ -56,7 +56,7 @@ function attempt(db: DatabaseSync, work: () => { status: number; body: unknown }
     db.exec('RELEASE work')
     return { status, body: JSON.stringify(body) }
   } catch (error) {
-    if (!(error instanceof ShopError)) throw error
+    if (!(error instanceof Refusal)) throw error
     db.exec('ROLLBACK TO work; RELEASE work')
     return { status: error.status, body: JSON.stringify(toProblem(error.status, error.message, error.extra)) }
   }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CURRENCY } from '../money.ts'
+import { Refusal } from '../problem.ts'
 import type { OrderStatus } from './database.ts'
 import { logEffect } from './effects.ts'
-import { ShopError } from './problem.ts'
 import { restoreStock } from './products.ts'
 
 export interface OrderSummary {
@@ -91,17 +91,17 @@ export function listOrders(
   return { items: (rows as unknown as OrderRow[]).map(toSummary), total }
 }
 
-/** @throws ShopError 404 when there is no such order. */
+/** @throws Refusal 404 when there is no such order. */
 export function readOrder(db: DatabaseSync, orderId: string): Order {
   const row = db.prepare(`${SELECT_ORDER} WHERE o.id = ?`).get(orderId) as unknown as OrderRow | undefined
-  if (!row) throw new ShopError(404, `There is no order ${orderId}.`)
+  if (!row) throw new Refusal(404, `There is no order ${orderId}.`)
   const lines = db.prepare('SELECT * FROM order_line WHERE order_id = ? ORDER BY position').all(orderId)
   return { ...toSummary(row), lines: (lines as unknown as LineRow[]).map(toLine) }
 }
 
 /**
  * Moves an order and gives the goods of a cancelled one back to the stock. Call it inside a transaction.
- * @throws ShopError 404 for an unknown order; 409 when its status does not allow the move.
+ * @throws Refusal 404 for an unknown order; 409 when its status does not allow the move.
  */
 export function changeStatus(
   db: DatabaseSync,
@@ -109,7 +109,7 @@ export function changeStatus(
 ): Order {
   const { orderId, status: to, idempotencyKey, atMs } = change
   const { status: from, lines } = readOrder(db, orderId)
-  if (!NEXT_STATUSES[from].includes(to)) throw new ShopError(409, refusal(orderId, from, to), { orderStatus: from })
+  if (!NEXT_STATUSES[from].includes(to)) throw new Refusal(409, refusal(orderId, from, to), { orderStatus: from })
   const moved = db
     .prepare('UPDATE shop_order SET status = ?, updated_at = max(?, created_at) WHERE id = ? AND status = ?')
     .run(to, atMs, orderId, from)

@@ -1,12 +1,11 @@
-import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { fastify } from 'fastify'
+import { answerProblems } from '../http.ts'
 import { addApi } from './api.ts'
 import { openDatabase } from './database.ts'
-import { ShopError, toProblem } from './problem.ts'
 import { seedIfEmpty } from './seed.ts'
 import { addSite } from './site.ts'
 
 const BODY_LIMIT_BYTES = 65_536
-const SQLITE_BUSY = 5
 
 export interface ShopOptions {
   /** The SQLite file; it is made, with its folder and the seed data, when it is not there. */
@@ -40,7 +39,7 @@ export async function createShop({ databaseFile, port = 4400, host = '127.0.0.1'
     seedIfEmpty(db, nowMs())
     const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true })
     app.addHook('onClose', async () => db.close())
-    answerProblems(app)
+    answerProblems(app, 'shop')
     addApi(app, { db, nowMs })
     addSite(app, db)
     const url = await app.listen({ port, host })
@@ -50,26 +49,3 @@ export async function createShop({ databaseFile, port = 4400, host = '127.0.0.1'
     throw error
   }
 }
-
-/** Every error is a problem document; what nobody foresaw is logged whole and answered without its message. */
-function answerProblems(app: FastifyInstance): void {
-  // A form or a text/plain post from a foreign page would need no preflight; only JSON is understood here.
-  app.removeContentTypeParser('text/plain')
-
-  app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `There is no ${request.method} ${request.url.slice(0, 200)} here.`))
-  app.setErrorHandler((error: FastifyError | ShopError, _request, reply) => {
-    if (error instanceof ShopError) return sendProblem(reply, error.status, error.message, error.extra)
-    if (error.statusCode !== undefined && error.statusCode < 500) return sendProblem(reply, error.statusCode, error.message)
-    if ('errcode' in error && error.errcode === SQLITE_BUSY) {
-      return sendProblem(reply.header('retry-after', '1'), 503, 'The database is busy. Nothing was changed.')
-    }
-    console.error('shop.unexpected_error', error)
-    return sendProblem(reply, 500, 'The shop could not answer. Look at its log.')
-  })
-}
-
-const sendProblem = (reply: FastifyReply, status: number, detail: string, extra: Readonly<Record<string, unknown>> = {}) =>
-  reply
-    .code(status)
-    .type('application/problem+json; charset=utf-8')
-    .send(toProblem(status, detail, extra))

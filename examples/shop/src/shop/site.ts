@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Refusal } from '../problem.ts'
 import { listEffects, newestEffectId } from './effects.ts'
 import type { Html } from './html.ts'
 import { LIVE_SCRIPT } from './live.ts'
 import { listOrders, readOrder } from './orders.ts'
 import { homePage, layout, notFoundPage, orderPage } from './pages.ts'
-import { ShopError } from './problem.ts'
 import { listProducts } from './products.ts'
 import { ICON, STYLE } from './style.ts'
 
@@ -37,7 +37,7 @@ export function addSite(app: FastifyInstance, db: DatabaseSync): void {
       const { items } = listEffects(db, { orderId, limit: 100 })
       return sendPage(reply, 200, orderId, orderPage(readOrder(db, orderId), items))
     } catch (error) {
-      if (!(error instanceof ShopError)) throw error
+      if (!(error instanceof Refusal)) throw error
       return sendPage(reply, error.status, 'Not found', notFoundPage(error.message))
     }
   })

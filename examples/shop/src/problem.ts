@@ -16,8 +16,8 @@ export interface InputIssue {
 }
 
 /** A refusal: nothing was changed. `message` is written for people; `extra` joins the problem document. */
-export class ShopError extends Error {
-  override readonly name = 'ShopError'
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
   readonly status: number
   readonly extra: Readonly<Record<string, unknown>>
 
