@@ -29,7 +29,7 @@ export function openSession(client: Client, sessionId: string, options: StoreOpt
     const session = await client.sessions.get(sessionId, { signal })
     const state = sessionState(session, await allMessages(client, sessionId, signal))
     // The text of a message that is being written lives only in the events since the last whole message.
-    const wholeSeqs = state.messages.map((message) => message.seq).filter((seq) => seq <= session.lastSeq)
+    const wholeSeqs = state.messages.filter((message) => !message.queued && message.seq <= session.lastSeq).map((message) => message.seq)
     const lastSeq = session.status === 'active' ? Math.max(0, ...wholeSeqs) : session.lastSeq
     value.set({ ...value.get(), ...state, lastSeq })
   }

@@ -1,18 +1,95 @@
 import type { Action } from '@countersign/client'
+import { useEffect, useRef, useState } from 'react'
+import { outcomeText } from './outcome.ts'
+import { showInvisible } from './show-invisible.ts'
+import { RISK_WORDS, STATE_WORDS } from './words.ts'
 
-/** What a screen reader is to hear; render each in its own live region, or use {@link CardAnnouncer}. */
+/** What a screen reader is to hear now; each belongs into a live region of its own, as in {@link CardAnnouncer}. */
 export type Announcements = { polite: string; assertive: string }
 
-export function useCardAnnouncements(_actions: readonly Action[]): Announcements {
-  return { polite: '', assertive: '' }
+/** Arrivals within this time are one message. */
+const BATCH_MS = 500
+
+const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
+
+/**
+ * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, and one for each outcome;
+ * assertive ones only for what failed or may have run. What is there at first is not news.
+ */
+export function useCardAnnouncements(actions: readonly Action[]): Announcements {
+  const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })
+  const seen = useRef<Map<string, Action['state']>>(undefined)
+  const news = useRef<Map<string, Action>>(new Map())
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+
+  useEffect(() => {
+    const before = seen.current
+    seen.current = new Map(before)
+    for (const action of actions) {
+      seen.current.set(action.id, action.state)
+      if (before !== undefined && isNews(before.get(action.id), action)) news.current.set(action.id, action)
+    }
+    if (news.current.size === 0 || timer.current !== undefined) return
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      const said = speak([...news.current.values()])
+      news.current.clear()
+      setSpoken((last) => ({ polite: again(last.polite, said.polite), assertive: again(last.assertive, said.assertive) }))
+    }, BATCH_MS)
+  }, [actions])
+
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
+  return spoken
 }
 
+/** The two live regions of a page: render it once, near the root, and keep it there. */
 export function CardAnnouncer({ actions }: { actions: readonly Action[] }) {
   const { polite, assertive } = useCardAnnouncements(actions)
   return (
-    <>
-      <div aria-live="polite">{polite}</div>
-      <div aria-live="assertive">{assertive}</div>
-    </>
+    <div className="cs-hidden">
+      <div aria-live="polite" aria-atomic="true">
+        {polite}
+      </div>
+      <div aria-live="assertive" aria-atomic="true">
+        {assertive}
+      </div>
+    </div>
   )
+}
+
+/** A new approval, or a known action that came to an end. An action that is first seen settled is history. */
+const isNews = (before: Action['state'] | undefined, { state }: Action): boolean =>
+  state === 'proposed' ? before !== 'proposed' : before !== undefined && before !== state && state !== 'executing' && state !== 'approved'
+
+const isAlarm = ({ state }: Action): boolean => state === 'failed' || state === 'outcome_unknown'
+
+function speak(news: readonly Action[]): Announcements {
+  const asked = news.filter((action) => action.state === 'proposed')
+  const ended = news.filter((action) => action.state !== 'proposed' && !isAlarm(action))
+  return {
+    polite: [...sayAsked(asked), ...ended.map(sayOutcome)].join(' '),
+    assertive: news.filter(isAlarm).map(sayOutcome).join(' '),
+  }
+}
+
+function sayAsked(asked: readonly Action[]): string[] {
+  const [first] = asked
+  if (first === undefined) return []
+  if (asked.length > 1) return [`${asked.length} new approvals needed.`]
+  return [`Approval needed: ${showInvisible(first.description)}, ${RISK_WORDS[first.risk.level].toLowerCase()}. ${HOW}`]
+}
+
+const sayOutcome = (action: Action): string =>
+  `${STATE_WORDS[action.state].word}: ${showInvisible(action.description)}. ${outcomeText(action, Date.parse(action.updatedAt))}.`
+
+/** A region that gets the same text twice stays silent: a trailing space makes it another text. */
+const again = (last: string, text: string): string => {
+  if (text === '') return last
+  return text === last ? `${text} ` : text
 }

@@ -8,3 +8,6 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Poin
  */
 export const showInvisible = (text: string): string =>
   text.replace(INVISIBLE, (char) => `⟦U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`)
+
+/** {@link showInvisible} for text of several lines: line feeds stay what they are. */
+export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')

@@ -1,0 +1,20 @@
+import type { KeyboardEvent } from 'react'
+
+export type CardKey = 'arm' | 'decline' | 'commit' | 'disarm'
+
+/**
+ * What a key pressed inside a card asks for; undefined leaves it alone. Nothing inside fields, dialogs and on held keys; a bare
+ * Enter asks for something only on the card itself, while it is armed.
+ */
+export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, shortcuts: boolean): CardKey | undefined {
+  const target = event.target as HTMLElement
+  if (event.defaultPrevented || event.repeat || target.closest('dialog, input, textarea, select') || target.isContentEditable)
+    return undefined
+  if (event.altKey) return undefined
+  if (event.ctrlKey || event.metaKey) return event.key === 'Enter' ? 'commit' : undefined
+  if (armed && event.key === 'Escape') return 'disarm'
+  if (armed && event.key === 'Enter' && target === event.currentTarget) return 'commit'
+  if (!shortcuts) return undefined
+  const key = event.key.toLowerCase()
+  return key === 'a' ? 'arm' : key === 'd' ? 'decline' : undefined
+}

@@ -1,0 +1,82 @@
+import type { Action } from '@countersign/client'
+import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
+import { showInvisible } from './show-invisible.ts'
+import { clockText } from './time.ts'
+
+type Row = NonNullable<Action['preview']>[number]
+
+/** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON. */
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+|true|false|null|[[{"].*)$/s.test(value) ? value : JSON.stringify(value)
+
+/** What would change: field, old → new. A creation has new values only, a deletion old ones only. */
+export function ChangeRows({ action, nowMs }: { action: Action; nowMs: number }) {
+  const { preview, previewError, previewedAt } = action
+  if (preview === null) {
+    return <p className="cs-unknown">Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`}</p>
+  }
+  return (
+    <div className="cs-changes">
+      <ul>
+        {preview.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
+          <li key={index} data-kind={kind(row)}>
+            <span className="cs-field">{showInvisible(row.field)}</span>
+            <Values row={row} path={`preview/${index}`} />
+          </li>
+        ))}
+      </ul>
+      {previewedAt === null ? null : (
+        <p className="cs-note">
+          Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time>
+        </p>
+      )}
+      {previewError === null ? null : <p className="cs-unknown">{showInvisible(previewError)}</p>}
+    </div>
+  )
+}
+
+/** The paths of the long values in a preview, as {@link ChangeRows} names them. */
+export const longRowPaths = (preview: Action['preview']): string[] =>
+  (preview ?? []).flatMap(({ oldValue, newValue }, index) => [
+    ...(isLong(oldValue) ? [`preview/${index}/old`] : []),
+    ...(isLong(newValue) ? [`preview/${index}/new`] : []),
+  ])
+
+const isLong = (value: unknown): boolean => value !== undefined && valueText(value).length > LONG_TEXT_CHARS
+
+const kind = ({ oldValue, newValue }: Row): 'create' | 'delete' | 'update' =>
+  oldValue === undefined ? 'create' : newValue === undefined ? 'delete' : 'update'
+
+function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+  return (
+    <span className="cs-values">
+      {oldValue === undefined ? null : (
+        <>
+          <span className="cs-hidden">{newValue === undefined ? 'removes' : 'from'} </span>
+          <del dir="auto">
+            <LongText text={valueText(oldValue)} path={`${path}/old`} />
+          </del>
+        </>
+      )}
+      {oldValue === undefined || newValue === undefined ? null : <span aria-hidden="true"> → </span>}
+      {newValue === undefined ? null : (
+        <>
+          <span className="cs-hidden">{oldValue === undefined ? 'sets' : ' to'} </span>
+          <ins dir="auto">
+            <LongText text={valueText(newValue)} path={`${path}/new`} />
+          </ins>
+        </>
+      )}
+      {typeof oldValue === 'number' && typeof newValue === 'number' ? (
+        <span className="cs-delta"> ({difference(oldValue, newValue)})</span>
+      ) : null}
+    </span>
+  )
+}
+
+function difference(oldValue: number, newValue: number): string {
+  // 12 digits: 0.1 + 0.2 is not to be shown to a person.
+  const by = Number((newValue - oldValue).toPrecision(12))
+  return by > 0 ? `+${by}` : `${by}`
+}

@@ -1,0 +1,79 @@
+import type { Action } from '@countersign/client'
+import { useId, useLayoutEffect, useRef, useState } from 'react'
+import { objectName } from './object-name.ts'
+import { showInvisible } from './show-invisible.ts'
+import { useCooldown } from './use-cooldown.ts'
+import { RISK_WORDS } from './words.ts'
+
+type ConfirmProps = {
+  action: Action
+  /** Nothing can be decided now: not connected. */
+  resting: boolean
+  onConfirm: () => void
+  onCancel: () => void
+  /** Called once the dialog is gone, to put the focus back where it belongs. */
+  onLeave: () => void
+}
+
+/** The second step of a high or critical risk: says again what would happen; Cancel has the focus. Critical asks for the object's name. */
+export function ConfirmDialog({ action, resting, onConfirm, onCancel, onLeave }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const cancel = useRef<HTMLButtonElement>(null)
+  const id = useId()
+  const [typed, setTyped] = useState('')
+  const { cooling, isReady } = useCooldown(dialog, '')
+  const name = objectName(action)
+  const matches = action.risk.level !== 'critical' || typed.trim() === name
+
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    cancel.current?.focus()
+    return () => {
+      element?.close()
+      onLeave()
+    }
+  }, [onLeave])
+
+  return (
+    <dialog
+      ref={dialog}
+      role="alertdialog"
+      className="cs-confirm"
+      aria-labelledby={`${id}-title`}
+      aria-describedby={`${id}-what`}
+      onCancel={(event) => {
+        event.preventDefault()
+        onCancel()
+      }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (matches && !resting && isReady()) onConfirm()
+        }}
+      >
+        <p id={`${id}-title`} className="cs-title">
+          Approve: {showInvisible(action.description)}?
+        </p>
+        <p id={`${id}-what`}>
+          {RISK_WORDS[action.risk.level]}. Runs <code>{showInvisible(action.tool)}</code> at {showInvisible(action.destination)}.
+        </p>
+        {action.risk.level === 'critical' ? (
+          <label className="cs-type">
+            Type <code>{name}</code> to confirm
+            <input value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" spellCheck={false} />
+          </label>
+        ) : null}
+        <div className="cs-buttons">
+          <button ref={cancel} type="button" className="cs-button" onClick={onCancel}>
+            Cancel
+          </button>
+          <button type="submit" className="cs-button cs-approve" aria-disabled={!matches || resting || cooling}>
+            Approve
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}

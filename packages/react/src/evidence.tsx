@@ -1,0 +1,79 @@
+import type { Action } from '@countersign/client'
+import { ChangeRows } from './change-rows.tsx'
+import { LongText } from './long-text.tsx'
+import { RawArguments } from './raw-arguments.tsx'
+import { showInvisible } from './show-invisible.ts'
+import { agoText, clockText, spanText } from './time.ts'
+import { joined, RISK_SETTERS, RISK_WORDS } from './words.ts'
+
+type EvidenceProps = {
+  action: Action
+  nowMs: number
+  riskId: string
+  expiryId: string
+  agentSays: string | undefined
+  runHref: string | undefined
+}
+
+/** What a person needs to judge an action, in reading order: risk, change, who, why, policy and expiry, raw arguments. */
+export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref }: EvidenceProps) {
+  const { risk, requestedBy, agent, policy, createdAt } = action
+  return (
+    <>
+      <p id={riskId} className="cs-risk" data-level={risk.level}>
+        <strong>{RISK_WORDS[risk.level]}</strong> {showInvisible(joined(...risk.reasons))}{' '}
+        <span className="cs-note">{RISK_SETTERS[risk.setBy]}</span>
+      </p>
+      <ChangeRows action={action} nowMs={nowMs} />
+      <p className="cs-asked">
+        Asked by <strong>{showInvisible(agent ?? requestedBy.name)}</strong>
+        {agent === null ? null : ` for ${showInvisible(requestedBy.name)}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+        {runHref === undefined ? null : (
+          <>
+            {' '}
+            <a href={runHref}>View run</a>
+          </>
+        )}
+      </p>
+      {agentSays === undefined || agentSays === '' ? null : (
+        <figure className="cs-says">
+          <figcaption>Agent says (not verified)</figcaption>
+          <blockquote dir="auto">
+            <LongText text={agentSays} path="says" lines />
+          </blockquote>
+        </figure>
+      )}
+      <p className="cs-policy">
+        {policy.reason === '' ? 'Policy' : showInvisible(policy.reason)}{' '}
+        <span className="cs-note">
+          rule “{showInvisible(policy.rule)}”, version {policy.version}
+        </span>
+        <Quorum action={action} />
+      </p>
+      <Expiry action={action} nowMs={nowMs} id={expiryId} />
+      <RawArguments action={action} />
+    </>
+  )
+}
+
+function Quorum({ action: { requires, votes } }: { action: Action }) {
+  if (requires.quorum <= 1) return null
+  const approvals = votes.filter((vote) => vote.verdict === 'approve').length
+  return (
+    <span className="cs-quorum">
+      {' '}
+      {approvals} of {requires.quorum} approvals
+    </span>
+  )
+}
+
+function Expiry({ action: { expiresAt, state }, nowMs, id }: { action: Action; nowMs: number; id: string }) {
+  if (state !== 'proposed' || expiresAt === null) return null
+  const leftMs = Date.parse(expiresAt) - nowMs
+  return (
+    <p id={id} className="cs-expiry" data-soon={leftMs < 60_000}>
+      Expires <time dateTime={expiresAt}>{clockText(expiresAt, nowMs)}</time>
+      {leftMs > 0 ? ` (in ${spanText(leftMs)})` : ' (now)'}; it is not run then.
+    </p>
+  )
+}

@@ -1,0 +1,44 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from './show-invisible.ts'
+import { clockText, spanText } from './time.ts'
+import { approvedBy, declinedBy, declineReason, joined } from './words.ts'
+
+/** True for a result link that may be followed: http, https, or relative to this page. */
+export function isSafeLink(url: string): boolean {
+  try {
+    return /^https?:$/.test(new URL(url, 'https://relative.invalid').protocol)
+  } catch {
+    return false
+  }
+}
+
+/** What became of an action, in one line; empty while it waits. */
+export function outcomeText(action: Action, nowMs: number): string {
+  const { state, updatedAt, votes, error, attempt } = action
+  const at = clockText(updatedAt, nowMs)
+  const message = error === null ? '' : showInvisible(error.message)
+  const tries = attempt > 1 ? `attempt ${attempt}` : ''
+  switch (state) {
+    case 'proposed':
+      return ''
+    case 'approved':
+      return joined(`Approved ${approvedBy(action)}`.trimEnd(), 'starting')
+    case 'executing':
+      return joined(`Running for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
+    case 'succeeded': {
+      const decided = votes.at(-1)?.at
+      const took = decided === undefined ? '' : `took ${spanText(Date.parse(updatedAt) - Date.parse(decided))}`
+      return joined(`Approved ${approvedBy(action)}`.trimEnd(), took)
+    }
+    case 'failed':
+      return joined(message === '' ? 'It did not work' : message, tries)
+    case 'declined':
+      return joined(`Declined ${declinedBy(action)}`.trimEnd(), at, declineReason(action))
+    case 'expired':
+      return `Expired ${at}, not run`
+    case 'cancelled':
+      return joined(`Cancelled ${at}, not run`, message)
+    case 'outcome_unknown':
+      return joined(`May or may not have run. Last sign ${at}`, message)
+  }
+}

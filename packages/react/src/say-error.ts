@@ -1,0 +1,29 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from './show-invisible.ts'
+import { spanText } from './time.ts'
+import { approvedBy, declinedBy, STATE_WORDS } from './words.ts'
+
+type Refusal = { code?: unknown; message?: unknown; action?: Action }
+
+/** Why a decision was not taken, as a sentence for the person who made it. Errors are told apart by `code`, as the client's are. */
+export function sayError(error: unknown, nowMs: number): string {
+  const { code, message, action } = (typeof error === 'object' && error !== null ? error : {}) as Refusal
+  if (code === 'already_decided' || code === 'illegal_transition') {
+    return action ? alreadyText(action, nowMs) : 'This is decided already.'
+  }
+  if (code === 'revision_mismatch') return CHANGED
+  if (code === 'stale_preview') return 'The target changed since this was shown. Review it again.'
+  if (code === 'offline') return 'The server cannot be reached. Nothing is queued; decide again when the connection is back.'
+  return typeof message === 'string' && message !== '' ? showInvisible(message) : 'Something went wrong. The decision was not taken.'
+}
+
+export const CHANGED = 'This changed while you looked. Review it again.'
+
+/** "Already approved by Ada 8 s ago." */
+function alreadyText(action: Action, nowMs: number): string {
+  const vote = action.votes.at(-1)
+  const since = `${spanText(nowMs - Date.parse(vote?.at ?? action.updatedAt))} ago`
+  if (action.state === 'declined') return `${['Already declined', declinedBy(action), since].filter(Boolean).join(' ')}.`
+  if (action.state === 'expired' || action.state === 'cancelled') return `Already ${STATE_WORDS[action.state].word.toLowerCase()} ${since}.`
+  return `${['Already approved', approvedBy(action), since].filter(Boolean).join(' ')}.`
+}

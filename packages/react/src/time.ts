@@ -1,0 +1,17 @@
+/** "8 s", "3 min", "2 h", "4 d": the length of a time, rounded down. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
+}
+
+/** "8 s ago". */
+export const agoText = (iso: string, nowMs: number): string => `${spanText(nowMs - Date.parse(iso))} ago`
+
+/** The clock time of a moment for the reader, with its date unless it is today. */
+export function clockText(iso: string, nowMs: number): string {
+  const at = new Date(iso)
+  const time = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${at.toLocaleDateString()} ${time}`
+}
