@@ -1,0 +1,141 @@
+import { isApiError } from '@countersign/client'
+import { useInbox } from '@countersign/react'
+import { useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link, useParams } from 'react-router'
+import { RawJson } from '../chat/raw-json.tsx'
+import { errorText } from '../errors.ts'
+import { ConnectionBanner } from '../live/connection-banner.tsx'
+import { useConnection } from '../live/use-connection.ts'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Skeleton } from '../ui/index.ts'
+import { ActionCard } from './action-card.tsx'
+import './action.css'
+import { useAction } from './use-action.ts'
+
+/** `/actions/:id`: one action with everything that is known about it. */
+export default function ActionPage() {
+  const { actionId = '' } = useParams()
+  const { inbox } = useServices()
+  const connection = useConnection(useInbox(inbox).connection)
+  const queries = useQueryClient()
+  const { action, isPending, error, refetch } = useAction(actionId)
+
+  if (!action) {
+    if (isPending) {
+      return (
+        <Page title="Action" focusHeading={false}>
+          <div className="action-page" aria-busy="true">
+            <Skeleton height={320} />
+            <Skeleton height={200} />
+          </div>
+        </Page>
+      )
+    }
+    const isMissing = isApiError(error) && error.code === 'not_found'
+    return (
+      <Page title={isMissing ? 'No such action' : 'Action'}>
+        <div className="empty" role="alert">
+          <h2>{isMissing ? 'This action does not exist, or is not yours to see.' : 'The action could not be loaded.'}</h2>
+          <p>{errorText(error)}</p>
+          <Button variant="outlined" onClick={() => refetch()}>
+            Try again
+          </Button>
+        </div>
+      </Page>
+    )
+  }
+
+  return (
+    <Page title={action.description} subtitle={<span className="mono">{action.tool}</span>}>
+      <div className="action-page" data-testid="action-page">
+        <ConnectionBanner connection={connection} />
+        <ActionCard
+          action={action}
+          connection={connection}
+          headingLevel={2}
+          onSettled={(settled) => queries.setQueryData(['action', actionId], settled)}
+        />
+        <section aria-labelledby="votes-title">
+          <h2 id="votes-title">Votes</h2>
+          {action.votes.length === 0 ? (
+            <p className="muted">Nobody has voted. {action.requires.quorum > 1 && `${action.requires.quorum} approvals are needed.`}</p>
+          ) : (
+            <ul className="votes">
+              {action.votes.map((vote) => (
+                <li key={`${vote.by.id} ${vote.at}`} data-testid="vote">
+                  <strong>{vote.by.name}</strong> {vote.verdict === 'approve' ? 'approved' : 'declined'}{' '}
+                  <time className="muted" dateTime={vote.at}>
+                    {fullTime(vote.at)}
+                  </time>
+                  {vote.reason && <p className="plain-text">{vote.reason}</p>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        <section aria-labelledby="facts-title">
+          <h2 id="facts-title">Details</h2>
+          <dl className="facts">
+            <Fact name="State">{action.state.replace('_', ' ')}</Fact>
+            <Fact name="Attempts">{action.attempt}</Fact>
+            {action.error && (
+              <Fact name="Last error">
+                {action.error.message} ({action.error.kind})
+              </Fact>
+            )}
+            <Fact name="Asked by">
+              {action.requestedBy.name} ({action.requestedBy.kind}){action.agent && `, agent ${action.agent}`}
+            </Fact>
+            <Fact name="Session">
+              {action.sessionId ? <Link to={`/sessions/${action.sessionId}`}>Open the chat</Link> : 'None: proposed over the API'}
+            </Fact>
+            <Fact name="Policy">
+              {action.policy.rule}, version {action.policy.version}
+            </Fact>
+            <Fact name="Proposed">
+              <time dateTime={action.createdAt}>{fullTime(action.createdAt)}</time>
+            </Fact>
+            <Fact name="Changed">
+              <time dateTime={action.updatedAt}>{fullTime(action.updatedAt)}</time>
+            </Fact>
+            {action.expiresAt && (
+              <Fact name="Expires">
+                <time dateTime={action.expiresAt}>{fullTime(action.expiresAt)}</time>
+              </Fact>
+            )}
+            <Fact name="Runs at">{action.executor === 'client' ? 'The client that asked' : action.destination}</Fact>
+            <Fact name="Revision">{action.revision}</Fact>
+            <Fact name="Digest">
+              <span className="mono">{action.digest}</span>
+            </Fact>
+            <Fact name="Idempotency key">
+              <span className="mono">{action.idempotencyKey}</span>
+            </Fact>
+            <Fact name="Id">
+              <span className="mono">{action.id}</span>
+            </Fact>
+          </dl>
+        </section>
+        <section aria-labelledby="raw-title">
+          <h2 id="raw-title">Raw</h2>
+          <details className="raw-details">
+            <summary>The action as the server keeps it</summary>
+            <RawJson label="Action" value={action} />
+          </details>
+        </section>
+      </div>
+    </Page>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

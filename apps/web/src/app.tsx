@@ -1,0 +1,113 @@
+import { type Client, type InboxStore, isApiError, openInbox } from '@countersign/client'
+import { useInbox } from '@countersign/react'
+import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { BrowserRouter, Route, Routes } from 'react-router'
+import { NewChatPage } from './chat/new-chat-page.tsx'
+import { SessionPage } from './chat/session-page.tsx'
+import { errorText } from './errors.ts'
+import { type Person, type Services, ServicesProvider } from './services.tsx'
+import { NotFoundPage } from './shell/not-found-page.tsx'
+import { Shell } from './shell/shell.tsx'
+import { Button, UiProvider } from './ui/index.ts'
+
+const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
+const ActionPage = lazy(() => import('./action/action-page.tsx'))
+const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
+
+const ME = ['me']
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The server may be this very machine, which a browser without a network still reaches.
+      networkMode: 'always',
+      // A refusal stays one; only silence and the server's own trouble are worth a second try.
+      retry: (failures, error) => failures < 2 && (!isApiError(error) || error.status === 0 || error.status >= 500),
+    },
+  },
+})
+
+/** The console. */
+export function App({ client }: { client: Client }) {
+  return (
+    <UiProvider>
+      <QueryClientProvider client={queries}>
+        <BrowserRouter>
+          <Suspense>
+            <Entrance client={client} />
+          </Suspense>
+        </BrowserRouter>
+      </QueryClientProvider>
+    </UiProvider>
+  )
+}
+
+/** Lets in who is signed in; signs the local person in; asks everybody else for a key. */
+function Entrance({ client }: { client: Client }) {
+  const cache = useQueryClient()
+  const me = useQuery({
+    queryKey: ME,
+    queryFn: async ({ signal }) => {
+      const found = await client.me({ signal })
+      return found.principal === null && found.signIn === 'local' ? client.signIn() : found
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+  if (me.isPending) return <p className="visually-hidden">Loading</p>
+  if (me.isError) {
+    return (
+      <main className="empty" role="alert">
+        <h1>Countersign cannot be reached</h1>
+        <p>{errorText(me.error)}</p>
+        <Button variant="outlined" onClick={() => me.refetch()}>
+          Try again
+        </Button>
+      </main>
+    )
+  }
+  const { principal, signIn } = me.data
+  if (principal) return <SignedIn client={client} me={principal} signIn={signIn} />
+  return (
+    <SignInPage
+      onSignIn={async (key) => {
+        cache.setQueryData(ME, await client.signIn(key))
+      }}
+    />
+  )
+}
+
+function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: Services['signIn'] }) {
+  const [inbox, setInbox] = useState<InboxStore | null>(null)
+  useEffect(() => {
+    const opened = openInbox(client)
+    setInbox(opened)
+    return () => opened.close()
+  }, [client])
+  if (!inbox) return null
+  return (
+    <ServicesProvider value={{ client, inbox, me, signIn }}>
+      <LeaveWhenSignedOut inbox={inbox} />
+      <Routes>
+        <Route element={<Shell />}>
+          <Route index element={<NewChatPage />} />
+          <Route path="sessions/:sessionId" element={<SessionPage />} />
+          <Route path="waiting" element={<WaitingPage />} />
+          <Route path="actions/:actionId" element={<ActionPage />} />
+          <Route path="*" element={<NotFoundPage />} />
+        </Route>
+      </Routes>
+    </ServicesProvider>
+  )
+}
+
+/** A cookie that ended elsewhere shows first on the inbox's stream. */
+function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
+  const cache = useQueryClient()
+  const code = useInbox(inbox).failure?.code
+  useEffect(() => {
+    if (code === 'unauthenticated') void cache.resetQueries({ queryKey: ME })
+  }, [code, cache])
+  return null
+}

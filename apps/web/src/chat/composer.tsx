@@ -1,0 +1,112 @@
+import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { Icon, IconButton, Notice, TextareaAutosize } from '../ui/index.ts'
+import { keepDraft, readDraft } from './drafts.ts'
+
+type ComposerProps = {
+  /** Whose draft this is: a session's id, or `new`. */
+  draftOf: string
+  /** Resolves once the server has the text; rejects with what went wrong, and the text stays. */
+  onSend: (text: string) => Promise<void>
+  /** Why nothing can be sent now. The text can still be written. */
+  blocked?: string
+  placeholder: string
+  hint?: string
+  autoFocus?: boolean
+  field?: RefObject<HTMLTextAreaElement | null>
+  /** While the agent works: what ends that. */
+  onStop?: () => Promise<void>
+}
+
+/** Where a person writes. Enter sends, Shift+Enter breaks the line; nothing that arrives meanwhile moves the caret or the text. */
+export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocus = false, field, onStop }: ComposerProps) {
+  const [text, setText] = useState(() => readDraft(draftOf))
+  const [failure, setFailure] = useState('')
+  const [isStopping, setStopping] = useState(false)
+  const isSending = useRef(false)
+  const hintId = useId()
+
+  function change(next: string) {
+    setText(next)
+    keepDraft(draftOf, next)
+  }
+
+  async function send() {
+    const sent = text
+    if (sent.trim() === '' || blocked || isSending.current) return
+    isSending.current = true
+    setFailure('')
+    try {
+      await onSend(sent)
+      // Only what was sent goes: somebody may have typed on while the server answered.
+      const held = readDraft(draftOf)
+      change(held.startsWith(sent) ? held.slice(sent.length).trimStart() : held)
+    } catch (error) {
+      setFailure(`Not sent, your text is kept. ${errorText(error)}`)
+    } finally {
+      isSending.current = false
+    }
+  }
+
+  async function stop() {
+    setStopping(true)
+    setFailure('')
+    try {
+      await onStop?.()
+    } catch (error) {
+      setFailure(`Not stopped. ${errorText(error)}`)
+    } finally {
+      setStopping(false)
+    }
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    // `isComposing`: Enter that picks a word of an input method is not ours.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    void send()
+  }
+
+  return (
+    <form
+      className="composer"
+      aria-label="Write a message"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      {failure && (
+        <div role="alert">
+          <Notice tone="error">{failure}</Notice>
+        </div>
+      )}
+      <div className="composer-box">
+        <TextareaAutosize
+          ref={field}
+          aria-label="Message"
+          aria-describedby={hintId}
+          placeholder={placeholder}
+          maxRows={10}
+          maxLength={100_000}
+          value={text}
+          autoFocus={autoFocus}
+          onChange={(event) => change(event.target.value)}
+          onKeyDown={onKeyDown}
+          data-testid="composer"
+        />
+        {onStop && (
+          <IconButton aria-label="Stop" title="Stop: cancels what has not started" disabled={isStopping} onClick={stop} data-testid="stop">
+            <Icon name="stop" />
+          </IconButton>
+        )}
+        <IconButton type="submit" className="send" aria-label="Send" disabled={text.trim() === '' || Boolean(blocked)} data-testid="send">
+          <Icon name="send" />
+        </IconButton>
+      </div>
+      <p className="composer-hint" id={hintId}>
+        {blocked ?? hint ?? 'Enter sends, Shift+Enter starts a new line.'}
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,55 @@
+import type { SessionSnapshot } from '@countersign/client'
+import { type Ref, useImperativeHandle, useMemo, useRef } from 'react'
+import { useConnection } from '../live/use-connection.ts'
+import { Icon } from '../ui/index.ts'
+import { conversation } from './conversation.ts'
+import { MessageRow } from './message-row.tsx'
+import { useReasoning } from './use-reasoning.ts'
+import { useStickToBottom } from './use-stick-to-bottom.ts'
+
+export type ConversationHandle = { toEnd: () => void }
+type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; ref: Ref<ConversationHandle> }
+
+/** The scrolling part of a chat: everything said, proposed and answered so far. */
+export function ConversationView({ snapshot, agent, ref }: ConversationViewProps) {
+  const scroller = useRef<HTMLElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const { isBehind, toEnd } = useStickToBottom(scroller, content)
+  useImperativeHandle(ref, () => ({ toEnd }), [toEnd])
+  const connection = useConnection(snapshot.connection)
+  const { messages, streaming, startedCalls, actions } = snapshot
+  const reasoning = useReasoning(streaming)
+  const rows = useMemo(() => conversation({ messages, streaming, startedCalls, actions }), [messages, streaming, startedCalls, actions])
+  const isWorking = snapshot.session?.status === 'active' && streaming.length === 0
+
+  return (
+    <div className="conversation-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
+      <section ref={scroller} className="conversation" aria-label="Conversation" tabIndex={0} data-testid="conversation">
+        <div ref={content} className="conversation-rows">
+          {rows.map((row) => (
+            <MessageRow
+              key={row.id}
+              row={row.kind === 'assistant' ? { ...row, reasoning: row.reasoning || (reasoning.get(row.id) ?? '') } : row}
+              agent={agent}
+              connection={connection}
+            />
+          ))}
+          {isWorking && <p className="row-working muted">{agent} is working…</p>}
+          {snapshot.session?.status === 'error' && (
+            <p className="row-error" data-testid="run-error">
+              <Icon name="alert" size={14} />
+              <span>{snapshot.runError?.error ?? 'The last run stopped with an error.'} Write again to go on.</span>
+            </p>
+          )}
+        </div>
+      </section>
+      {isBehind && (
+        <button type="button" className="pill to-end" onClick={toEnd} data-testid="new-messages">
+          <Icon name="down" size={14} />
+          New messages
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import type { Action, Message, SessionSnapshot } from '@countersign/client'
+
+/** One tool call as the chat draws it. `action` is absent until it is proposed, and for calls that never became one. */
+export type Call = { id: string; name: string; action?: Action; result?: string }
+
+export type Row =
+  | { kind: 'user'; id: string; message: Message }
+  | { kind: 'assistant'; id: string; text: string; reasoning: string; isStreaming: boolean; calls: Call[] }
+  | { kind: 'request'; id: string; message: Message }
+  | { kind: 'note'; id: string; message: Message }
+
+type Parts = Pick<SessionSnapshot, 'messages' | 'streaming' | 'startedCalls' | 'actions'>
+
+/**
+ * What a person reads, in order: each call stands at the message that made it, a tool's answer at its call, and what is still
+ * being written at the end. Every action is in exactly one row, also one whose message is not here.
+ */
+export function conversation({ messages, streaming, startedCalls, actions }: Parts): Row[] {
+  const byCall = new Map<string, Action>()
+  for (const action of Object.values(actions)) if (action.toolCallId) byCall.set(action.toolCallId, action)
+  const results = new Map<string, string>()
+  for (const message of messages) if (message.role === 'tool' && message.toolCallId) results.set(message.toolCallId, message.content)
+  const placed = new Set<string>()
+
+  const place = (action: Action): Call => {
+    placed.add(action.id)
+    return { id: action.toolCallId ?? action.id, name: action.tool, action }
+  }
+  const ofMessage = (messageId: string): Call[] =>
+    Object.values(actions)
+      .filter((action) => action.messageId === messageId && !placed.has(action.id))
+      .map(place)
+
+  const rows: Row[] = []
+  for (const message of messages) {
+    const { id } = message
+    if (message.role === 'tool') continue
+    if (message.role === 'user') rows.push({ kind: 'user', id, message })
+    else if (message.kind === 'request') rows.push({ kind: 'request', id, message })
+    else if (message.kind === 'note' || message.role === 'system') rows.push({ kind: 'note', id, message })
+    else {
+      const calls = (message.toolCalls ?? []).map((call): Call => {
+        const action = byCall.get(call.id)
+        return { ...(action ? place(action) : { id: call.id, name: call.name }), result: results.get(call.id) }
+      })
+      rows.push({ kind: 'assistant', id, text: message.content, reasoning: '', isStreaming: false, calls: [...calls, ...ofMessage(id)] })
+    }
+  }
+  for (const { messageId, content, reasoning } of streaming) {
+    rows.push({ kind: 'assistant', id: messageId, text: content, reasoning, isStreaming: true, calls: ofMessage(messageId) })
+  }
+  const rest = Object.values(actions)
+    .filter((action) => !placed.has(action.id))
+    .map(place)
+  const started = startedCalls.filter((call) => !byCall.has(call.id)).map(({ id, name }): Call => ({ id, name }))
+  if (rest.length + started.length > 0) {
+    rows.push({ kind: 'assistant', id: 'unplaced', text: '', reasoning: '', isStreaming: false, calls: [...rest, ...started] })
+  }
+  return rows
+}
+
+/** True for actions that get a card; a read that policy let through is one line. */
+export const needsCard = (action: Action): boolean => action.effect === 'write' || action.policy.verdict === 'ask'

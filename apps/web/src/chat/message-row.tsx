@@ -1,0 +1,62 @@
+import type { ConnectionState } from '@countersign/client'
+import { ActionCard } from '../action/action-card.tsx'
+import { Icon } from '../ui/index.ts'
+import { needsCard, type Row } from './conversation.ts'
+import { ModelText } from './model-text.tsx'
+import { ToolLine } from './tool-line.tsx'
+
+/** One entry of the conversation. */
+export function MessageRow({ row, agent, connection }: { row: Row; agent: string; connection: ConnectionState }) {
+  switch (row.kind) {
+    case 'user':
+      return (
+        <div className="row-user" data-testid="message" data-role="user">
+          <span className="visually-hidden">You wrote:</span>
+          <p className="plain-text">{row.message.content}</p>
+          {row.message.queued && (
+            <p className="row-queued" data-testid="queued">
+              <Icon name="clock" size={13} /> Queued: {agent} reads it when the run before it has ended.
+            </p>
+          )}
+        </div>
+      )
+    case 'assistant':
+      return <AssistantRow row={row} agent={agent} connection={connection} />
+    case 'request':
+    case 'note':
+      return (
+        <p className="row-note" data-testid="message" data-role={row.kind}>
+          <Icon name={row.kind === 'request' ? 'clock' : 'chat'} size={14} />
+          <span className="plain-text">{row.message.content}</span>
+        </p>
+      )
+  }
+}
+
+type AssistantRowProps = { row: Extract<Row, { kind: 'assistant' }>; agent: string; connection: ConnectionState }
+
+function AssistantRow({ row, agent, connection }: AssistantRowProps) {
+  return (
+    <div className="row-assistant" data-testid="message" data-role="assistant" data-streaming={row.isStreaming}>
+      <span className="visually-hidden">{agent} wrote:</span>
+      {row.reasoning && (
+        <details className="reasoning">
+          <summary>
+            <Icon name="chevron" size={12} />
+            Reasoning
+          </summary>
+          <p className="plain-text">{row.reasoning}</p>
+        </details>
+      )}
+      {row.text && <ModelText text={row.text} />}
+      {row.isStreaming && !row.text && <p className="muted">Writing…</p>}
+      {row.calls.map((call) =>
+        call.action && needsCard(call.action) ? (
+          <ActionCard key={call.id} action={call.action} connection={connection} linkSession={false} />
+        ) : (
+          <ToolLine key={call.id} call={call} />
+        ),
+      )}
+    </div>
+  )
+}

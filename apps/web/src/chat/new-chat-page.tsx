@@ -1,0 +1,129 @@
+import type { AgentView } from '@countersign/client'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { refreshSessions } from '../shell/use-sessions.ts'
+import { Button, Skeleton } from '../ui/index.ts'
+import './chat.css'
+import { Composer } from './composer.tsx'
+
+/** `/`: a chat that is not a session yet; it becomes one with its first message. */
+export function NewChatPage() {
+  const { client } = useServices()
+  const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
+  // Every arrival, also by "New chat" on this very page, is a new chat with a field of its own.
+  const { key } = useLocation()
+  if (agents.isPending) {
+    return (
+      <Page title="New chat" focusHeading={false}>
+        <div className="fresh" aria-busy="true">
+          <Skeleton height={28} width={220} />
+          <Skeleton height={78} />
+          <Skeleton height={96} />
+        </div>
+      </Page>
+    )
+  }
+  if (agents.isError) {
+    return (
+      <Page title="New chat">
+        <div className="empty" role="alert">
+          <h2>The agents could not be loaded.</h2>
+          <p>{errorText(agents.error)}</p>
+          <Button variant="outlined" onClick={() => agents.refetch()}>
+            Try again
+          </Button>
+        </div>
+      </Page>
+    )
+  }
+  const [first] = agents.data
+  if (!first) {
+    return (
+      <Page title="New chat">
+        <div className="empty">
+          <h2>No agent is configured</h2>
+          <p>Name one under `agents` in countersign.config.ts and start the server again. Approvals for other programs work without one.</p>
+        </div>
+      </Page>
+    )
+  }
+  return <FreshChat key={key} agents={agents.data} first={first} />
+}
+
+function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const isOnline = useOnline()
+  const [name, setName] = useState(first.name)
+  const agent = agents.find((each) => each.name === name) ?? first
+  // Kept over failed sends: a second try must not leave an empty session behind.
+  const created = useRef<{ agent: string; id: string } | null>(null)
+  const [failure, setFailure] = useState('')
+
+  async function start(text: string) {
+    if (created.current?.agent !== agent.name) {
+      const session = await client.sessions.create({ agent: agent.name })
+      created.current = { agent: agent.name, id: session.id }
+    }
+    const { id } = created.current
+    await client.sessions.post(id, text)
+    void refreshSessions(queries)
+    navigate(`/sessions/${id}`, { state: { isFresh: true } })
+  }
+
+  return (
+    <Page title="New chat" subtitle={<span data-testid="agent-name">{agent.name}</span>} focusHeading={false}>
+      <div className="fresh">
+        <h2>What should {agent.name} do?</h2>
+        <p className="muted">It looks things up at once. Whatever changes something waits for a person to approve it.</p>
+        {agents.length > 1 && (
+          <label className="agent-picker">
+            Agent
+            <select value={agent.name} onChange={(event) => setName(event.target.value)} data-testid="agent-picker">
+              {agents.map((each) => (
+                <option key={each.name} value={each.name}>
+                  {each.name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <Composer
+          draftOf="new"
+          onSend={start}
+          blocked={isOnline ? undefined : 'Offline. You can write on; sending works when the network is back.'}
+          placeholder={`Message ${agent.name}`}
+          autoFocus={window.matchMedia('(hover: hover)').matches}
+        />
+        {agent.suggestions.length > 0 && (
+          <section aria-label="Suggestions">
+            <ul className="suggestions">
+              {agent.suggestions.map((suggestion) => (
+                <li key={suggestion}>
+                  <button
+                    type="button"
+                    disabled={!isOnline}
+                    data-testid="suggestion"
+                    onClick={() => {
+                      setFailure('')
+                      start(suggestion).catch((error: unknown) => setFailure(errorText(error)))
+                    }}
+                  >
+                    {suggestion}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {failure && <p role="alert">Not sent. {failure}</p>}
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,28 @@
+import { showInvisible } from '@countersign/react'
+
+/** A value as it is stored, whole; text that holds JSON is laid out, other text stands as it is. */
+export function RawJson({ label, value }: { label: string; value: unknown }) {
+  return (
+    <figure className="raw-json">
+      <figcaption>{label}</figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long values scroll, and the keyboard must reach that */}
+      <pre className="raw" tabIndex={0}>
+        {layOut(value)}
+      </pre>
+    </figure>
+  )
+}
+
+function layOut(value: unknown): string {
+  // Line by line: breaks are layout here, everything else that cannot be seen is spelled out.
+  return asText(value).split('\n').map(showInvisible).join('\n')
+}
+
+function asText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? 'nothing'
+  try {
+    return JSON.stringify(JSON.parse(value), null, 2)
+  } catch {
+    return value
+  }
+}

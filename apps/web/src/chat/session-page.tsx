@@ -1,0 +1,150 @@
+import { openSession, type SessionSnapshot, type SessionStore } from '@countersign/client'
+import { useSessionStore } from '@countersign/react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { useLocation, useParams } from 'react-router'
+import { ConnectionBanner } from '../live/connection-banner.tsx'
+import { useShareActions } from '../live/open-actions.ts'
+import { useConnection } from '../live/use-connection.ts'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { noteSession } from '../shell/use-sessions.ts'
+import { SessionStatus } from '../status/session-status.tsx'
+import { Button, Notice, Skeleton } from '../ui/index.ts'
+import './chat.css'
+import { Composer } from './composer.tsx'
+import { type ConversationHandle, ConversationView } from './conversation-view.tsx'
+
+/** `/sessions/:id`: one chat, live. */
+export function SessionPage() {
+  const { sessionId = '' } = useParams()
+  return <OpenSession key={sessionId} sessionId={sessionId} />
+}
+
+function OpenSession({ sessionId }: { sessionId: string }) {
+  const { client } = useServices()
+  const [store, setStore] = useState<SessionStore | null>(null)
+  const [attempt, setAttempt] = useState(0)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt opens the stream anew
+  useEffect(() => {
+    const opened = openSession(client, sessionId)
+    setStore(opened)
+    return () => opened.close()
+  }, [client, sessionId, attempt])
+
+  return store ? <Chat store={store} sessionId={sessionId} onAgain={() => setAttempt(attempt + 1)} /> : <LoadingChat />
+}
+
+function Chat({ store, sessionId, onAgain }: { store: SessionStore; sessionId: string; onAgain: () => void }) {
+  const snapshot = useSessionStore(store)
+  useShareActions(snapshot.actions)
+  useListedSession(snapshot)
+  if (!snapshot.session) return snapshot.failure ? <FailedChat snapshot={snapshot} onAgain={onAgain} /> : <LoadingChat />
+  return <LoadedChat snapshot={snapshot} session={snapshot.session} sessionId={sessionId} onAgain={onAgain} />
+}
+
+/** Keeps this session's row in the sidebar as current as the page itself. */
+function useListedSession({ session, pendingApprovals, actions, lastSeq }: SessionSnapshot) {
+  const queries = useQueryClient()
+  const status = session?.status
+  const waiting = pendingApprovals.join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what the row shows is worth a write
+  useEffect(() => {
+    if (!session) return
+    noteSession(queries, { ...session, lastSeq, pendingApprovals: pendingApprovals.flatMap((id) => actions[id] ?? []) })
+  }, [session?.id, session?.title, status, waiting, queries])
+}
+
+type LoadedChatProps = {
+  snapshot: SessionSnapshot
+  session: NonNullable<SessionSnapshot['session']>
+  sessionId: string
+  onAgain: () => void
+}
+
+function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) {
+  const { client } = useServices()
+  const connection = useConnection(snapshot.connection)
+  const conversation = useRef<ConversationHandle>(null)
+  // The first message was written on the page before: the caret goes on where it was.
+  const startsHere = useLocation().state?.isFresh === true
+  const isBusy = session.status === 'active' || session.status === 'waiting_approval'
+
+  async function send(text: string) {
+    await client.sessions.post(sessionId, text)
+    conversation.current?.toEnd()
+  }
+
+  return (
+    <Page
+      title={session.title || 'Untitled'}
+      subtitle={<span data-testid="agent-name">{session.agent}</span>}
+      status={<SessionStatus status={session.status} />}
+      focusHeading={!startsHere}
+      layout="fill"
+    >
+      <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} />
+      <div className="chat-foot">
+        <ConnectionBanner connection={connection} />
+        {snapshot.failure && (
+          <Notice tone="error" action={<Button onClick={onAgain}>Connect again</Button>}>
+            This page no longer follows the session. {snapshot.failure.detail}
+          </Notice>
+        )}
+        <WaitingBanner count={snapshot.pendingApprovals.length} />
+        <Composer
+          draftOf={sessionId}
+          onSend={send}
+          blocked={connection.kind === 'offline' ? 'Offline. You can write on; sending works when the network is back.' : undefined}
+          placeholder={`Message ${session.agent}`}
+          hint={isBusy ? 'A message sent now is queued until the run has ended; approve and reject act at once.' : undefined}
+          autoFocus={startsHere}
+          onStop={isBusy ? async () => void (await client.sessions.cancel(sessionId)) : undefined}
+        />
+      </div>
+    </Page>
+  )
+}
+
+function WaitingBanner({ count }: { count: number }) {
+  if (count === 0) return null
+  return (
+    <Notice tone="warning" testId="waiting-banner">
+      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>reject</strong>, or use
+      the {count === 1 ? 'card' : 'cards'}.
+    </Notice>
+  )
+}
+
+function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain: () => void }) {
+  const isMissing = snapshot.failure?.code === 'not_found'
+  return (
+    <Page title={isMissing ? 'No such session' : 'Session'}>
+      <div className="empty" role="alert">
+        <h2>{isMissing ? 'This session does not exist, or is not yours to see.' : 'The session could not be loaded.'}</h2>
+        <p>{snapshot.failure?.detail}</p>
+        <Button variant="outlined" onClick={onAgain}>
+          Try again
+        </Button>
+      </div>
+    </Page>
+  )
+}
+
+function LoadingChat() {
+  return (
+    <Page title="Loading…" focusHeading={false} layout="fill">
+      <div className="conversation" aria-busy="true">
+        <div className="conversation-rows">
+          <Skeleton className="skeleton-user" height={44} width="55%" />
+          <Skeleton height={96} />
+          <Skeleton height={220} />
+        </div>
+      </div>
+      <div className="chat-foot">
+        <Skeleton height={78} />
+      </div>
+    </Page>
+  )
+}

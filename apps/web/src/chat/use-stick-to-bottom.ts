@@ -1,0 +1,57 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+
+const NEAR_PX = 48
+
+/**
+ * Keeps a scrolling region at its end as it grows, but only for somebody who is there: never while they read further up, never while
+ * the pointer is on a card or the focus in one. `isBehind` tells that something came in below.
+ */
+export function useStickToBottom(scroller: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>) {
+  const isStuck = useRef(true)
+  const [isBehind, setBehind] = useState(false)
+
+  const toEnd = useCallback(() => {
+    const region = scroller.current
+    if (!region) return
+    region.scrollTop = region.scrollHeight
+    isStuck.current = true
+    setBehind(false)
+  }, [scroller])
+
+  useLayoutEffect(toEnd, [toEnd])
+
+  useEffect(() => {
+    const region = scroller.current
+    const inner = content.current
+    if (!region || !inner) return
+    let heightPx = inner.offsetHeight
+    const follow = () => {
+      const grewPx = inner.offsetHeight - heightPx
+      heightPx = inner.offsetHeight
+      if (grewPx === 0) return
+      const isTouched = inner.querySelector('article:hover, article:focus-within') !== null
+      if (isStuck.current && !isTouched) toEnd()
+      else if (grewPx > 0 && region.scrollHeight - region.clientHeight - region.scrollTop > NEAR_PX) setBehind(true)
+    }
+    const onScroll = () => {
+      isStuck.current = region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
+      if (isStuck.current) setBehind(false)
+    }
+    // Opening a disclosure grows the content too: what was clicked must stay under the pointer.
+    const onClick = (event: MouseEvent) => {
+      if (event.target instanceof Element && event.target.closest('summary')) isStuck.current = false
+    }
+    const observer = new ResizeObserver(follow)
+    observer.observe(inner)
+    observer.observe(region)
+    region.addEventListener('scroll', onScroll, { passive: true })
+    inner.addEventListener('click', onClick, true)
+    return () => {
+      observer.disconnect()
+      region.removeEventListener('scroll', onScroll)
+      inner.removeEventListener('click', onClick, true)
+    }
+  }, [scroller, content, toEnd])
+
+  return { isBehind, toEnd }
+}

@@ -1,0 +1,21 @@
+import type { Actions } from '@countersign/client'
+import { CardAnnouncer } from '@countersign/react'
+import { useRef } from 'react'
+import { useWaiting } from './use-waiting.ts'
+
+/**
+ * The one polite and the one assertive live region of the console. They tell of approvals that come up, and of the end of those that
+ * did while this page was open; never of the past of a session that is merely opened.
+ */
+export function LiveRegions({ open }: { open: Actions }) {
+  const { items } = useWaiting()
+  const seen = useRef(new Set<string>())
+  for (const action of items) seen.current.add(action.id)
+  const inInbox = new Set(items.map((action) => action.id))
+  const followed = [...seen.current].flatMap((id) => (inInbox.has(id) ? [] : (open[id] ?? [])))
+  return (
+    <div className="visually-hidden" data-testid="live-regions">
+      <CardAnnouncer actions={[...items, ...followed]} />
+    </div>
+  )
+}

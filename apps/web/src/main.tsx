@@ -1,0 +1,14 @@
+import { createClient } from '@countersign/client'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import '@countersign/react/card.css'
+import './ui/base.css'
+import { App } from './app.tsx'
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <App client={createClient()} />
+  </StrictMode>,
+)

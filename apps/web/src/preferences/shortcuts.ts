@@ -1,0 +1,10 @@
+import { useStoredSwitch } from './stored-switch.ts'
+
+/** Whether single keys act (WCAG 2.1.4: they can be switched off). On at first. */
+export const useShortcuts = () => useStoredSwitch('countersign-shortcuts', true)
+
+/** True when a key pressed on `target` is text for a field, so no shortcut may take it. */
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
+}

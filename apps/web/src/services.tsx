@@ -1,0 +1,18 @@
+import type { Client, InboxStore, Me } from '@countersign/client'
+import { createContext, use } from 'react'
+
+/** Who is signed in. The console decides nothing with it: the server does; it tells people why a button is not for them. */
+export type Person = NonNullable<Me['principal']>
+
+export type Services = { client: Client; inbox: InboxStore; me: Person; signIn: Me['signIn'] }
+
+const ServicesContext = createContext<Services | null>(null)
+
+export const ServicesProvider = ServicesContext.Provider
+
+/** The client, the inbox stream and the signed-in principal of this page. */
+export function useServices(): Services {
+  const services = use(ServicesContext)
+  if (!services) throw new Error('useServices outside of a signed-in page')
+  return services
+}

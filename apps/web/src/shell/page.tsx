@@ -1,0 +1,68 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useLocation, useNavigationType } from 'react-router'
+import { Icon, IconButton } from '../ui/index.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { KeyHelp } from './key-help.tsx'
+import { SettingsMenu } from './settings-menu.tsx'
+import { useShell } from './shell-context.ts'
+
+type PageProps = {
+  title: string
+  /** Beside the title: the agent, a count. */
+  subtitle?: ReactNode
+  status?: ReactNode
+  /** Pages that place the caret themselves after a navigation keep the heading from taking the focus. */
+  focusHeading?: boolean
+  /** `fill`: the page scrolls inside itself; `flow`: the main region scrolls. */
+  layout?: 'fill' | 'flow'
+  children: ReactNode
+}
+
+let firstPage = true
+
+/** A page: the bar with heading, status and menus, then the main region. */
+export function Page({ title, subtitle, status, focusHeading = true, layout = 'flow', children }: PageProps) {
+  const { openSidebar, sidebarButton } = useShell()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { pathname } = useLocation()
+  const kind = useNavigationType()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, not an input
+  useEffect(() => {
+    // The first page of a load keeps the browser's own start of the document, where the skip link is next.
+    if (firstPage) {
+      firstPage = false
+      return
+    }
+    if (focusHeading) heading.current?.focus({ preventScroll: true })
+  }, [pathname, kind])
+
+  return (
+    <div className="page">
+      <header className="top-bar">
+        {sidebarButton && (
+          <IconButton aria-label="Open sessions" onClick={openSidebar} data-testid="open-sidebar">
+            <Icon name="menu" />
+          </IconButton>
+        )}
+        <div className="top-bar-title">
+          <h1 ref={heading} tabIndex={-1} title={title}>
+            {title}
+          </h1>
+          <div className="top-bar-sub">
+            {subtitle}
+            {status}
+          </div>
+        </div>
+        <div className="top-bar-tools">
+          <KeyHelp />
+          <SettingsMenu />
+          <AccountMenu />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1} className="main" data-layout={layout}>
+        {children}
+      </main>
+    </div>
+  )
+}

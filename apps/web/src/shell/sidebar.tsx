@@ -1,0 +1,43 @@
+import { Link, NavLink, useLocation } from 'react-router'
+import { useWaiting } from '../live/use-waiting.ts'
+import { Button, Icon } from '../ui/index.ts'
+import { SessionList } from './session-list.tsx'
+
+/** New chat, what waits, and the sessions. */
+export function Sidebar({ onPick }: { onPick: () => void }) {
+  const { actionable } = useWaiting()
+  const { pathname } = useLocation()
+  return (
+    <nav className="sidebar" aria-label="Console">
+      <Link to="/" className="brand" onClick={onPick}>
+        <img src="/countersign.svg" alt="" width={22} height={22} />
+        Countersign
+      </Link>
+      <Button
+        component={Link}
+        to="/"
+        variant="outlined"
+        startIcon={<Icon name="plus" />}
+        className="new-chat"
+        aria-current={pathname === '/' ? 'page' : undefined}
+        onClick={onPick}
+      >
+        New chat
+      </Button>
+      <NavLink to="/waiting" className="nav-link" onClick={onPick} data-testid="waiting-link">
+        <Icon name="inbox" />
+        Waiting
+        {actionable.length > 0 && (
+          <span className="badge" data-testid="waiting-count">
+            {actionable.length}
+            <span className="visually-hidden"> for you</span>
+          </span>
+        )}
+      </NavLink>
+      <h2 className="sidebar-heading">Sessions</h2>
+      <div className="sidebar-scroll">
+        <SessionList onPick={onPick} />
+      </div>
+    </nav>
+  )
+}

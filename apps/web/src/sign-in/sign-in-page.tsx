@@ -1,0 +1,65 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { Button } from '../ui/index.ts'
+import './sign-in.css'
+
+/** Asks for a key and hands it to the server, which answers with a cookie. The key is kept nowhere here. */
+export default function SignInPage({ onSignIn }: { onSignIn: (key: string) => Promise<void> }) {
+  const field = useRef<HTMLInputElement>(null)
+  const [failure, setFailure] = useState('')
+  const [isBusy, setBusy] = useState(false)
+
+  useEffect(() => {
+    document.title = 'Sign in – Countersign'
+  }, [])
+
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    const input = field.current
+    if (!input?.value || isBusy) return
+    setBusy(true)
+    setFailure('')
+    try {
+      await onSignIn(input.value.trim())
+    } catch (error) {
+      setFailure(errorText(error))
+      input.focus()
+    } finally {
+      // Uncontrolled on purpose: the key never enters the state of the page.
+      input.value = ''
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit}>
+        <img src="/countersign.svg" alt="" width={36} height={36} />
+        <h1>Sign in to Countersign</h1>
+        <label htmlFor="sign-in-key">Key</label>
+        <input
+          id="sign-in-key"
+          ref={field}
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          aria-invalid={failure !== ''}
+          aria-describedby="sign-in-note"
+          data-testid="sign-in-key"
+        />
+        <p id="sign-in-note" className="muted">
+          Whoever runs this server gives you a key, or makes one with <span className="mono">countersign key</span>. It is sent once and not
+          kept in this browser.
+        </p>
+        {failure && (
+          <p role="alert" className="sign-in-failure">
+            {failure}
+          </p>
+        )}
+        <Button type="submit" variant="contained" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { holdList } from './steady-list.ts'
+
+type Row = { id: string; text: string }
+const row = (id: string, text = id): Row => ({ id, text })
+const idOf = (each: Row) => each.id
+
+test('a held list neither inserts, removes nor reorders', () => {
+  const held = holdList([row('a'), row('b'), row('c')], [row('new'), row('c'), row('a')], idOf)
+  expect(held.shown.map(idOf)).toEqual(['a', 'b', 'c'])
+  expect(held.fresh).toBe(1)
+})
+
+test('a held row still shows its latest value', () => {
+  expect(holdList([row('a', 'proposed')], [row('a', 'approved')], idOf).shown).toEqual([row('a', 'approved')])
+})
+
+test('a row that left the real list stays with its last value', () => {
+  expect(holdList([row('a', 'proposed')], [], idOf)).toEqual({ shown: [row('a', 'proposed')], fresh: 0 })
+})

@@ -1,0 +1,47 @@
+const PATHS = {
+  plus: 'M8 3v10M3 8h10',
+  menu: 'M2.5 4.5h11M2.5 8h11M2.5 11.5h11',
+  close: 'M4 4l8 8M12 4l-8 8',
+  check: 'M3 8.5l3.2 3.2L13 4.8',
+  cross: 'M4.5 4.5l7 7M11.5 4.5l-7 7',
+  clock: 'M8 4.8V8l2.2 1.6M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0z',
+  hand: 'M8 2.2l5.2 3v5.6L8 13.8l-5.2-3V5.2zM8 5.4v3.2M8 10.9v.1',
+  alert: 'M8 2.4l6.2 11H1.8zM8 6.4v3M8 11.4v.1',
+  dots: 'M3.5 8h.1M8 8h.1M12.5 8h.1',
+  circle: 'M13.5 8a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0z',
+  send: 'M8 13V3.2M3.8 7.2L8 3l4.2 4.2',
+  stop: 'M4.5 4.5h7v7h-7z',
+  chevron: 'M6 3.5L10.5 8 6 12.5',
+  down: 'M8 3v9.8M3.8 8.8L8 13l4.2-4.2',
+  inbox: 'M2.2 9.2L4 3.2h8l1.8 6v3.6H2.2zM2.2 9.2h3.2l.9 1.6h3.4l.9-1.6h3.2',
+  chat: 'M2.4 3h11.2v7.8H7.2L4.4 13v-2.2h-2z',
+  settings: 'M2.5 5h5M10.5 5h3M2.5 11h2M7.5 11h6M9 3.4v3.2M6 9.4v3.2',
+  help: 'M6 6.2a2 2 0 1 1 2.9 1.8c-.6.3-.9.7-.9 1.4M8 11.4v.1M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0z',
+  user: 'M8 8a2.6 2.6 0 1 0 0-5.2A2.6 2.6 0 0 0 8 8zM3 13.4c.6-2.2 2.4-3.4 5-3.4s4.4 1.2 5 3.4',
+  link: 'M6.5 9.5l6-6M8.6 3.4h4v4M11 9.4v3.2H3.4V5h3.2',
+  refresh: 'M13 5.6A5.4 5.4 0 1 0 13.4 9M13.2 2.6v3.2H10',
+  eye: 'M1.8 8S4 3.8 8 3.8 14.2 8 14.2 8 12 12.2 8 12.2 1.8 8 1.8 8zM8 9.6a1.6 1.6 0 1 0 0-3.2 1.6 1.6 0 0 0 0 3.2z',
+} as const
+
+export type IconName = keyof typeof PATHS
+
+/** A line drawing of 16 units, decorative: the word beside it or the label around it carries the meaning. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      className="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.6"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  )
+}

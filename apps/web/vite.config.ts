@@ -1,0 +1,13 @@
+import react from '@vitejs/plugin-react'
+import { defaultClientConditions, defineConfig } from 'vite'
+
+const server = 'http://127.0.0.1:4319'
+
+export default defineConfig({
+  base: '/',
+  plugins: [react()],
+  // `countersign-source`: workspace packages are taken from their TypeScript, so the console never shows an older build of the card.
+  resolve: { conditions: ['countersign-source', ...defaultClientConditions] },
+  build: { outDir: 'dist', emptyOutDir: true, assetsInlineLimit: 0 },
+  server: { host: '127.0.0.1', proxy: { '/api': server } },
+})
