@@ -1,5 +1,5 @@
-import { actions, messages, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import { writeSession } from '../gate/index.ts'
+import { actions, messages, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { startRun } from './run.ts'
 import { takeStep } from './step.ts'

@@ -45,11 +45,14 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
       const named = input.actionId === undefined ? waiting : [input.actionId]
       if (named.length === 0) throw new CountersignError('illegal_transition', `nothing waits for a decision in session ${sessionId}`)
       if (named.length > 1 && !all) {
-        throw new CountersignError('illegal_transition', `${named.length} actions wait in session ${sessionId}: name one with actionId`, { waiting })
+        throw new CountersignError('illegal_transition', `${named.length} actions wait in session ${sessionId}: name one with actionId`, {
+          waiting,
+        })
       }
       for (const actionId of named) {
         const action = yield* actions.findAction.first({ id: actionId })
-        if (action?.session_id !== sessionId) throw new CountersignError('not_found', `there is no action ${actionId} in session ${sessionId}`)
+        if (action?.session_id !== sessionId)
+          throw new CountersignError('not_found', `there is no action ${actionId} in session ${sessionId}`)
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
       yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)

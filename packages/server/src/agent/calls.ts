@@ -12,7 +12,12 @@ export type PreparedCall = { toolCallId: string; name: string; arguments: JsonOb
 )
 
 /** Checks a step's calls, all at once, in their order. A call that does not fit its tool never becomes an action: the model is told why. */
-export async function prepareCalls(parts: AgentParts, agent: Agent, sessionId: string, calls: readonly HeardCall[]): Promise<PreparedCall[]> {
+export async function prepareCalls(
+  parts: AgentParts,
+  agent: Agent,
+  sessionId: string,
+  calls: readonly HeardCall[],
+): Promise<PreparedCall[]> {
   const ids = await chooseIds(parts, sessionId, calls)
   return Promise.all(calls.map((call, i) => prepareCall(parts, agent, call, ids[i] ?? newCallId(parts), i)))
 }
@@ -30,7 +35,10 @@ async function prepareCall(parts: AgentParts, agent: Agent, call: HeardCall, too
     return { ...named, rejection: 'one action at a time: propose this again when you have the result of the one before it' }
   }
   try {
-    return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, policy: parts.policy, nowMs: parts.clock.nowMs() }) }
+    return {
+      ...named,
+      prepared: await prepareAction({ tool, arguments: args, agent: agent.name, policy: parts.policy, nowMs: parts.clock.nowMs() }),
+    }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     throw error

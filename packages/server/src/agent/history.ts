@@ -38,7 +38,8 @@ function appendHistory(known: readonly ModelMessage[], rows: readonly MessageRow
   const nameOf = (name: string) => agent.tools.find((tool) => tool.name === name)?.modelName ?? safeName(name)
   for (const row of rows) {
     if (row.role === 'user') history.push({ role: 'user', content: row.content })
-    else if (row.role === 'system') history.push({ role: 'user', content: `[A note of the approval system, not of the person: ${row.content}]` })
+    else if (row.role === 'system')
+      history.push({ role: 'user', content: `[A note of the approval system, not of the person: ${row.content}]` })
     else if (row.role === 'assistant') history.push(assistantMessage(row, nameOf))
     else insertResult(history, row)
   }
@@ -59,7 +60,9 @@ function assistantMessage(row: MessageRow, nameOf: (name: string) => string): Mo
 
 function insertResult(history: ModelMessage[], row: MessageRow): void {
   assert(row.tool_call_id !== null && row.payload !== null, `tool message ${row.id} names its call and outcome`)
-  const at = history.findLastIndex((message) => message.role === 'assistant' && message.toolCalls.some((call) => call.id === row.tool_call_id))
+  const at = history.findLastIndex(
+    (message) => message.role === 'assistant' && message.toolCalls.some((call) => call.id === row.tool_call_id),
+  )
   const step = history[at]
   assert(step?.role === 'assistant', `tool message ${row.id} follows its call`)
   const rank = (id: string) => step.toolCalls.findIndex((call) => call.id === id)

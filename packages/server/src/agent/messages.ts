@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { assert, CountersignError, makeId, type PostedMessage, readCommand, type Session } from '@countersign/core'
-import { type Caller, mayDecide, requireVisible, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
+import {
+  type Caller,
+  mayDecide,
+  requireVisible,
+  requireWriter,
+  type SessionWriter,
+  viewActions,
+  viewSession,
+  writeSession,
+} from '../gate/index.ts'
 import { actions, doOnce, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll } from './approve.ts'
@@ -60,7 +69,11 @@ export async function postMessage(parts: AgentParts, sessionId: string, content:
         const messageId = yield* addUserMessage(writer, content, 'command', now)
         const named = command.actionId === undefined ? waiting : [command.actionId]
         if (!command.all && named.length > 1) {
-          yield* addNote(writer, `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`, now)
+          yield* addNote(
+            writer,
+            `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`,
+            now,
+          )
           posted = { messageId, decided: [] }
         } else {
           const decided = yield* decideAll(parts, outbox, writer, named, { verdict: command.verdict, all: command.all }, caller, now)

@@ -1,5 +1,5 @@
-import type { RunRow, SessionRow } from '../store/index.ts'
 import { viewPrincipal } from '../gate/view.ts'
+import type { RunRow, SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { prepareCalls } from './calls.ts'
 import { openDeltas } from './deltas.ts'
@@ -16,7 +16,14 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   const agent = parts.agents.get(session.agent)
   const messageId = stepMessageId(run)
   if (!agent) {
-    return failRun(parts, { session, run, messageId, text: '', code: 'agent_missing', error: `The agent ${session.agent} is no longer configured.` })
+    return failRun(parts, {
+      session,
+      run,
+      messageId,
+      text: '',
+      code: 'agent_missing',
+      error: `The agent ${session.agent} is no longer configured.`,
+    })
   }
   if (run.steps >= agent.maxSteps) {
     const error = `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.`
@@ -48,4 +55,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
 const instructionsOf = (agent: Agent): string =>
   agent.actionsPerStep === 'one' ? [agent.instructions, ONE_AT_A_TIME].filter(Boolean).join('\n\n') : agent.instructions
 
-const asModelTool = (tool: Agent['tools'][number]) => ({ name: tool.modelName, description: tool.description, inputSchema: tool.inputSchema })
+const asModelTool = (tool: Agent['tools'][number]) => ({
+  name: tool.modelName,
+  description: tool.description,
+  inputSchema: tool.inputSchema,
+})

@@ -50,7 +50,10 @@ function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow
   if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
   const { roles } = JSON.parse(row.requires)
   if (!mayDecide(principal, roles)) {
-    const why = principal.kind === 'person' ? `the role ${roles.join(' or ')} is needed` : `only persons decide, ${principal.name} is an ${principal.kind}`
+    const why =
+      principal.kind === 'person'
+        ? `the role ${roles.join(' or ')} is needed`
+        : `only persons decide, ${principal.name} is an ${principal.kind}`
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
   }
   return row
@@ -108,7 +111,9 @@ function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): T
   if (votes.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
   const action = yield* viewAction(row)
   const winner = action.votes[0]
-  const by = winner ? `${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}` : `${row.state} at ${isoTime(row.updated_at)}`
+  const by = winner
+    ? `${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}`
+    : `${row.state} at ${isoTime(row.updated_at)}`
   throw new CountersignError('already_decided', `action ${row.id} was already ${by}`, { action })
 }
 

@@ -15,14 +15,16 @@ import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { writeToolResult } from './decide.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
-import { digestAction } from './prepare.ts'
+import { definitionHashOf, digestAction } from './prepare.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { viewAction } from './view.ts'
 
 /** A result larger than this is no answer for a person or a model. */
 const MAX_RESULT_BYTES = 1_000_000
 
-type Settled = { to: 'succeeded'; output: JsonValue; url: string | undefined } | { to: 'failed' | 'outcome_unknown'; error: ActionErrorView }
+type Settled =
+  | { to: 'succeeded'; output: JsonValue; url: string | undefined }
+  | { to: 'failed' | 'outcome_unknown'; error: ActionErrorView }
 
 /**
  * Carries out an approved action: writes the intent, calls the tool, settles. Returns at once when another caller has it already.
@@ -32,7 +34,13 @@ export async function execute(parts: GateParts, actionId: string): Promise<void>
   if (started) await carryOut(parts, started)
 }
 
-function* start(outbox: Outbox, actionId: string, from: 'approved' | 'failed' | 'outcome_unknown', newKey: string | undefined, nowMs: number): Tx<ActionRow | undefined> {
+function* start(
+  outbox: Outbox,
+  actionId: string,
+  from: 'approved' | 'failed' | 'outcome_unknown',
+  newKey: string | undefined,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
   const before = yield* actions.findAction.first({ id: actionId })
   if (!before) return undefined
   const row = yield* actions.startAction.first({ id: actionId, from, idempotency_key: newKey ?? before.idempotency_key, now: nowMs })
@@ -51,6 +59,9 @@ async function carryOut(parts: GateParts, row: ActionRow): Promise<void> {
 async function attempt(parts: GateParts, row: ActionRow): Promise<Settled> {
   const tool = parts.tools.byName(row.tool)
   if (!tool) return failed('tool_missing', `the tool ${row.tool} is no longer configured`, false)
+  if (definitionHashOf(tool) !== row.definition_hash) {
+    return failed('tool_changed', `the tool ${row.tool} changed since this was decided; it was not carried out`, false)
+  }
   // The bytes that were decided are the bytes that are sent: recomputed from what is stored, with the tool as it is now.
   if (digestAction(tool, row.definition_hash, row.arguments) !== row.digest) {
     return failed('digest_mismatch', 'the action is not what was approved; it was not carried out', false)
@@ -124,7 +135,12 @@ function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: 
  * retry is a note that waits in the queue like a person's message.
  */
 function* writeNote(writer: SessionWriter, row: ActionRow, nowMs: number): Tx<void> {
-  const ending = row.state === 'succeeded' ? `succeeded. Result: ${row.result}` : row.state === 'failed' ? 'failed again' : 'ended without a known outcome'
+  const ending =
+    row.state === 'succeeded'
+      ? `succeeded. Result: ${row.result}`
+      : row.state === 'failed'
+        ? 'failed again'
+        : 'ended without a known outcome'
   yield* writer.message({
     id: makeId('msg', nowMs, randomBytes(16)),
     role: 'system',

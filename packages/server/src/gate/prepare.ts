@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
-  canonicalJson,
   CountersignError,
+  canonicalJson,
   evaluatePolicy,
   type JsonObject,
   type PolicyDocument,
@@ -50,7 +50,7 @@ export async function prepareAction({ tool, arguments: args, agent, policy, nowM
     })
   }
   const argumentsText = canonicalJson(checked.value)
-  const definitionHash = toolDefinitionHash(tool)
+  const definitionHash = definitionHashOf(tool)
   const result = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, nowMs) : NO_PREVIEW
@@ -81,6 +81,15 @@ async function readPreview(tool: Tool, args: JsonObject, nowMs: number) {
     const known = error instanceof Error && error.name === 'ToolError'
     return { preview: null, previewError: known ? error.message : 'the current values could not be read', previewedAtMs: null }
   }
+}
+
+const hashes = new WeakMap<Tool, string>()
+
+/** The hash of what a tool is; hashing a schema anew for each call would cost more than storing the action. */
+export function definitionHashOf(tool: Tool): string {
+  const hash = hashes.get(tool) ?? toolDefinitionHash(tool)
+  hashes.set(tool, hash)
+  return hash
 }
 
 /**

@@ -95,7 +95,10 @@ export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number):
         inHistory: true,
       })
       if (actionId === undefined) return
-      yield* writer.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } }, actionId)
+      yield* writer.event(
+        { type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } },
+        actionId,
+      )
     },
     *dequeue(messageId, runId) {
       const seq = ++row.last_seq
@@ -133,4 +136,3 @@ function* settledStatus(sessionId: string): Tx<SessionStatus> {
   const run = yield* sessions.newestRun.first({ session_id: sessionId })
   return run ? STATUS_AFTER[run.state] : 'idle'
 }
-

@@ -41,8 +41,5 @@ export const lastEventId = question<Record<string, never>, { id: number | null }
 
 /** Drops the streamed pieces of a message that is now stored whole. */
 export const dropDeltas = question<{ message_id: string }>((db, p) =>
-  db
-    .deleteFrom('event')
-    .where(sql<boolean>`type in ('delta', 'reasoning_delta')`)
-    .where('subject_id', '=', p.message_id),
+  db.deleteFrom('event').where(sql<boolean>`type in ('delta', 'reasoning_delta')`).where('subject_id', '=', p.message_id),
 )

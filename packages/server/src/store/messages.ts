@@ -24,9 +24,17 @@ export const insertMessage = question<Insert>((db, p) =>
   }),
 )
 
+export const findMessage = question<{ id: string }, MessageRow>((db, p) => db.selectFrom('message').selectAll().where('id', '=', p.id))
+
 /** A page of a session's messages, newest first. */
 export const listMessages = question<{ session_id: string; before: number; limit: number }, MessageRow>((db, p) =>
-  db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('seq', '<', p.before).orderBy('seq', 'desc').limit(p.limit),
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('seq', '<', p.before)
+    .orderBy('seq', 'desc')
+    .limit(p.limit),
 )
 
 /** What entered the model's history after `after`, in its order. */

@@ -22,7 +22,8 @@ export function migrate(db: DatabaseSync): void {
   const applied = db.prepare('select number, name from migration order by number').all()
   const newest = migrations.at(-1)?.number ?? 0
   for (const row of applied) {
-    if (Number(row.number) > newest) throw new Error(`the database is newer than this version: it has migration ${row.name}; upgrade Countersign`)
+    if (Number(row.number) > newest)
+      throw new Error(`the database is newer than this version: it has migration ${row.name}; upgrade Countersign`)
   }
   const done = new Set(applied.map((row) => Number(row.number)))
   for (const { number, name } of migrations) {

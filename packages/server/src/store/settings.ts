@@ -6,5 +6,8 @@ export const findSetting = question<{ name: string }, { value: string }>((db, p)
 
 /** Keeps the value that is there. */
 export const insertSetting = question<{ name: string; value: string }>((db, p) =>
-  db.insertInto('setting').values({ name: p.name, value: p.value }).onConflict((conflict) => conflict.doNothing()),
+  db
+    .insertInto('setting')
+    .values({ name: p.name, value: p.value })
+    .onConflict((conflict) => conflict.doNothing()),
 )

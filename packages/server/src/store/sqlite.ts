@@ -161,7 +161,8 @@ function requireVersion(db: DatabaseSync): void {
   const parts = version.split('.').map(Number)
   for (const [i, oldest] of OLDEST_SQLITE.entries()) {
     if ((parts[i] ?? 0) > oldest) return
-    if ((parts[i] ?? 0) < oldest) throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed (Node 24.21+ or 26)`)
+    if ((parts[i] ?? 0) < oldest)
+      throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed (Node 24.21+ or 26)`)
   }
 }
 

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Command } from 'commander'
+import { type Config, type Environment, loadConfig, readSettings, type Settings } from '../config/index.ts'
+import { createLog } from '../log.ts'
+import { startServer } from '../server.ts'
+import { openBrowser } from './open-browser.ts'
+import { type ServerFlags, withServerFlags } from './options.ts'
+import { runUntilStopped } from './run-until-stopped.ts'
+
+const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
+
+/** What the example exports; it knows nothing of us, we know these two functions. */
+interface ShopExample {
+  createShop(options: { databaseFile: string; host: string; port: number }): Promise<Service>
+  createBrain(options: { host: string; port: number }): Promise<Service>
+}
+interface Service {
+  url: string
+  close(): Promise<void>
+}
+
+interface DemoFlags extends ServerFlags {
+  shopPort: string
+  brainPort: string
+  model?: string
+}
+
+/** `countersign demo`: shop, remote brain, server and console in one process, no key and no account needed. */
+export const demoCommand = (environment: Environment): Command =>
+  withServerFlags(new Command('demo').description('run the order desk example: shop, agent and console, no key needed'))
+    .option(
+      '--model <provider/model>',
+      'model of the agent "desk"; default: the first provider with a key in the environment, else scripted',
+    )
+    .option('--shop-port <number>', 'port of the example shop', '4400')
+    .option('--brain-port <number>', 'port of the example’s remote brain', '4401')
+    .action((flags: DemoFlags) => runDemo(flags, environment))
+
+async function runDemo(flags: DemoFlags, environment: Environment): Promise<void> {
+  if (!existsSync(join(SHOP, 'countersign.yaml'))) throw new Error('the demo needs a checkout of the repository: examples/shop is not here')
+  const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, environment)
+  const say = (line: string) => process.stdout.write(`${line}\n`)
+  const started: (() => Promise<void>)[] = []
+  const closeAll = async () => {
+    for (const close of started.reverse()) await close()
+  }
+  try {
+    const { createShop, createBrain }: ShopExample = await import(pathToFileURL(join(SHOP, 'src/index.ts')).href)
+    const shop = await createShop({ databaseFile: join(settings.dataDir, 'shop.db'), host: '127.0.0.1', port: Number(flags.shopPort) })
+    started.push(() => shop.close())
+    const brain = await createBrain({ host: '127.0.0.1', port: Number(flags.brainPort) })
+    started.push(() => brain.close())
+    const loaded = await loadConfig(join(SHOP, 'countersign.yaml'), { ...environment, SHOP_URL: shop.url, BRAIN_URL: brain.url })
+    const config = withDeskModel(loaded, flags.model ?? modelWithKey(settings))
+    const server = await startServer({ config, settings, log: createLog(settings.logLevel) })
+    started.push(() => server.close())
+    say('')
+    say(`  Countersign   ${server.url}          chat with the order desk, decide what it may do`)
+    say(`  The shop      ${shop.url}          see the orders change`)
+    say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
+    say(`  Data          ${settings.dataDir}`)
+    say('')
+    say(
+      '  Try: "What is open?", "Mark ORD-001 as processing", "Cancel ORD-003 and ORD-004". Stop it with Ctrl-C and start it again: nothing is lost.',
+    )
+    if (flags.open) openBrowser(server.url, environment)
+    await runUntilStopped(closeAll, say)
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** A real model when the environment has a key for one. */
+function modelWithKey({ models }: Settings): string | undefined {
+  if (models.anthropic?.apiKey) return 'anthropic/claude-haiku-4-5'
+  if (models.openai?.apiKey) return 'openai/gpt-5-mini'
+  if (models.google?.apiKey) return 'google/gemini-flash-latest'
+  return undefined
+}
+
+const withDeskModel = (config: Config, model: string | undefined): Config =>
+  model === undefined ? config : { ...config, agents: config.agents.map((agent) => (agent.name === 'desk' ? { ...agent, model } : agent)) }

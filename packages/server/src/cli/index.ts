@@ -1,0 +1,20 @@
+import { Command } from 'commander'
+import type { Environment } from '../config/index.ts'
+import { demoCommand } from './demo.ts'
+import { serveCommand } from './serve.ts'
+
+/** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
+export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
+  const program = new Command('countersign')
+    .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
+    .version('0.1.0')
+    .showHelpAfterError('(countersign --help tells what there is)')
+  program.addCommand(serveCommand(environment))
+  program.addCommand(demoCommand(environment))
+  try {
+    await program.parseAsync([...argv])
+  } catch (error) {
+    process.stderr.write(`countersign: ${error instanceof Error ? error.message : error}\n`)
+    process.exitCode = 1
+  }
+}

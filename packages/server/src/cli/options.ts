@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+
+/** The flags that every command which runs a server takes. */
+export interface ServerFlags {
+  config?: string
+  port?: string
+  host?: string
+  data?: string
+  databaseUrl?: string
+  logLevel?: string
+  open: boolean
+}
+
+export const withServerFlags = (command: Command): Command =>
+  command
+    .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
+    .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
+    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL); not supported by this version')
+    .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
+    .option('--no-open', 'do not open the browser')

@@ -1,0 +1,81 @@
+import type { PolicyDocument } from '@countersign/core'
+import type { Logger } from 'pino'
+import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
+import { createDispatch, createEventHub, type EventHub } from './dispatch/index.ts'
+import { type Clock, createGate, type Gate } from './gate/index.ts'
+import { openSqlite, type Store, sessions } from './store/index.ts'
+import type { ToolRegistry } from './tools/index.ts'
+
+export interface EngineOptions {
+  /** Folder of the embedded database; made when missing. */
+  dataDir: string
+  /** The first is the default of sessions that name none. */
+  agents: readonly Agent[]
+  tools: ToolRegistry
+  policy: PolicyDocument
+  log: Logger
+  clock?: Clock
+}
+
+/** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
+export interface Engine {
+  readonly store: Store
+  readonly gate: Gate
+  readonly agentLoop: AgentLoop
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly hub: EventHub
+  /** Resolves when nothing is under way: everything waits for a person or is done. */
+  idle(): Promise<void>
+  /** Stops model calls, lets running tools finish for at most `drainMs` (default 10_000), closes the database. What is cut off is taken up by the next start. */
+  close(drainMs?: number): Promise<void>
+}
+
+/**
+ * Opens the engine on its data and takes up whatever an earlier process left.
+ * @throws Error when the database cannot be opened (newer version, in use, SQLite too old).
+ */
+export async function openEngine({ dataDir, agents, tools, policy, log, clock = { nowMs: Date.now } }: EngineOptions): Promise<Engine> {
+  const hub = createEventHub()
+  const dispatch = createDispatch(log)
+  const store = openSqlite({
+    dataDir,
+    onCommitted: (outbox) => {
+      if (outbox.events.length > 0) hub.publish(outbox.events)
+      if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+    },
+  })
+  const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  const gate = createGate({
+    store,
+    tools,
+    policy,
+    clock,
+    log,
+    agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
+    background: dispatch.background,
+  })
+  const agentLoop = createAgentLoop({ store, agents: byName, defaultAgent: agents[0]?.name ?? '', policy, clock, log })
+
+  await gate.recover()
+  const open = await store.read(() => sessions.sessionsWithOpenRun.all({}))
+  dispatch.take({ sessions: new Set(open.map((row) => row.session_id)), actions: new Set() })
+  dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
+
+  return {
+    store,
+    gate,
+    agentLoop,
+    agents: byName,
+    hub,
+    idle: dispatch.idle,
+    async close(drainMs = 10_000) {
+      dispatch.stop()
+      agentLoop.abortModelCalls()
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, drainMs)
+      await Promise.race([dispatch.idle(), late])
+      clearTimeout(timer)
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  ACTION_STATES,
+  Action,
+  ActionList,
+  ActionListQuery,
+  type ActionState,
+  CountersignError,
+  DecisionBody,
+  isSettled,
+  ProposeBody,
+} from '@countersign/core'
+import { z } from 'zod'
+import { type Caller, requireVisible, seesAll, viewAction, viewActions } from '../gate/index.ts'
+import { actions } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
+
+export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
+  const tags = ['actions']
+
+  const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
+    store.read(function* () {
+      const row = yield* actions.findAction.first({ id: actionId })
+      requireVisible(principal, row?.requested_by, `action ${actionId}`)
+      if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
+      return yield* viewAction(row)
+    })
+
+  app.get('/api/actions', { schema: { tags, querystring: ActionListQuery, response: { 200: ActionList } } }, (request) => {
+    const { principal } = callerOf(request)
+    const { limit, cursor, state, tool, session, agent, q } = request.query
+    const place = decodeCursor(cursor, ['string'])
+    return store.read(function* () {
+      const found = yield* actions.listActions({
+        states: readStates(state),
+        tool,
+        session,
+        agent,
+        text: q || undefined,
+        requestedBy: seesAll(principal) ? undefined : principal.id,
+        before: place && String(place[0]),
+        limit: limit + 1,
+      })
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      return { items: yield* viewActions(rows), nextCursor }
+    })
+  })
+
+  app.post('/api/actions', { schema: { tags, body: ProposeBody, response: { 201: Action } } }, async (request, reply) => {
+    const action = await gate.propose(request.body, callerOf(request))
+    reply.code(201)
+    return action
+  })
+
+  app.get('/api/actions/:id', { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } }, async (request) => {
+    const caller = callerOf(request)
+    const { id } = request.params
+    const { wait = 0, until } = request.query
+    const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
+    let moved = Promise.withResolvers<void>()
+    // Listening begins before the first read: a decision that falls between the two is not missed.
+    const stop = hub.onAny(({ event }) => {
+      if (event.type === 'action_update' && event.data.proposalId === id) moved.resolve()
+    })
+    const giveUp = AbortSignal.any([AbortSignal.timeout(wait * 1000), closed(request.raw)])
+    giveUp.addEventListener('abort', () => moved.resolve(), { once: true })
+    try {
+      for (;;) {
+        const action = await readAction(id, caller)
+        if (isThere(action) || giveUp.aborted || wait === 0) return action
+        await moved.promise
+        moved = Promise.withResolvers()
+        if (giveUp.aborted) moved.resolve()
+      }
+    } finally {
+      stop()
+    }
+  })
+
+  app.post('/api/actions/:id/decision', { schema: { tags, params: Params, body: DecisionBody, response: { 200: Action } } }, (request) =>
+    gate.decide(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
+    gate.retry(request.params.id, callerOf(request)),
+  )
+}
+
+function closed(raw: NodeJS.EventEmitter): AbortSignal {
+  const controller = new AbortController()
+  raw.once('close', () => controller.abort())
+  return controller.signal
+}
+
+function readStates(text: string | undefined): ActionState[] {
+  if (text === undefined || text === '') return []
+  return text.split(',').map((state) => {
+    const known = ACTION_STATES.find((candidate) => candidate === state)
+    if (!known) throw new CountersignError('bad_request', `state: ${JSON.stringify(state)} is not one of ${ACTION_STATES.join(', ')}`)
+    return known
+  })
+}

@@ -1,0 +1,94 @@
+import { CountersignError } from '@countersign/core'
+import fastifyCookie from '@fastify/cookie'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify'
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { AgentLoop, AgentParts } from '../agent/index.ts'
+import type { EventHub } from '../dispatch/index.ts'
+import type { Clock, Gate } from '../gate/index.ts'
+import type { Store } from '../store/index.ts'
+import type { ToolRegistry } from '../tools/index.ts'
+import { actionRoutes } from './actions.ts'
+import { chatRoutes } from './chat.ts'
+import { consoleRoutes } from './console.ts'
+import { docsRoutes } from './docs.ts'
+import { handleError, sendProblem } from './errors.ts'
+import { eventRoutes } from './events.ts'
+import { authenticate } from './identity/authenticate.ts'
+import type { CookieSigner } from './identity/cookie.ts'
+import type { Directory } from './identity/directory.ts'
+import { identityRoutes } from './identity/routes.ts'
+import { acceptStrictJson } from './json-body.ts'
+import { overviewRoutes } from './overview.ts'
+import { sessionRoutes } from './sessions.ts'
+import type { Streams } from './sse.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression<RawServerDefault>,
+  RawReplyDefaultExpression<RawServerDefault>,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** What the routes are made of. */
+export interface HttpParts {
+  store: Store
+  gate: Gate
+  agentLoop: AgentLoop
+  agents: AgentParts['agents']
+  tools: ToolRegistry
+  hub: EventHub
+  directory: Directory
+  cookies: CookieSigner
+  clock: Clock
+  log: FastifyBaseLogger
+  streams: Streams
+  /** True on loopback with no sign-in service: the console signs the local person in. */
+  signsInLocally: boolean
+  /** Folder of the console's build; undefined serves none. */
+  consoleDir: string | undefined
+  /** False while the process drains. */
+  isReady(): boolean
+}
+
+/** Builds the HTTP application; it listens when the caller says so. */
+export async function createApp(parts: HttpParts): Promise<App> {
+  const app: App = Fastify({
+    loggerInstance: parts.log,
+    disableRequestLogging: true,
+    routerOptions: { maxParamLength: 200 },
+    forceCloseConnections: true,
+  }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  // Shapes of answers are checked by the tests against the same schemas; at run time they only cost.
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`)),
+  )
+  acceptStrictJson(app)
+  await app.register(fastifyCookie)
+  app.addHook('onSend', async (_request, reply) => {
+    reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
+  await docsRoutes(app)
+  authenticate(app, parts)
+  app.after(() => {
+    overviewRoutes(app, parts)
+    identityRoutes(app, parts)
+    sessionRoutes(app, parts)
+    actionRoutes(app, parts)
+    chatRoutes(app, parts)
+    eventRoutes(app, parts)
+  })
+  if (parts.consoleDir !== undefined) await consoleRoutes(app, parts.consoleDir)
+  await app.ready()
+  return app
+}

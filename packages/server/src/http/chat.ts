@@ -1,0 +1,53 @@
+import { Action, assert, ChatApproveBody, ChatBody, type NewEvent, type PostedMessage } from '@countersign/core'
+import { z } from 'zod'
+import { messages, sessions, type Tx } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { followSession } from './follow.ts'
+import { callerOf } from './identity/authenticate.ts'
+
+export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: HttpParts): void {
+  /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
+  app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const { message, agent } = request.body
+    // One key covers two things that are done once each: the session and the message in it.
+    const forSession = caller.once ? { ...caller, once: { ...caller.once, scope: `${caller.once.scope} session` } } : caller
+    const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, forSession)).id
+    const posted = await agentLoop.postMessage(sessionId, message, caller)
+    const place = await store.read(() => placeOf(sessionId, posted))
+    const stream = streams.open(request, reply)
+    let { runId } = place
+    stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
+    await followSession({
+      store,
+      hub,
+      stream,
+      sessionId,
+      after: place.seq - 1,
+      isLast: (event) => {
+        // A queued message learns its run when the run before it has ended.
+        if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
+        return runId !== undefined && endsRun(event, runId)
+      },
+    })
+  })
+
+  app.post(
+    '/api/chat/approve',
+    { schema: { tags: ['chat'], body: ChatApproveBody, response: { 200: z.object({ action: Action }) } } },
+    async (request) => {
+      const { approvalId, approved, reason } = request.body
+      return { action: await gate.decide(approvalId, { verdict: approved ? 'approve' : 'decline', reason }, callerOf(request)) }
+    },
+  )
+}
+
+/** Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word. */
+function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
+  const message = yield* messages.findMessage.first({ id: posted.messageId })
+  assert(message, 'a posted message is stored')
+  const newest = posted.queued ? undefined : yield* sessions.newestRun.first({ session_id: sessionId })
+  return { seq: message.seq, runId: posted.runId ?? message.run_id ?? newest?.id }
+}
+
+const endsRun = (event: NewEvent, runId: string): boolean => (event.type === 'done' || event.type === 'error') && event.data.runId === runId

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CountersignError } from '@countersign/core'
+import fastifyStatic from '@fastify/static'
+import type { FastifyReply } from 'fastify'
+import type { App } from './app.ts'
+import { sendProblem } from './errors.ts'
+
+/** Serves the console's build: hashed files for a year, the page itself fresh each time with a nonce for its styles. */
+export async function consoleRoutes(app: App, consoleDir: string): Promise<void> {
+  const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
+  await app.register(fastifyStatic, { root: join(consoleDir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d', index: false })
+
+  const sendPage = (reply: FastifyReply) => {
+    const nonce = randomBytes(16).toString('base64url')
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header(
+        'content-security-policy',
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+      )
+      .serializer(String)
+      .send(page.replaceAll('__CSP_NONCE__', nonce))
+  }
+  app.get('/', { schema: { hide: true } }, (_request, reply) => sendPage(reply))
+  // Addresses of the console's own router are pages; everything under /api, and anything that is not a page load, is a plain 404.
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? ''
+    if (
+      request.method === 'GET' &&
+      !path.startsWith('/api/') &&
+      !path.startsWith('/assets/') &&
+      (request.headers.accept ?? '').includes('text/html')
+    )
+      return sendPage(reply)
+    sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${path}`))
+  })
+}

@@ -1,0 +1,35 @@
+import { CountersignError, type ErrorCode, isCountersignError, toProblem } from '@countersign/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+
+const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'bad_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'bad_request',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+  FST_ERR_BAD_URL: 'bad_request',
+  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: 'not_found',
+}
+
+/** The one error handler: everything that leaves is a problem document; what is not in the table is a bug, logged whole, sent as `internal`. */
+export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const known = asKnown(error, request)
+  if (known.code === 'internal') request.log.error({ error }, 'http.failed')
+  sendProblem(reply, known)
+}
+
+function asKnown(error: FastifyError | Error, request: FastifyRequest): CountersignError {
+  if (isCountersignError(error)) return error
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath, message: message ?? 'is not valid' }))
+    const first = issues[0]
+    return new CountersignError('bad_request', `${error.validationContext ?? 'request'}${first?.path ?? ''}: ${first?.message}`, { issues })
+  }
+  const code = 'code' in error ? BY_FASTIFY_CODE[error.code] : undefined
+  if (code) return new CountersignError(code, code === 'not_found' ? 'there is no such address' : error.message)
+  return new CountersignError('internal', `something went wrong; the log of the server has it under ${request.id}`)
+}
+
+export function sendProblem(reply: FastifyReply, error: CountersignError): void {
+  reply.code(error.status).type('application/problem+json').serializer(JSON.stringify).send(toProblem(error))
+}

@@ -1,0 +1,61 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type CreatedKey, type CreateKeyBody, makeId, type Principal } from '@countersign/core'
+import type { Clock } from '../../gate/index.ts'
+import { principals, type Store } from '../../store/index.ts'
+
+/** Who the server knows: the key of the environment, the keys it gave out, the person at this machine. */
+export interface Directory {
+  /** The principal of a key, or undefined for one nobody gave out. */
+  byKey(key: string): Promise<Principal | undefined>
+  byId(principalId: string): Promise<Principal | undefined>
+  /** The person at this machine, for loopback without a sign-in service. */
+  readonly localPerson: Principal
+  createKey(body: CreateKeyBody): Promise<CreatedKey>
+}
+
+export interface DirectoryOptions {
+  store: Store
+  clock: Clock
+  bootstrapKey: string | undefined
+  /** Name of the person at this machine. */
+  localName: string
+}
+
+const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest()
+
+export async function openDirectory({ store, clock, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
+  const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
+  const bootstrap: Principal = { id: 'prn_bootstrap', kind: 'person', name: 'Bootstrap key', roles: ['admin', 'approver'] }
+  const bootstrapHash = bootstrapKey === undefined ? undefined : hashOf(bootstrapKey)
+  await store.transact(function* () {
+    for (const principal of [localPerson, bootstrap]) {
+      yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })
+    }
+  })
+  return {
+    localPerson,
+    async byKey(key) {
+      const hash = hashOf(key)
+      if (bootstrapHash && timingSafeEqual(hash, bootstrapHash)) return bootstrap
+      const row = await store.read(() => principals.principalOfKey.first({ hash: hash.toString('hex') }))
+      return row && { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+    },
+    async byId(principalId) {
+      if (principalId === bootstrap.id && !bootstrapHash) return undefined
+      const row = await store.read(() => principals.findPrincipal.first({ id: principalId }))
+      return row && { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+    },
+    createKey: (body) => {
+      const now = clock.nowMs()
+      const key = `cs_${randomBytes(24).toString('base64url')}`
+      const principal: Principal = { id: makeId('prn', now, randomBytes(16)), kind: body.kind, name: body.name, roles: body.roles }
+      // Without a record of the answer: it holds the secret, and a key is shown once. A repeat makes another key.
+      return store.transact(function* () {
+        const id = makeId('key', now, randomBytes(16))
+        yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now })
+        yield* principals.insertKey.run({ id, principal_id: principal.id, hash: hashOf(key).toString('hex'), now })
+        return { id, key, principal, createdAt: new Date(now).toISOString() }
+      })
+    },
+  }
+}

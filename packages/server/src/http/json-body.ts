@@ -1,0 +1,26 @@
+import { CountersignError, parseJson } from '@countersign/core'
+import type { FastifyInstance } from 'fastify'
+
+/** The largest body: a tool's arguments may be 256 KB, a message 100,000 characters of up to 4 bytes. */
+const MAX_BODY_BYTES = 512 * 1024
+
+/** Bodies are JSON, read by the strict parser; any other content type is refused. */
+export function acceptStrictJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) => {
+    let text: string
+    try {
+      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body as Buffer)
+    } catch {
+      done(new CountersignError('bad_request', 'the body is not UTF-8'))
+      return
+    }
+    if (text === '') {
+      done(null, undefined)
+      return
+    }
+    const parsed = parseJson(text, { maxBytes: MAX_BODY_BYTES })
+    if (parsed.ok) done(null, parsed.value)
+    else done(new CountersignError(parsed.tooLarge ? 'too_large' : 'bad_request', `the body is not acceptable JSON: ${parsed.reason}`))
+  })
+}

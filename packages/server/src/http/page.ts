@@ -1,0 +1,27 @@
+import { CountersignError } from '@countersign/core'
+
+/** An opaque cursor that says where the next page begins. */
+export const encodeCursor = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
+/** @throws CountersignError `bad_request` for a cursor that this server did not make. */
+export function decodeCursor(cursor: string | undefined, kinds: ('string' | 'number')[]): (string | number)[] | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    if (Array.isArray(place) && place.length === kinds.length && place.every((part, i) => typeof part === kinds[i])) return place
+  } catch {
+    // Falls through to the refusal: why it does not parse is of no use to the caller.
+  }
+  throw new CountersignError('bad_request', 'cursor: give back the nextCursor of the page before, unchanged')
+}
+
+/** Cuts a list that was read one row too far into a page and the cursor behind it. */
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  placeOf: (row: T) => (string | number)[],
+): { rows: T[]; nextCursor: string | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(placeOf(last)) : null }
+}

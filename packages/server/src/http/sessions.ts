@@ -1,0 +1,99 @@
+import {
+  CreateSessionBody,
+  MessageList,
+  PageQuery,
+  PostedMessage,
+  PostMessageBody,
+  Session,
+  SessionApproveBody,
+  SessionList,
+} from '@countersign/core'
+import { z } from 'zod'
+import { findVisibleSession } from '../agent/index.ts'
+import { seesAll, viewMessageWithActions, viewSession } from '../gate/index.ts'
+import { messages, sessions } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
+  const tags = ['sessions']
+
+  app.post(
+    '/api/sessions',
+    { schema: { tags, body: CreateSessionBody.optional(), response: { 201: Session } } },
+    async (request, reply) => {
+      const session = await agentLoop.createSession(request.body ?? {}, callerOf(request))
+      reply.code(201)
+      return session
+    },
+  )
+
+  app.get('/api/sessions', { schema: { tags, querystring: PageQuery, response: { 200: SessionList } } }, (request) => {
+    const { principal } = callerOf(request)
+    const { limit, cursor } = request.query
+    const place = decodeCursor(cursor, ['number', 'string'])
+    return store.read(function* () {
+      const found = yield* sessions.listSessions({
+        ownerId: seesAll(principal) ? undefined : principal.id,
+        before: place && { updatedAt: Number(place[0]), id: String(place[1]) },
+        limit: limit + 1,
+      })
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.updated_at, row.id])
+      const items: Session[] = []
+      for (const row of rows) items.push(yield* viewSession(row))
+      return { items, nextCursor }
+    })
+  })
+
+  app.get('/api/sessions/:id', { schema: { tags, params: Params, response: { 200: Session } } }, (request) => {
+    const caller = callerOf(request)
+    return store.read(function* () {
+      return yield* viewSession(yield* findVisibleSession(request.params.id, caller))
+    })
+  })
+
+  app.get(
+    '/api/sessions/:id/messages',
+    { schema: { tags, params: Params, querystring: PageQuery, response: { 200: MessageList } } },
+    (request) => {
+      const caller = callerOf(request)
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['number'])?.[0]
+      return store.read(function* () {
+        const session = yield* findVisibleSession(request.params.id, caller)
+        const found = yield* messages.listMessages.all({
+          session_id: session.id,
+          before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
+          limit: limit + 1,
+        })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.seq])
+        const items: MessageList['items'] = []
+        for (const row of rows) items.push(yield* viewMessageWithActions(row))
+        return { items, nextCursor }
+      })
+    },
+  )
+
+  app.post(
+    '/api/sessions/:id/messages',
+    { schema: { tags, params: Params, body: PostMessageBody, response: { 202: PostedMessage } } },
+    async (request, reply) => {
+      const posted = await agentLoop.postMessage(request.params.id, request.body.content, callerOf(request))
+      reply.code(202)
+      return posted
+    },
+  )
+
+  app.post(
+    '/api/sessions/:id/approve',
+    { schema: { tags, params: Params, body: SessionApproveBody, response: { 200: Session } } },
+    (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post('/api/sessions/:id/cancel', { schema: { tags, params: Params, response: { 200: Session } } }, (request) =>
+    agentLoop.cancelSession(request.params.id, callerOf(request)),
+  )
+}

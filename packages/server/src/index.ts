@@ -1,0 +1,14 @@
+export {
+  ConfigError,
+  type ConfigInput,
+  defineConfig,
+  findConfig,
+  loadConfig,
+  openConfig,
+  readSettings,
+  type Settings,
+} from './config/index.ts'
+export { type Engine, type EngineOptions, openEngine } from './engine.ts'
+export { defineScript, type Script, type ScriptReply, type ScriptStep, scriptedModel } from './models/index.ts'
+export { type RunningServer, type ServerOptions, startServer } from './server.ts'
+export { defineTool, type ToolDefinition } from './tools/index.ts'

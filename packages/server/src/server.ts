@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { Config, ConfiguredAgent, Settings } from './config/index.ts'
+import { type Engine, openEngine } from './engine.ts'
+import { createApp } from './http/app.ts'
+import { openCookieSigner } from './http/identity/cookie.ts'
+import { openDirectory } from './http/identity/directory.ts'
+import { createStreams } from './http/sse.ts'
+import { openModel } from './models/index.ts'
+
+/** The console's build: beside this package in a checkout, inside it when installed. */
+const CONSOLE_DIRS = ['../../../apps/web/dist', '../console'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
+
+export interface ServerOptions {
+  config: Config
+  settings: Settings
+  log: Logger
+}
+
+export interface RunningServer {
+  /** Where it listens, for example `http://127.0.0.1:4319`. */
+  readonly url: string
+  readonly engine: Engine
+  /** Ends streams, drains what runs, closes the database. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts Countersign: opens models and database, takes up earlier work, listens.
+ * @throws Error in plain words when a model or the database cannot be opened, or the port is taken.
+ * @example
+ * const server = await startServer({ config: await loadConfig('countersign.yaml', process.env), settings: readSettings({}, process.env), log: pino() })
+ * console.log(server.url)
+ * await server.close()
+ */
+export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
+  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings)))
+  const engine = await openEngine({ dataDir: settings.dataDir, agents, tools: config.tools, policy: config.policy, log })
+  const { store } = engine
+  const clock = { nowMs: Date.now }
+  const streams = createStreams()
+  let isReady = true
+  try {
+    const directory = await openDirectory({ store, clock, bootstrapKey: settings.bootstrapKey, localName: userInfo().username })
+    const app = await createApp({
+      store,
+      gate: engine.gate,
+      agentLoop: engine.agentLoop,
+      agents: engine.agents,
+      tools: config.tools,
+      hub: engine.hub,
+      directory,
+      cookies: await openCookieSigner(store),
+      clock,
+      log,
+      streams,
+      signsInLocally: LOOPBACK.has(settings.host),
+      consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
+      isReady: () => isReady,
+    })
+    const url = await app.listen({ host: settings.host, port: settings.port })
+    log.info({ url, dataDir: settings.dataDir, agents: agents.map((agent) => agent.name) }, 'server.listening')
+    return {
+      url,
+      engine,
+      async close() {
+        isReady = false
+        streams.endAll()
+        await app.close()
+        await engine.close()
+        log.info('server.stopped')
+      },
+    }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+async function openAgent({ name, model, ...agent }: ConfiguredAgent, { folder }: Config, { models }: Settings) {
+  try {
+    return { ...agent, name, model: await openModel(model, { ...models, scriptDirectory: folder }) }
+  } catch (cause) {
+    throw new Error(`agent ${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
