@@ -26,7 +26,7 @@ const shorten = (text: string): string => (text.length <= 40 ? text : `${text.sl
 
 /** The decimal as `0.digits × 10^exponent` without outer zeros, so that equal values read equal. */
 function readDecimal(text: string): { digits: string; exponent: number } {
-  const [mantissa = '', power = '0'] = text.replace('-', '').toLowerCase().split('e', 2)
+  const [mantissa = '', power = '0'] = text.replace(/^-/, '').toLowerCase().split('e', 2)
   const [whole = '', fraction = ''] = mantissa.split('.', 2)
   const all = whole + fraction
   // Loops, not /0+$/: that takes quadratic time on a hostile text.
