@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { z } from 'zod'
 import { type InputIssue, Refusal, toProblem } from './problem.ts'
 
@@ -16,21 +16,30 @@ export function readInput<T>(schema: z.ZodType<T>, value: unknown, what: 'body' 
   throw new Refusal(400, `The ${what} is not valid. ${words}`, { errors })
 }
 
-/** Every error is a problem document; what nobody foresaw is logged whole and answered without its message. */
-export function answerProblems(app: FastifyInstance, service: string): void {
-  // A form or a text/plain post from a foreign page would need no preflight; only JSON is understood here.
-  app.removeContentTypeParser('text/plain')
-
-  app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `There is no ${request.method} ${request.url.slice(0, 200)} here.`))
-  app.setErrorHandler((error: FastifyError | Refusal, _request, reply) => {
+/**
+ * A Fastify app whose every error is a problem document. What nobody foresaw is logged whole, under the service's name, and answered
+ * without its message.
+ */
+export function openApp({ service, bodyLimitBytes }: { service: string; bodyLimitBytes: number }): FastifyInstance {
+  const answerError = (error: Error, reply: FastifyReply) => {
     if (error instanceof Refusal) return sendProblem(reply, error.status, error.message, error.extra)
-    if (error.statusCode !== undefined && error.statusCode < 500) return sendProblem(reply, error.statusCode, error.message)
-    if ('errcode' in error && error.errcode === SQLITE_BUSY) {
-      return sendProblem(reply.header('retry-after', '1'), 503, 'The database is busy. Nothing was changed.')
-    }
+    const { statusCode, errcode } = error as Partial<FastifyError> & { errcode?: unknown }
+    if (statusCode !== undefined && statusCode < 500) return sendProblem(reply, statusCode, error.message)
+    if (errcode === SQLITE_BUSY) return sendProblem(reply.header('retry-after', '1'), 503, 'The database is busy. Nothing was changed.')
     console.error(`${service}.unexpected_error`, error)
     return sendProblem(reply, 500, `The ${service} could not answer. Look at its log.`)
+  }
+
+  const app = fastify({
+    bodyLimit: bodyLimitBytes,
+    forceCloseConnections: true,
+    frameworkErrors: (error, _request, reply) => void answerError(error, reply),
   })
+  // A form or a text/plain post from a foreign page would need no preflight; only JSON is understood here.
+  app.removeContentTypeParser('text/plain')
+  app.setNotFoundHandler((request, reply) => sendProblem(reply, 404, `There is no ${request.method} ${request.url.slice(0, 200)} here.`))
+  app.setErrorHandler((error: Error, _request, reply) => answerError(error, reply))
+  return app
 }
 
 const sendProblem = (reply: FastifyReply, status: number, detail: string, extra: Readonly<Record<string, unknown>> = {}) =>

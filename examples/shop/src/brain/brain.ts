@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readTurn } from '../desk/turn.ts'
 import { type Decision, understand } from '../desk/understand.ts'
-import { answerProblems, readInput } from '../http.ts'
+import { openApp, readInput } from '../http.ts'
 import { BrainRequest, toHistory } from './messages.ts'
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024
@@ -46,8 +46,7 @@ type BrainEvent =
  * await brain.close()
  */
 export async function createBrain({ port = 4401, host = '127.0.0.1', wordDelayMs = 18 }: BrainOptions = {}): Promise<Brain> {
-  const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true })
-  answerProblems(app, 'brain')
+  const app = openApp({ service: 'brain', bodyLimitBytes: BODY_LIMIT_BYTES })
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { messages, tools } = readInput(BrainRequest, request.body, 'body')

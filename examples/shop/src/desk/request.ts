@@ -27,7 +27,7 @@ export const HELP = `I run the order desk. You can ask me, for example:
 - **Mark ORD-001 as processing.** Also *ship* or *cancel*, and several orders at once.
 - **Check out two mugs for Ada, ada@example.com.** I place an order.
 
-I only read on my own. Whatever changes an order waits for a person to approve it.`
+What changes an order I only propose; whether it happens is for a person to decide.`
 
 const NEGATION = /\b(?:don'?t|do not|never|not|isn'?t|shouldn'?t|must ?n'?t|without)\b/
 const QUESTION =

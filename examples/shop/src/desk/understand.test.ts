@@ -34,6 +34,12 @@ test('two orders are two calls in one step', () => {
   ])
 })
 
+test('what is proposed is said by status', () => {
+  expect(understand({ text: 'cancel ORD-003, ORD-004 and ship ORD-007', results: [] }).text).toBe(
+    'I propose to set ORD-003 and ORD-004 to cancelled and set ORD-007 to shipped.',
+  )
+})
+
 test('a checkout reads the products first and then proposes what they say', () => {
   const text = 'check out two mugs for Ada, ada@example.com'
   expect(understand({ text, results: [] }).calls).toEqual([{ tool: 'getProducts', arguments: {} }])

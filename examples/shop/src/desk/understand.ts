@@ -82,8 +82,10 @@ function afterRead(
 }
 
 function proposeChanges(changes: readonly StatusChange[]): Decision {
+  const byStatus = Map.groupBy(changes, (change) => change.newStatus)
+  const wishes = [...byStatus].map(([status, group]) => `set ${listWords(group.map(({ orderId }) => orderId))} to ${status}`)
   return {
-    text: `I propose to set ${listWords(changes.map(({ orderId, newStatus }) => `${orderId} to ${newStatus}`))}.`,
+    text: `I propose to ${listWords(wishes)}.`,
     calls: changes.map((change) => ({ tool: 'updateOrderStatus', arguments: { ...change } })),
   }
 }

@@ -1,5 +1,4 @@
-import { fastify } from 'fastify'
-import { answerProblems } from '../http.ts'
+import { openApp } from '../http.ts'
 import { addApi } from './api.ts'
 import { openDatabase } from './database.ts'
 import { seedIfEmpty } from './seed.ts'
@@ -37,9 +36,8 @@ export async function createShop({ databaseFile, port = 4400, host = '127.0.0.1'
   const db = openDatabase(databaseFile)
   try {
     seedIfEmpty(db, nowMs())
-    const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true })
+    const app = openApp({ service: 'shop', bodyLimitBytes: BODY_LIMIT_BYTES })
     app.addHook('onClose', async () => db.close())
-    answerProblems(app, 'shop')
     addApi(app, { db, nowMs })
     addSite(app, db)
     const url = await app.listen({ port, host })

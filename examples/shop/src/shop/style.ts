@@ -30,7 +30,7 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tbody tr:last-child > * { border-bottom: 0; }
+tbody:last-child tr:last-child > *, tfoot > tr > * { border-bottom: 0; }
 thead th { font-size: .8125rem; font-weight: 600; color: var(--quiet); }
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
@@ -47,6 +47,7 @@ small.quiet { display: block; font-size: .8125rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 0; }
 dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }
+ol.history time { color: var(--quiet); margin-right: .5rem; }
 ol.history { list-style: none; margin: 0; padding: 0; }
 ol.history li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 ol.history li:last-child { border-bottom: 0; }
@@ -54,7 +55,7 @@ code { font-size: .875em; overflow-wrap: anywhere; }
 .changed { animation: changed 4s ease-out; }
 @keyframes changed { from { background: var(--processing-back); } }
 @media (prefers-reduced-motion: reduce) { .changed { animation: none; outline: 2px solid var(--link); } }
-@media (max-width: 40rem) { .wide { display: none; } section { padding: .75rem; } }
+@media (max-width: 40rem) { .wide { display: none; } section { padding: .75rem; } table { font-size: .875rem; } th, td { padding-right: .5rem; } .status { font-size: .8125rem; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 `
 
