@@ -47,7 +47,7 @@ export class CountersignError extends Error {
 
 /** True for a {@link CountersignError} of any copy of this package. */
 export const isCountersignError = (error: unknown): error is CountersignError =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code in ERRORS
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && Object.hasOwn(ERRORS, error.code)
 
 /** The `application/problem+json` document (RFC 9457) of an error. */
 export const toProblem = (error: CountersignError): Record<string, unknown> => ({
