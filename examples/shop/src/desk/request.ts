@@ -19,7 +19,7 @@ export type Request =
 /** More than this in one go is refused: a person has to read every card. */
 export const MAX_CALLS = 10
 
-export const HELP = `I run the order desk. You can ask me, for example:
+const HELP = `I run the order desk. You can ask me, for example:
 
 - **What is open?** I list the orders that wait or are in progress.
 - **Show ORD-002.** I show one order with its lines.

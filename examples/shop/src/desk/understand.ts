@@ -22,7 +22,7 @@ export interface Turn {
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
-export interface Call {
+interface Call {
   tool: 'getOrders' | 'getOrder' | 'getProducts' | 'updateOrderStatus' | 'checkout'
   arguments: { [name: string]: Json }
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { OrderStatus } from './database.ts'
 
 /** What an effect touched: the order's status, and the stock of each product by its id. */
-export interface EffectState {
+interface EffectState {
   status?: OrderStatus
   totalCents?: number
   stock?: Record<string, number>

@@ -17,7 +17,7 @@ export interface OrderSummary {
   updatedAt: string
 }
 
-export interface OrderLine {
+interface OrderLine {
   productId: string
   name: string
   quantity: number
@@ -48,7 +48,7 @@ interface LineRow {
 }
 
 /** Where an order may go from each status. Shipped and cancelled orders are finished. */
-export const NEXT_STATUSES: Record<OrderStatus, readonly OrderStatus[]> = {
+const NEXT_STATUSES: Record<OrderStatus, readonly OrderStatus[]> = {
   pending: ['processing', 'cancelled'],
   processing: ['shipped', 'cancelled'],
   shipped: [],

@@ -27,7 +27,8 @@ a:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-ra
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 1rem 0 .75rem; }
 h2 { font-size: 1.125rem; margin: 0 0 .5rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; margin-bottom: 1rem; }
-.scroll { overflow-x: auto; }
+/* The margin leaves room for focus outlines, which a scrolling box would cut off. */
+.scroll { overflow-x: auto; margin: 0 -.25rem; padding: 0 .25rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody:last-child tr:last-child > *, tfoot > tr > * { border-bottom: 0; }
