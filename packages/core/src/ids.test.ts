@@ -16,13 +16,13 @@ test('ids sort as text in the order of their making, for a thousand years', () =
       fc.pre(a !== b)
       expect(makeId('msg', a, random()) < makeId('msg', b, random())).toBe(a < b)
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   )
 })
 
-test('a hundred thousand ids of one millisecond are all different', () => {
-  const ids = new Set(Array.from({ length: 100_000 }, () => makeId('run', 1_795_000_000_000, random())))
-  expect(ids.size).toBe(100_000)
+test('twenty thousand ids of one millisecond are all different', () => {
+  const ids = new Set(Array.from({ length: 20_000 }, () => makeId('run', 1_795_000_000_000, random())))
+  expect(ids.size).toBe(20_000)
 })
 
 test('too little randomness or an impossible time is a broken promise, not a weak id', () => {

@@ -1,0 +1,122 @@
+// Values flow one way (CONTRIBUTING.md says which). Fails on a value import against the direction and on a cycle of value imports.
+// `import type` may look back: it is gone at run time. Test files may import what they like.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseSync } from 'vite'
+
+/** The workspace packages whose values each package may use. */
+const PACKAGES: Record<string, string[]> = {
+  'packages/core': [],
+  'packages/client': [],
+  'packages/react': ['@countersign/client'],
+  'packages/server': ['@countersign/core'],
+  'apps/web': ['@countersign/client', '@countersign/react'],
+  'examples/shop': ['countersign', '@countersign/client', '@countersign/core'],
+}
+
+/** The order of packages/server/src: a file may use its own row and the rows above it. */
+const SERVER_ROWS = [
+  ['log'],
+  ['models', 'tools', 'store'],
+  ['config'],
+  ['dispatch', 'gate'],
+  ['agent', 'notify'],
+  ['engine', 'http'],
+  ['server'],
+  ['cli'],
+  ['main', 'index'],
+]
+
+/** Who must not know whom although the rows would allow it: tools and models implement core's ports and nothing more. */
+const STRANGERS: Record<string, string[]> = {
+  models: ['store', 'tools'],
+  tools: ['store', 'models'],
+  store: ['models', 'tools'],
+  config: ['store'],
+}
+
+/** Every wrong value import under `root` (the folder that holds `packages`, `apps` and `examples`), as a sentence each. */
+export function findWrongImports(root: string): string[] {
+  const problems: string[] = []
+  const graph = new Map<string, string[]>()
+  for (const [place, allowed] of Object.entries(PACKAGES)) {
+    for (const path of sourceFiles(join(root, place))) {
+      const from = relative(root, path).split(sep).join('/')
+      const targets: string[] = []
+      graph.set(from, targets)
+      for (const specifier of valueImports(path)) {
+        if (specifier.startsWith('.')) {
+          const to = relative(root, resolve(dirname(path), specifier))
+            .split(sep)
+            .join('/')
+          targets.push(to)
+          const problem = to.startsWith(`${place}/`) ? serverProblem(from, to) : 'another package is imported by its name'
+          if (problem) problems.push(`${from} → ${to}: ${problem}`)
+          continue
+        }
+        const name = /^(@countersign\/[^/]+|countersign(?=$|\/))/.exec(specifier)?.[0]
+        if (name === undefined || allowed.includes(name)) continue
+        const may = allowed.length === 0 ? 'values of no other package' : `only values of ${allowed.join(' and ')}`
+        problems.push(`${from} → ${specifier}: ${place} takes ${may} (for types, import type)`)
+      }
+    }
+  }
+  return [...problems, ...findCycles(graph).map((cycle) => `a cycle of values: ${cycle.join(' → ')}`)]
+}
+
+function sourceFiles(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : sourceFiles(path)
+    return /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name) ? [path] : []
+  })
+}
+
+/** What is left when the types are stripped: `import { type A } from 'a'` still loads `a`, only `import type` does not. */
+function valueImports(path: string): string[] {
+  const text = readFileSync(path, 'utf8')
+  const { module, errors } = parseSync(path, text)
+  if (errors[0]) throw new Error(`${path} cannot be read: ${errors[0].message}`)
+  const isValue = ({ start, end }: { start: number; end: number }): boolean => !/^(import|export)\s+type\b/.test(text.slice(start, end))
+  const found = [
+    ...module.staticImports.filter(isValue).map((one) => one.moduleRequest.value),
+    ...module.staticExports.filter(isValue).flatMap((one) => one.entries.map((entry) => entry.moduleRequest?.value)),
+    ...module.dynamicImports.map((one) => /^(['"])(.*)\1$/.exec(text.slice(one.moduleRequest.start, one.moduleRequest.end))?.[2]),
+  ]
+  return [...new Set(found.filter((specifier) => specifier !== undefined))]
+}
+
+function serverProblem(from: string, to: string): string | undefined {
+  const part = (file: string): string | undefined => /^packages\/server\/src\/([^/.]+)/.exec(file)?.[1]
+  const [mine, theirs] = [part(from), part(to)]
+  if (mine === undefined || theirs === undefined || mine === theirs) return undefined
+  const row = (name: string): number => SERVER_ROWS.findIndex((names) => names.includes(name))
+  for (const name of [mine, theirs]) if (row(name) < 0) return `${name} has no place in the order of scripts/imports.ts`
+  if (row(theirs) > row(mine)) return `${mine} comes before ${theirs}`
+  return STRANGERS[mine]?.includes(theirs) ? `${mine} and ${theirs} do not know each other` : undefined
+}
+
+/** The first cycle met from each file; mending it may show the next. */
+function findCycles(graph: ReadonlyMap<string, string[]>): string[][] {
+  const cycles: string[][] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) cycles.push([...path.slice(at), file])
+    if (at >= 0 || done.has(file)) return
+    path.push(file)
+    for (const next of graph.get(file) ?? []) visit(next)
+    path.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return cycles
+}
+
+if (import.meta.main) {
+  const problems = findWrongImports(dirname(import.meta.dirname))
+  for (const problem of problems) console.log(problem)
+  if (problems.length > 0) process.exitCode = 1
+}
