@@ -1,7 +1,7 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
-import { foreignError, hasForeignError, modelError, toModelError } from './errors.ts'
-import { toPrompt } from './history.ts'
+import { foreignError, hasForeignError, modelError, noStreamError, toModelError, unsentError } from './errors.ts'
+import { historyProblem, toPrompt } from './history.ts'
 import { collectStep, type Step } from './step.ts'
 import { type WireReport, watchWire } from './watch.ts'
 
@@ -29,6 +29,8 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
   return {
     id: options.id,
     async *stream(request) {
+      const problem = historyProblem(request.messages)
+      if (problem !== undefined) return yield unsentError(options.id, problem)
       const watch = watchWire({ timeoutMs: options.timeoutMs })
       const stop = new AbortController()
       const signal = AbortSignal.any([request.signal, stop.signal])
@@ -80,10 +82,7 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
   const { finish } = step
   if (hasForeignError(report)) return [foreignError(model, report)]
   if (!finish || finish.unified === 'interrupted' || finish.unified === 'error') {
-    if (report.events === 0) {
-      const type = report.contentType === '' ? '' : ` (${report.contentType})`
-      return [modelError('model_broken_stream', `${model} sent no event stream${type}`)]
-    }
+    if (report.events === 0) return [noStreamError(model, report)]
     return finish?.unified === 'error'
       ? [modelError('model_error', `${model} could not finish: ${finish.raw ?? 'no reason given'}`, true)]
       : [modelError('model_broken_stream', `the answer of ${model} ended without a finish`)]

@@ -19,6 +19,10 @@ export const modelError = (
   retryable,
 })
 
+/** Our own history is not in order: nothing was sent. */
+export const unsentError = (model: string, problem: string): ModelErrorEvent =>
+  modelError('model_refused_request', `nothing was sent to ${model}, as the history has ${problem}`)
+
 /** The error of an HTTP status that is not 200, wherever the provider wrote it. */
 export function statusError(model: string, status: number, detail: string, retryable = status === 408 || status === 409 || status >= 500) {
   const words = detail.trim() === '' ? '' : `: ${detail.trim()}`
@@ -33,8 +37,9 @@ export function toModelError(model: string, error: unknown, report?: WireReport)
   if (report?.tooLarge) return modelError('model_broken_stream', `${model} answered without end`, false)
   if (APICallError.isInstance(error)) return apiCallError(model, error)
   if (report && hasForeignError(report)) return foreignError(model, report)
+  if (report?.events === 0 && InvalidResponseDataError.isInstance(error)) return noStreamError(model, report)
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
-    return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message}`)
+    return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message.slice(0, 200)}`)
   }
   const { message, status, retryable } = describe(error)
   if (status !== undefined && status >= 400 && status <= 599) return statusError(model, status, message, retryable)
@@ -51,6 +56,10 @@ export function foreignError(model: string, report: WireReport): ModelErrorEvent
   if (status !== undefined) return statusError(model, status, message, retryable)
   return modelError('model_error', `${model} reported an error: ${message}`, retryable ?? false)
 }
+
+/** An answer on HTTP 200 that had no event at all: a proxy's page, a JSON body, nothing. */
+export const noStreamError = (model: string, { contentType }: WireReport): ModelErrorEvent =>
+  modelError('model_broken_stream', `${model} sent no event stream (${contentType || 'no content type'})`)
 
 function apiCallError(model: string, error: APICallError): ModelErrorEvent {
   if (error.statusCode === undefined) return modelError('model_unreachable', `${model} cannot be reached: ${error.message}`)

@@ -19,11 +19,8 @@ export interface PromptOptions {
  * `functionResponse.id`), and none of them looks the id up anywhere else once nothing is stored on its side (`store: false`). So we
  * write our own ids on both, and the provider's, which repeat or are empty with some, never leave `providerCallId`. Reasoning items,
  * thinking blocks and thought signatures are replayed verbatim from `providerData`.
- *
- * @throws Error when a call has no result right after it, or a result has no call: no provider takes that.
  */
 export function toPrompt(instructions: string, messages: readonly ModelMessage[], { model, callId }: PromptOptions): LanguageModelV4Prompt {
-  checkHistory(messages)
   const idOf = wireIds(messages, callId)
   const prompt: LanguageModelV4Prompt = []
   if (instructions !== '') prompt.push({ role: 'system', content: instructions })
@@ -64,27 +61,29 @@ export function wordOutcome(outcome: ToolOutcome): JsonValue {
   }
 }
 
-/** @throws Error naming the first call without a result, or result without a call. */
-export function checkHistory(messages: readonly ModelMessage[]): void {
-  let open = new Set<string>()
+/**
+ * What no provider takes: a call without its result right after it, a result without a call, an id used twice. Undefined for a
+ * history that is in order.
+ */
+export function historyProblem(messages: readonly ModelMessage[]): string | undefined {
   const seen = new Set<string>()
+  const open = new Set<string>()
   for (const message of messages) {
     if (message.role === 'tool') {
-      if (!open.delete(message.toolCallId))
-        throw new Error(`the history has a result for ${message.toolCallId}, which was not called before it`)
+      if (!open.delete(message.toolCallId)) return `a result for ${message.toolCallId}, which was not called right before it`
       continue
     }
     const [missing] = open
-    if (missing !== undefined) throw new Error(`the history has no result for the call ${missing}`)
+    if (missing !== undefined) return `no result for the call ${missing}`
     if (message.role === 'user') continue
-    open = new Set(message.toolCalls.map((call) => call.id))
     for (const { id } of message.toolCalls) {
-      if (seen.has(id)) throw new Error(`the history has two calls with the id ${id}`)
+      if (seen.has(id)) return `two calls with the id ${id}`
       seen.add(id)
+      open.add(id)
     }
   }
   const [missing] = open
-  if (missing !== undefined) throw new Error(`the history has no result for the call ${missing}`)
+  return missing === undefined ? undefined : `no result for the call ${missing}`
 }
 
 // Mistral takes nothing but nine letters or digits. Where one of our ids does not fit, all are numbered by their place in the history.

@@ -1,8 +1,8 @@
 import type { FinishReason, JsonObject, JsonValue, Model, ModelEvent, ModelMessage, ModelRequest } from '@countersign/core'
-import { createParser, type EventSourceMessage, ParseError } from 'eventsource-parser'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
-import { describe, modelError, statusError, toModelError } from './errors.ts'
-import { checkHistory, wordOutcome } from './history.ts'
+import { describe, modelError, statusError, toModelError, unsentError } from './errors.ts'
+import { historyProblem, wordOutcome } from './history.ts'
 import { readJson } from './json.ts'
 import { watchWire } from './watch.ts'
 
@@ -34,6 +34,8 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
   return {
     id: options.id,
     async *stream(request) {
+      const problem = historyProblem(request.messages)
+      if (problem !== undefined) return yield unsentError(options.id, problem)
       const watch = watchWire({ timeoutMs: options.timeoutMs, maxBytes: MAX_STREAM_BYTES })
       const stop = new AbortController()
       try {
@@ -54,7 +56,6 @@ async function* ask(
   fetch: typeof globalThis.fetch,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  checkHistory(request.messages)
   const response = await fetch(options.url, {
     method: 'POST',
     headers: { ...options.headers, 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -74,6 +75,10 @@ async function* ask(
 
   const calls: Extract<ModelEvent, { type: 'tool_call' }>[] = []
   for await (const message of readEvents(response.body)) {
+    if (message === 'too large') {
+      yield modelError('model_broken_stream', `${options.id} sent an event larger than 1 MB`, false)
+      return
+    }
     if (message.data === '[DONE]') break
     const data = readJson(message.data)
     const event = BrainEvent.safeParse(typeof data === 'object' && data !== null ? { type: message.event, ...data } : data)
@@ -126,7 +131,7 @@ const BrainEvent = z.union([
     input: z.json().optional(),
   }),
   z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
-  z.object({ type: z.literal('error'), error: z.unknown(), message: z.string().optional(), errorText: z.string().optional() }),
+  z.object({ type: z.literal('error'), error: z.unknown().optional(), message: z.string().optional(), errorText: z.string().optional() }),
   // A brain may say more than we act on (`tool-input-available`, `start`, `text-end`); only a broken one of the above is an error.
   z
     .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
@@ -194,27 +199,22 @@ function brainIds(model: string, messages: readonly ModelMessage[]): (id: string
   }
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage> {
-  const events: EventSourceMessage[] = []
-  let tooLarge: ParseError | undefined
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage | 'too large'> {
+  const events: (EventSourceMessage | 'too large')[] = []
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
-    onEvent: (event) => events.push(event),
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') tooLarge = error
-    },
+    onEvent: (event) => events.push(event.data.length > MAX_EVENT_CHARACTERS ? 'too large' : event),
+    onError: ({ type }) => type === 'max-buffer-size-exceeded' && events.push('too large'),
   })
   const decoder = new TextDecoder()
   for await (const chunk of body) {
     parser.feed(decoder.decode(chunk, { stream: true }))
     yield* events.splice(0)
-    if (tooLarge) throw tooLarge
   }
 }
 
 function remoteError(model: string, error: unknown, report: Parameters<typeof toModelError>[2]): ModelEvent {
   if (report?.timedOut || report?.tooLarge) return toModelError(model, error, report)
-  if (error instanceof ParseError) return modelError('model_broken_stream', `${model} sent an event larger than 1 MB`, false)
   if (error instanceof TypeError && error.message === 'fetch failed') {
     return modelError(
       'model_unreachable',

@@ -27,6 +27,8 @@ const StepPart = z.discriminatedUnion('type', [
     output: z.object({ type: z.enum(['json', 'error-json']), value: z.json() }),
     ...ProviderOptions,
   }),
+  // What has no shape of its own: a compacted history, the place where another model took over.
+  z.object({ type: z.literal('custom'), kind: z.templateLiteral([z.string(), '.', z.string()]), ...ProviderOptions }),
 ])
 export type StepPart = z.infer<typeof StepPart>
 

@@ -27,7 +27,7 @@ export function collectStep(): Step {
   const parts: StepPart[] = []
   const blocks = new Map<string, Block>()
   const open: { id: string; key: string; name: string }[] = []
-  const calls: CallEvent[] = []
+  const calls: { event: CallEvent; part: StepPart }[] = []
   let started = 0
   let finish: Finish | undefined
   let usage: Usage | undefined
@@ -36,6 +36,15 @@ export function collectStep(): Step {
     const key = `call-${++started}`
     open.push({ id, key, name })
     return { type: 'tool_call_start', key, name }
+  }
+
+  // A hosted shell looks like a call for us until its result comes in the same stream: it ran there, and must not run here as well.
+  const moveToProvider = (toolCallId: string, toolName: string): void => {
+    const index = calls.findIndex(({ event }) => event.providerCallId === toolCallId && event.name === toolName)
+    const [call] = index === -1 ? [] : calls.splice(index, 1)
+    if (!call) return
+    const input = (readJson(call.event.argumentsText) ?? {}) as JsonValue
+    parts[parts.indexOf(call.part)] = { type: 'tool-call', toolCallId, toolName, input, providerExecuted: true }
   }
 
   const take = (part: LanguageModelV4StreamPart): ModelEvent[] => {
@@ -68,23 +77,30 @@ export function collectStep(): Step {
           parts.push(addOptions({ type: 'tool-call', toolCallId, toolName, input: value, providerExecuted: true }, providerMetadata))
           return []
         }
-        const known = open.some((call) => call.id === toolCallId && call.name === toolName)
-        const events = known ? [] : [start(toolCallId, toolName)]
-        const [call] = open.splice(
-          open.findIndex((each) => each.id === toolCallId && each.name === toolName),
-          1,
-        )
-        if (call) calls.push({ type: 'tool_call', key: call.key, providerCallId: toolCallId, name: toolName, argumentsText: input })
-        parts.push(addOptions({ type: 'call', name: toolName }, providerMetadata))
+        const isThis = (call: { id: string; name: string }) => call.id === toolCallId && call.name === toolName
+        const events = open.some(isThis) ? [] : [start(toolCallId, toolName)]
+        const [call] = open.splice(open.findIndex(isThis), 1)
+        if (!call) return events
+        const kept = addOptions({ type: 'call', name: toolName }, providerMetadata)
+        parts.push(kept)
+        calls.push({
+          event: { type: 'tool_call', key: call.key, providerCallId: toolCallId, name: toolName, argumentsText: input },
+          part: kept,
+        })
         return events
       }
       case 'tool-result': {
         if (part.preliminary) return []
         const output = { type: part.isError ? ('error-json' as const) : ('json' as const), value: toJson(part.result) }
         const { toolCallId, toolName } = part
+        moveToProvider(toolCallId, toolName)
         parts.push(addOptions({ type: 'tool-result', toolCallId, toolName, output }, part.providerMetadata))
         return []
       }
+      case 'custom':
+        // A note of the package about the answer's id and usage, not of the provider.
+        if (part.kind !== 'anthropic.message_start') parts.push(addOptions({ type: 'custom', kind: part.kind }, part.providerMetadata))
+        return []
       case 'finish':
         finish = part.finishReason
         usage = toUsage(part.usage)
@@ -106,7 +122,7 @@ export function collectStep(): Step {
     get openCalls() {
       return open.map((call) => call.name)
     },
-    end: () => ({ calls, providerData: writeStepData(parts) }),
+    end: () => ({ calls: calls.map(({ event }) => event), providerData: writeStepData(parts) }),
   }
 }
 

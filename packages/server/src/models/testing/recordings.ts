@@ -50,7 +50,6 @@ interface IndexRow {
 interface OracleRow {
   id: string
   ai?: {
-    provider: string
     calls: { id: string; name: string; input: string; providerExecuted?: boolean }[]
     text: string
     finishReason?: { unified: string }
@@ -79,9 +78,10 @@ export function recordings(
   const oracle = new Map(lines.map((line) => JSON.parse(line) as OracleRow).map((row) => [row.id, row]))
   return rows.flatMap((row) => {
     if (!isOurs(row)) return []
-    const expected = oracle.get(row.id)?.ai
-    const hasCalls = row.n_tools > 0 || (expected?.calls.length ?? 0) > 0
-    if (!expected || !wanted({ api: row.api, hasCalls, file: row.file, id: row.id })) return []
+    // A stream that is an error from its first event has nothing that anyone could make of it.
+    const expected = oracle.get(row.id)?.ai ?? { calls: [], text: '' }
+    const hasCalls = row.n_tools > 0 || expected.calls.length > 0
+    if (!wanted({ api: row.api, hasCalls, file: row.file, id: row.id })) return []
     return answersOf(row).map((body, index, all): Recording => {
       const text = Buffer.from(body).toString('utf8')
       const calls = all.length === 1 ? expected.calls : expected.calls.filter((call) => text.includes(JSON.stringify(call.id)))

@@ -50,9 +50,10 @@ export async function startReplayServer(): Promise<ReplayServer> {
     request.socket.setNoDelay(true)
     response.writeHead(answer.status, { 'content-type': answer.contentType })
     response.flushHeaders()
+    const closed = once(response, 'close')
     for await (const chunk of answer.chunks) {
       if (response.destroyed) return
-      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), closed])
     }
     if (answer.ending === 'reset') response.destroy()
     else response.end()

@@ -1,0 +1,283 @@
+import type { ModelEvent } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { openModel } from './open.ts'
+import { callsOf, collect, isActionable } from './testing/collect.ts'
+import { modelFor, type RecordedApi, recordings } from './testing/recordings.ts'
+import { answerWith, type ReplayAnswer, startReplayServer } from './testing/replay-server.ts'
+
+const TEXT = new TextEncoder()
+const sse = (...data: (string | object)[]): Uint8Array =>
+  TEXT.encode(data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join(''))
+
+async function ask(
+  api: RecordedApi,
+  body: Uint8Array | string,
+  given: Partial<ReplayAnswer> & { vendor?: string } = {},
+): Promise<ModelEvent[]> {
+  await using server = await startReplayServer()
+  const bytes = typeof body === 'string' ? TEXT.encode(body) : body
+  const answer = { ...answerWith({ status: 200, contentType: 'text/event-stream', body: bytes }), ...given }
+  const { spec, settings } = modelFor({ api, vendor: given.vendor ?? 'Some vendor', model: 'm' }, server.play([answer]).baseUrl)
+  return await collect(await openModel(spec, settings))
+}
+
+const chunk = (delta: object, finish: string | null = null) => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: finish }] })
+const call = (index: number, text: string, name?: string, id?: string) => ({
+  tool_calls: [{ index, ...(id && { id }), type: 'function', function: { ...(name && { name }), arguments: text } }],
+})
+
+test('a recording cut at any byte never makes a call with arguments other than the whole ones', async () => {
+  const wanted = new Set(['L0010'])
+  const all = recordings(({ hasCalls, id }) => hasCalls && !wanted.has(id)).filter((each) =>
+    each.expected.calls.some((made) => !made.providerExecuted),
+  )
+  const byApi = Map.groupBy(all, (each) => each.api)
+  await using server = await startReplayServer()
+  let cuts = 0
+  let actionable = 0
+  for (const [, group] of byApi) {
+    // The shortest, the longest and two between: every vendor's framing is the same within an API.
+    const sorted = group.toSorted((a, b) => a.body.length - b.body.length)
+    const some = new Set([0, 0.4, 0.7, 0.95].map((share) => sorted[Math.floor(share * sorted.length)]))
+    for (const recording of some) {
+      if (!recording) continue
+      const whole = recording.expected.calls.map((made) => `${made.name} ${made.argumentsText}`)
+      const positions = Array.from({ length: 8 }, (_, index) => Math.floor((recording.body.length * (index + 0.5)) / 8))
+      for (const position of [...positions, recording.body.length - 1]) {
+        for (const ending of ['end', 'reset'] as const) {
+          const answer = { ...answerWith({ ...recording, body: recording.body.subarray(0, position) }), ending }
+          const { spec, settings } = modelFor(recording, server.play([answer]).baseUrl)
+          const events = await collect(await openModel(spec, settings))
+          cuts++
+          for (const made of callsOf(events))
+            expect(whole, `${recording.file} at ${position}`).toContain(`${made.name} ${made.argumentsText}`)
+          if (isActionable(events)) actionable++
+          if (ending === 'reset') expect(events.at(-1), `${recording.file} reset at ${position}`).toMatchObject({ type: 'error' })
+        }
+      }
+    }
+  }
+  console.log(`cuts: ${cuts}, of which ended whole (cut behind the finish): ${actionable}`)
+  expect(cuts).toBeGreaterThan(250)
+  expect(actionable).toBeLessThan(cuts / 10)
+}, 60_000)
+
+test('arguments that end with the connection are no call', async () => {
+  const body = sse(chunk(call(0, '{"amount": 10', 'refund', 'a')), chunk(call(0, '0}')))
+  expect(await ask('openai-chat', body)).toMatchObject([
+    { type: 'tool_call_start', name: 'refund' },
+    { type: 'error', code: 'model_broken_stream' },
+  ])
+})
+
+test('a call that goes on after the finish of another is no call until the answer is closed', async () => {
+  const first = [chunk(call(0, '{}', 'read', 'a')), chunk({}, 'tool_calls')]
+  const second = chunk(call(0, '{"all":', 'erase', 'b'))
+  const broken = await ask('openai-chat', sse(...first, second))
+  expect(callsOf(broken)).toEqual([])
+  expect(broken.at(-1)).toMatchObject({ type: 'error', code: 'model_broken_stream' })
+
+  const closed = await ask('openai-chat', sse(...first, second, chunk(call(0, 'true}')), '[DONE]'))
+  expect(callsOf(closed)).toMatchObject([
+    { name: 'read', argumentsText: '{}' },
+    { name: 'erase', argumentsText: '{"all":true}' },
+  ])
+})
+
+test('an answer cut off by its length is a finish with length and has no calls', async () => {
+  const body = sse(chunk(call(0, '{"amount": 10', 'refund', 'a')), chunk({}, 'length'), '[DONE]')
+  expect((await ask('openai-chat', body)).at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
+  expect(callsOf(await ask('openai-chat', body))).toEqual([])
+})
+
+test('Anthropic: half a JSON at max_tokens, with a block that never stops, is no call', async () => {
+  const [incomplete] = recordings(({ file }) => file.endsWith('incomplete_partial_json_response.txt'))
+  const text = Buffer.from(incomplete?.body ?? []).toString('utf8')
+  for (const body of [text, `${text.trimEnd()}\n\n`]) {
+    const events = await ask('anthropic-messages', body)
+    expect(callsOf(events)).toEqual([])
+    expect(isActionable(events)).toBe(false)
+  }
+  expect((await ask('anthropic-messages', `${text.trimEnd()}\n\n`)).at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
+})
+
+test('Anthropic: a call that was begun and never completed makes a tool_use stop a broken stream', async () => {
+  const event = (data: { type: string; [key: string]: unknown }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+  const body = [
+    event({
+      type: 'message_start',
+      message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+    }),
+    event({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'refund', input: {} } }),
+    event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"amount": 10' } }),
+    event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } }),
+    event({ type: 'message_stop' }),
+  ].join('')
+  const events = await ask('anthropic-messages', body)
+  expect(callsOf(events)).toEqual([])
+  expect(events.at(-1)).toMatchObject({ type: 'error', code: 'model_broken_stream', message: expect.stringContaining('refund') })
+})
+
+test('a refusal is a finish with content_filter, also when it comes after a tool was used', async () => {
+  const refusals = recordings(({ file }) => /fable-fallback\/stream-a-(tool)?refusal/.test(file))
+  expect(refusals).toHaveLength(2)
+  for (const { body } of refusals) {
+    expect((await ask('anthropic-messages', body)).at(-1)).toMatchObject({ type: 'finish', reason: 'content_filter' })
+  }
+})
+
+test('Groq: an error event on HTTP 200 is an error with its words', async () => {
+  const error = {
+    error: { message: 'Failed to call a function.', type: 'invalid_request_error', failed_generation: '<x>', status_code: 400 },
+  }
+  const body = Buffer.concat([sse(chunk({ content: 'Well' })), TEXT.encode(`event: error\ndata: ${JSON.stringify(error)}\n\n`)])
+  expect((await ask('openai-chat', body)).at(-1)).toMatchObject({
+    type: 'error',
+    message: expect.stringContaining('Failed to call a function.'),
+  })
+})
+
+test('OpenRouter: an error beside the choices after a finish is an error', async () => {
+  const failed = { ...chunk({ content: '' }, 'length'), error: { code: 502, message: 'Upstream error' } }
+  const events = await ask('openai-chat', sse(chunk({ content: 'So' }), chunk({}, 'length'), failed, '[DONE]'))
+  expect(events.at(-1)).toMatchObject({
+    type: 'error',
+    code: 'model_error',
+    retryable: true,
+    message: expect.stringContaining('Upstream error'),
+  })
+})
+
+test('llama.cpp: a bare error line, which event stream readers drop, is an error with its words', async () => {
+  const body = `${new TextDecoder().decode(sse(chunk({ content: 'So' })))}error: {"code":500,"message":"failed to decode"}\n\n`
+  expect((await ask('openai-chat', body)).at(-1)).toMatchObject({ type: 'error', message: expect.stringContaining('failed to decode') })
+})
+
+test('Gemini: an error body in the middle of a stream is an error although a finish came before it', async () => {
+  const [recorded] = recordings(({ file }) => file.endsWith('vertexai/streaming-failure-error-mid-stream.txt'))
+  const events = await ask('google-generateContent', recorded?.body ?? '')
+  expect(events.at(-1)).toMatchObject({ type: 'error', message: expect.stringContaining('The operation was cancelled') })
+})
+
+test('OpenAI: an error on HTTP 200 before any output keeps its kind: a used-up quota is not retryable', async () => {
+  const [quota] = recordings(({ file }) => file.endsWith('openai-error.1.chunks.txt'))
+  expect((await ask('openai-responses', quota?.body ?? '')).at(-1)).toMatchObject({
+    type: 'error',
+    code: 'model_rate_limited',
+    retryable: false,
+  })
+})
+
+test('the HTTP statuses of a refusal say who can do what about it', async () => {
+  const answer = (status: number) =>
+    ask('openai-chat', JSON.stringify({ error: { message: 'No.' } }), { status, contentType: 'application/json' })
+  expect(await answer(400)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
+  expect(await answer(401)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
+  expect(await answer(429)).toMatchObject([{ type: 'error', code: 'model_rate_limited', retryable: true }])
+  expect(await answer(503)).toMatchObject([{ type: 'error', code: 'model_error', retryable: true }])
+  expect(await answer(307)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
+})
+
+test('a recorded finish decides: nothing is whole that its provider did not call whole', async () => {
+  await using server = await startReplayServer()
+  for (const recording of recordings()) {
+    if (recording.id !== recording.row || recording.expected.finish === 'stop' || recording.expected.finish === 'tool-calls') continue
+    const { spec, settings } = modelFor(recording, server.play([answerWith(recording)]).baseUrl)
+    const events = await collect(await openModel(spec, settings))
+    const end = events.at(-1)
+    expect(end?.type === 'finish' ? end.reason : 'error', recording.file).not.toMatch(/^(stop|tool_calls)$/)
+    expect(callsOf(events), recording.file).toEqual([])
+  }
+})
+
+test('one step is one request: nothing is sent again after a failure', async () => {
+  await using server = await startReplayServer()
+  for (const api of ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generateContent'] as const) {
+    for (const status of [429, 500, 503, 529]) {
+      const failure = answerWith({ status, contentType: 'application/json', body: TEXT.encode('{}') })
+      const replay = server.play([failure, failure, failure])
+      const { spec, settings } = modelFor({ api, vendor: 'OpenAI', model: 'm' }, replay.baseUrl)
+      expect((await collect(await openModel(spec, settings))).at(-1)).toMatchObject({ type: 'error', retryable: true })
+      expect(replay.requests).toHaveLength(1)
+    }
+  }
+})
+
+test('a page instead of an event stream is a broken stream that says what came', async () => {
+  const events = await ask('openai-chat', '<html><body>Welcome</body></html>', { contentType: 'text/html' })
+  expect(events).toMatchObject([{ type: 'error', code: 'model_broken_stream', message: expect.stringContaining('text/html') }])
+})
+
+test('a provider that is not there is unreachable', async () => {
+  const model = await openModel('openai/m', { openai: { apiKey: 'k', baseUrl: 'http://127.0.0.1:1/v1' } })
+  expect(await collect(model)).toMatchObject([{ type: 'error', code: 'model_unreachable', retryable: true }])
+})
+
+test('the key never shows in an error, also when the provider quotes it', async () => {
+  const events = await ask('openai-chat', '{"error":{"message":"Incorrect API key provided: key-of-a-test"}}', {
+    status: 401,
+    vendor: 'OpenAI',
+  })
+  expect(JSON.stringify(events)).not.toContain('key-of-a-test')
+})
+
+for (const silentAfter of ['the request', 'the first words']) {
+  test(`a provider that is silent after ${silentAfter} is given up after the timeout`, async () => {
+    await using server = await startReplayServer()
+    const never = Promise.withResolvers<void>()
+    const chunks = (async function* () {
+      if (silentAfter === 'the first words') yield sse(chunk({ content: 'Well' }))
+      await never.promise
+    })()
+    const { baseUrl } = server.play([{ status: 200, contentType: 'text/event-stream', chunks }])
+    const model = await openModel('openai-compatible/m', { openaiCompatible: { baseUrl }, timeoutMs: 50 })
+    expect((await collect(model)).at(-1)).toMatchObject({ type: 'error', code: 'model_unreachable', retryable: true })
+    never.resolve()
+  })
+}
+
+test('an aborted step ends with an error and closes its connection', async () => {
+  await using server = await startReplayServer()
+  const closed = Promise.withResolvers<void>()
+  const chunks = (async function* () {
+    try {
+      for (;;) yield sse(chunk({ content: 'more ' }))
+    } finally {
+      closed.resolve()
+    }
+  })()
+  const { baseUrl } = server.play([{ status: 200, contentType: 'text/event-stream', chunks }])
+  const model = await openModel('openai-compatible/m', { openaiCompatible: { baseUrl } })
+  const abort = new AbortController()
+  const events: ModelEvent[] = []
+  for await (const event of model.stream({
+    instructions: '',
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: [],
+    signal: abort.signal,
+  })) {
+    events.push(event)
+    if (events.length === 3) abort.abort()
+  }
+  expect(events.at(-1)).toMatchObject({ type: 'error', message: expect.stringContaining('cancelled') })
+  await closed.promise
+})
+
+test('a reader that stops reading closes the connection', async () => {
+  await using server = await startReplayServer()
+  const closed = Promise.withResolvers<void>()
+  const chunks = (async function* () {
+    try {
+      for (;;) yield sse(chunk({ content: 'more ' }))
+    } finally {
+      closed.resolve()
+    }
+  })()
+  const { baseUrl } = server.play([{ status: 200, contentType: 'text/event-stream', chunks }])
+  const model = await openModel('openai-compatible/m', { openaiCompatible: { baseUrl } })
+  const signal = new AbortController().signal
+  for await (const event of model.stream({ instructions: '', messages: [{ role: 'user', content: 'Hi' }], tools: [], signal })) {
+    if (event.type === 'text') break
+  }
+  await closed.promise
+})

@@ -1,0 +1,216 @@
+import type { ModelMessage } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { openModel } from './open.ts'
+import { callsOf, collect, messagesOf, textOf } from './testing/collect.ts'
+import { answerWith, type ReplayAnswer, startReplayServer } from './testing/replay-server.ts'
+
+const sse = (text: string, given: Partial<{ status: number; contentType: string }> = {}): ReplayAnswer =>
+  answerWith({ status: 200, contentType: 'text/event-stream', body: new TextEncoder().encode(text), ...given })
+
+const data = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+
+const REQUIRE_ACTION = {
+  type: 'require-action',
+  toolCallId: 'call_abc123',
+  toolName: 'updateOrderStatus',
+  input: { orderId: 'ORD-001', newStatus: 'processing' },
+}
+
+async function ask(answer: ReplayAnswer, timeoutMs?: number) {
+  await using server = await startReplayServer()
+  const { baseUrl } = server.play([answer])
+  return await collect(await openModel(`remote/${baseUrl}/chat`, { timeoutMs }))
+}
+
+test('a require-action is a call, told with the finish; the tool-input-available before it is not a second one', async () => {
+  const body = data(
+    { type: 'text-delta', delta: 'I will ' },
+    { type: 'text-delta', textDelta: 'set it.' },
+    { ...REQUIRE_ACTION, type: 'tool-input-available' },
+    REQUIRE_ACTION,
+    { type: 'finish' },
+  )
+  expect(await ask(sse(body))).toEqual([
+    { type: 'text', delta: 'I will ' },
+    { type: 'text', delta: 'set it.' },
+    { type: 'tool_call_start', key: 'call-1', name: 'updateOrderStatus' },
+    {
+      type: 'tool_call',
+      key: 'call-1',
+      providerCallId: 'call_abc123',
+      name: 'updateOrderStatus',
+      argumentsText: '{"orderId":"ORD-001","newStatus":"processing"}',
+    },
+    { type: 'finish', reason: 'tool_calls', providerData: { callIds: ['call_abc123'] } },
+  ])
+})
+
+test('a tool-input-available alone is the brain’s own business and starts nothing', async () => {
+  const events = await ask(
+    sse(data({ ...REQUIRE_ACTION, type: 'tool-input-available' }, { type: 'text-delta', text: 'It is shipped.' }, { type: 'finish' })),
+  )
+  expect(events).toEqual([
+    { type: 'text', delta: 'It is shipped.' },
+    { type: 'finish', reason: 'stop' },
+  ])
+})
+
+test('the type may be the name of the event, and [DONE] may end the stream', async () => {
+  const events = await ask(sse('event: text-delta\r\ndata: {"delta":"Hello"}\r\n\r\nevent: finish\r\ndata: {}\r\n\r\ndata: [DONE]\r\n\r\n'))
+  expect(events).toEqual([
+    { type: 'text', delta: 'Hello' },
+    { type: 'finish', reason: 'stop' },
+  ])
+})
+
+test('a stream that ends without a finish has no calls, however whole they look', async () => {
+  for (const end of ['', 'data: [DONE]\n\n', 'data: {"type":"finish"}']) {
+    const events = await ask(sse(data(REQUIRE_ACTION) + end))
+    expect(callsOf(events)).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'error', code: 'model_broken_stream', retryable: true })
+  }
+})
+
+test('a finish with length or an unknown reason releases no call', async () => {
+  for (const [finishReason, reason] of [
+    ['length', 'length'],
+    ['content-filter', 'content_filter'],
+    ['error', 'other'],
+  ]) {
+    expect(await ask(sse(data(REQUIRE_ACTION, { type: 'finish', finishReason })))).toEqual([
+      { type: 'tool_call_start', key: 'call-1', name: 'updateOrderStatus' },
+      { type: 'finish', reason },
+    ])
+  }
+})
+
+test('the same toolCallId twice makes two calls, never one of both', async () => {
+  const events = await ask(sse(data(REQUIRE_ACTION, { ...REQUIRE_ACTION, input: { orderId: 'ORD-002' } }, { type: 'finish' })))
+  expect(callsOf(events).map((call) => [call.key, call.argumentsText])).toEqual([
+    ['call-1', '{"orderId":"ORD-001","newStatus":"processing"}'],
+    ['call-2', '{"orderId":"ORD-002"}'],
+  ])
+})
+
+test('the next request carries the call and its result, by the id the brain gave it; a decline says denied', async () => {
+  await using server = await startReplayServer()
+  const replay = server.play([sse(data(REQUIRE_ACTION, { type: 'finish' })), sse(data({ type: 'finish' }))])
+  const spec = `remote/${replay.baseUrl}/chat`
+  const model = await openModel(spec, { remote: { headers: { authorization: 'Bearer of-the-brain' } } })
+  const user: ModelMessage = { role: 'user', content: 'Process ORD-001' }
+  const events = await collect(model, { messages: [user] })
+  const [assistant] = messagesOf(events, spec)
+  if (!assistant) throw new Error('no message')
+  const tools = [{ name: 'updateOrderStatus', description: 'Sets the status', inputSchema: { type: 'object' } }]
+  const denied: ModelMessage = {
+    role: 'tool',
+    toolCallId: 'call_1_1',
+    toolName: 'updateOrderStatus',
+    outcome: { type: 'declined', reason: 'User declined' },
+  }
+  await collect(model, { instructions: 'Be brief.', messages: [user, assistant, denied], tools })
+  expect(replay.requests[0]).toMatchObject({
+    path: '/chat',
+    headers: { accept: 'text/event-stream', authorization: 'Bearer of-the-brain' },
+  })
+  expect(replay.requests[0]?.body).toEqual({ messages: [{ role: 'user', content: 'Process ORD-001' }] })
+  expect(replay.requests[1]?.body).toEqual({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Process ORD-001' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [
+          {
+            id: 'call_abc123',
+            type: 'function',
+            function: { name: 'updateOrderStatus', arguments: '{"orderId":"ORD-001","newStatus":"processing"}' },
+          },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'call_abc123', content: '{"denied":true,"reason":"User declined"}' },
+    ],
+    tools: [{ type: 'function', function: { name: 'updateOrderStatus', description: 'Sets the status', parameters: { type: 'object' } } }],
+  })
+})
+
+test('a call whose id came twice in the conversation goes back by ours', async () => {
+  await using server = await startReplayServer()
+  const again = sse(data(REQUIRE_ACTION, { type: 'finish' }))
+  const replay = server.play([again, again, sse(data({ type: 'finish' }))])
+  const spec = `remote/${replay.baseUrl}`
+  const model = await openModel(spec, {})
+  const messages: ModelMessage[] = [{ role: 'user', content: 'Go' }]
+  for (const step of [1, 2]) messages.push(...messagesOf(await collect(model, { messages: [...messages] }), spec, step))
+  await collect(model, { messages })
+  const sent = replay.requests[2]?.body as { messages: { tool_call_id?: string; tool_calls?: { id: string }[] }[] } | undefined
+  expect(sent?.messages.flatMap((message) => message.tool_calls?.map((call) => call.id) ?? [])).toEqual(['call_1_1', 'call_2_1'])
+  expect(sent?.messages.flatMap((message) => message.tool_call_id ?? [])).toEqual(['call_1_1', 'call_2_1'])
+})
+
+test('text does not depend on where the bytes were cut', async () => {
+  const body = new TextEncoder().encode(data({ type: 'text-delta', delta: 'Größe 🙂' }, REQUIRE_ACTION, { type: 'finish' }))
+  const events = await ask(answerWith({ status: 200, contentType: 'text/event-stream', body }, [...body.keys()]))
+  expect(textOf(events)).toBe('Größe 🙂')
+  expect(callsOf(events)).toHaveLength(1)
+})
+
+test('what the brain says went wrong is an error with its words', async () => {
+  for (const event of [
+    { type: 'error', error: 'no model' },
+    { type: 'error', errorText: 'no model' },
+    { type: 'error', error: { message: 'no model' } },
+  ]) {
+    expect((await ask(sse(data(event)))).at(-1)).toMatchObject({
+      type: 'error',
+      code: 'model_error',
+      message: expect.stringContaining('no model'),
+    })
+  }
+})
+
+test('a refusal, a page, a broken event and an absent brain are told apart', async () => {
+  expect(await ask(sse('{"error":"bad key"}', { status: 401, contentType: 'application/json' }))).toMatchObject([
+    { type: 'error', code: 'model_refused_request', retryable: false, message: expect.stringContaining('bad key') },
+  ])
+  expect(await ask(sse('', { status: 503 }))).toMatchObject([{ type: 'error', code: 'model_error', retryable: true }])
+  expect(await ask(sse('<html>', { contentType: 'text/html' }))).toMatchObject([
+    { type: 'error', code: 'model_broken_stream', message: expect.stringContaining('text/html') },
+  ])
+  for (const broken of ['data: not json\n\n', 'data: {"type":"require-action","toolCallId":"a"}\n\n', 'data: 3\n\n']) {
+    expect(await ask(sse(broken))).toMatchObject([{ type: 'error', code: 'model_broken_stream' }])
+  }
+  expect(await collect(await openModel('remote/http://127.0.0.1:1/', {}))).toMatchObject([
+    { type: 'error', code: 'model_unreachable', retryable: true },
+  ])
+})
+
+test('an event over 1 MB and an answer over 16 MB are refused', async () => {
+  const large = data({ type: 'text-delta', delta: 'x'.repeat(1024 * 1024 + 1) }, { type: 'finish' })
+  expect((await ask(sse(large))).at(-1)).toMatchObject({
+    type: 'error',
+    code: 'model_broken_stream',
+    message: expect.stringContaining('1 MB'),
+    retryable: false,
+  })
+  const endless = data({ type: 'text-delta', delta: 'x'.repeat(500_000) }).repeat(40)
+  expect((await ask(sse(endless))).at(-1)).toMatchObject({
+    type: 'error',
+    code: 'model_broken_stream',
+    message: expect.stringContaining('without end'),
+  })
+})
+
+test('a silent brain is given up after the timeout', async () => {
+  const never = Promise.withResolvers<void>()
+  const chunks = (async function* () {
+    yield new TextEncoder().encode(data({ type: 'text-delta', delta: 'Well' }))
+    await never.promise
+  })()
+  expect((await ask({ status: 200, contentType: 'text/event-stream', chunks }, 50)).at(-1)).toMatchObject({
+    type: 'error',
+    code: 'model_unreachable',
+  })
+  never.resolve()
+})

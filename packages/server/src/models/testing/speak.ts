@@ -1,0 +1,121 @@
+import type { RecordedApi } from './recordings.ts'
+import { answerWith, type ReplayAnswer } from './replay-server.ts'
+
+/** What a stand-in provider says in one answer. */
+export interface Speech {
+  text?: string
+  calls?: { id: string; name: string; argumentsText: string }[]
+}
+
+/** A whole answer in the words of an API, for a stand-in provider where no recording fits: the end of a loop, parallel calls. */
+export function speak(api: RecordedApi, { text = '', calls = [] }: Speech): ReplayAnswer {
+  const events = SAY[api](text, calls)
+  const body = events
+    .map((event) => `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('')
+  return answerWith({ status: 200, contentType: 'text/event-stream', body: new TextEncoder().encode(body) })
+}
+
+type Event = Record<string, unknown>
+type Say = (text: string, calls: NonNullable<Speech['calls']>) => Event[]
+
+const chat: Say = (text, calls) => {
+  const chunk = (delta: Event, finish: string | null = null) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  })
+  return [
+    chunk({ role: 'assistant', content: text }),
+    ...calls.map((call, index) =>
+      chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: call.argumentsText } }] }),
+    ),
+    chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
+  ]
+}
+
+const responses: Say = (text, calls) => {
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
+  const usage = {
+    input_tokens: 1,
+    output_tokens: 1,
+    total_tokens: 2,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  }
+  const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [] }
+  const said: Event[] =
+    text === ''
+      ? []
+      : [
+          { type: 'response.output_item.added', output_index: 0, item: { ...message, status: 'in_progress' } },
+          { type: 'response.output_text.delta', output_index: 0, item_id: 'msg_1', content_index: 0, delta: text },
+          {
+            type: 'response.output_item.done',
+            output_index: 0,
+            item: { ...message, content: [{ type: 'output_text', text, annotations: [] }] },
+          },
+        ]
+  const called = calls.flatMap((call, index): Event[] => {
+    const item = { type: 'function_call', id: `fc_${index}`, call_id: call.id, name: call.name, arguments: '', status: 'in_progress' }
+    const output_index = index + 1
+    return [
+      { type: 'response.output_item.added', output_index, item },
+      { type: 'response.function_call_arguments.delta', output_index, item_id: item.id, delta: call.argumentsText },
+      { type: 'response.output_item.done', output_index, item: { ...item, arguments: call.argumentsText, status: 'completed' } },
+    ]
+  })
+  const events = [
+    { type: 'response.created', response },
+    ...said,
+    ...called,
+    { type: 'response.completed', response: { ...response, status: 'completed', usage } },
+  ]
+  return events.map((event, sequence_number) => ({ ...event, sequence_number }))
+}
+
+const anthropic: Say = (text, calls) => {
+  const blocks: { start: Event; delta: Event }[] = [
+    ...(text === '' ? [] : [{ start: { type: 'text', text: '' }, delta: { type: 'text_delta', text } }]),
+    ...calls.map((call) => ({
+      start: { type: 'tool_use', id: call.id, name: call.name, input: {} },
+      delta: { type: 'input_json_delta', partial_json: call.argumentsText },
+    })),
+  ]
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  return [
+    {
+      type: 'message_start',
+      message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage },
+    },
+    ...blocks.flatMap(({ start, delta }, index): Event[] => [
+      { type: 'content_block_start', index, content_block: start },
+      { type: 'content_block_delta', index, delta },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }, usage },
+    { type: 'message_stop' },
+  ]
+}
+
+const gemini: Say = (text, calls) => {
+  const parts = [
+    ...(text === '' ? [] : [{ text }]),
+    ...calls.map((call) => ({ functionCall: { name: call.name, args: JSON.parse(call.argumentsText || '{}') } })),
+  ]
+  return [
+    {
+      candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 },
+    },
+  ]
+}
+
+const SAY: Record<RecordedApi, Say> = {
+  'openai-chat': chat,
+  'openai-responses': responses,
+  'anthropic-messages': anthropic,
+  'google-generateContent': gemini,
+}
