@@ -143,6 +143,30 @@ test('an unusable JSON Schema is refused when it is defined, in words', () => {
   expect(define({ type: 'object', properties: { a: { pattern: '(' } } })).toThrow(/not a regular expression/)
 })
 
+test('arguments made to cost much are refused in a moment', () => {
+  const tool = (items: JsonObject, more: JsonObject = {}) =>
+    defineTool({
+      name: 't',
+      description: '',
+      input: { type: 'object', properties: { list: { type: 'array', items, ...more } } },
+      effect: 'read',
+      execute: () => null,
+    })
+  const ones = (length: number) => ({ list: Array.from({ length }, () => 1) })
+  const begin = performance.now()
+  expect(issuesOf(tool({ type: 'string' }), ones(120_000))).toEqual([
+    { path: '', message: 'The whole of the arguments could not be checked.' },
+  ])
+  expect(issuesOf(tool({ anyOf: [{ type: 'string' }, { type: 'boolean' }] }), ones(5_000))).toHaveLength(20)
+  expect(issuesOf(tool({}, { uniqueItems: true }), ones(40_000))).toEqual([
+    { path: '', message: 'The whole of the arguments holds a list with more than 2000 entries.' },
+  ])
+  expect(issuesOf(tool({ format: 'url' }), { list: [`http://${'a'.repeat(60_000)} `] })).toEqual([
+    { path: '/list/0', message: 'list[0] must be a valid url.' },
+  ])
+  expect(performance.now() - begin).toBeLessThan(5_000)
+})
+
 test('an effect has no default', () => {
   const forgotten = { name: 'x', description: '', input: { type: 'object' }, execute: () => null } as unknown as Parameters<
     typeof defineTool

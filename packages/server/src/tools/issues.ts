@@ -69,6 +69,8 @@ function zodWords(issue: z.core.$ZodIssue): string {
       return `must be a multiple of ${issue.divisor}`
     case 'invalid_format':
       return issue.format === 'regex' ? `must have the form ${issue.pattern}` : `must be a valid ${issue.format}`
+    case 'invalid_key':
+      return 'is not an allowed name'
     case 'invalid_union':
       return 'has none of the allowed shapes'
     default:

@@ -2,7 +2,7 @@ import { ToolError } from '@countersign/core'
 
 /** The connection was never made, so no byte of the request left: errors of the resolver, the TCP connect and the TLS handshake. */
 const NOTHING_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_SSL_\w+)$/
+  /^(EBADPORT|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_SSL_\w+)$/
 
 /** The connection broke after it was made: the request may have arrived. */
 const MAYBE_SENT = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|UND_ERR_\w+|HPE_\w+)$/
@@ -25,6 +25,8 @@ export function networkError(error: unknown, target: string): ToolError | undefi
 function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     if ('code' in at && typeof at.code === 'string') return at.code
+    // What fetch says of a port that the standard blocks; the one refusal of its own that has no code.
+    if (at.message === 'bad port') return 'EBADPORT'
   }
   return undefined
 }

@@ -65,9 +65,9 @@ function registry(tools: readonly Tool[]): ToolRegistry {
     all: () => tools,
     byName: (name) => named.get(name),
     forAgent(globs) {
-      const problems = globs
-        .map((glob, index) => ({ path: [index], message: `"${glob}" fits no tool`, lost: !tools.some((tool) => fitsTool(glob, tool)) }))
-        .filter(({ lost }) => lost)
+      const problems = globs.flatMap((glob, index) =>
+        tools.some((tool) => fitsTool(glob, tool)) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }],
+      )
       if (problems.length > 0) throw new SetupError(problems)
       return tools.filter((tool) => globs.some((glob) => fitsTool(glob, tool)))
     },

@@ -306,7 +306,7 @@ test('a service that is not there is unreachable: nothing was sent', async () =>
   await once(gone, 'listening')
   const { port } = gone.address() as AddressInfo
   await new Promise((done) => gone.close(done))
-  for (const url of [`http://127.0.0.1:${port}`, 'http://no-such-host.invalid']) {
+  for (const url of [`http://127.0.0.1:${port}`, 'http://no-such-host.invalid', 'http://127.0.0.1:6000']) {
     const tool = open(SHOP, { baseUrl: url })('updateOrderStatus')
     const error = await failureOf(tool.execute({ orderId: 'ORD-1', newStatus: 'shipped' }, context()))
     expect(error).toMatchObject({ kind: 'unreachable', retryable: true })

@@ -9,7 +9,7 @@ export interface Template {
   readonly parts: readonly TemplatePart[]
 }
 
-const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_][\w-]*)\}|\{result\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
+const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_$][\w$-]*)\}|\{result\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
 
 /**
  * Reads a template: `{orderId}` stands for an input property, `{result.id}` for a member of the answer, `{{` and `}}` for braces.

@@ -1,0 +1,76 @@
+import { access, readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { checkJson } from '@countersign/core'
+import { parseDocument } from 'yaml'
+import { ConfigError } from './config-error.ts'
+
+const CODE = ['.ts', '.mts', '.js', '.mjs']
+const DATA = ['.yaml', '.yml', '.json']
+const MAX_BYTES = 4_000_000
+
+/** The names under which a configuration is looked for. */
+const FILE_NAMES = ['countersign.config.ts', ...DATA.map((extension) => `countersign${extension}`)]
+
+/**
+ * The configuration file of a folder, or undefined when it has none.
+ * @throws ConfigError when there are several: which one counts must not depend on an order nobody remembers.
+ */
+export async function findConfig(folder: string): Promise<string | undefined> {
+  const found: string[] = []
+  for (const name of FILE_NAMES) {
+    const exists = await access(join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+    if (exists) found.push(name)
+  }
+  if (found.length > 1) throw new ConfigError(undefined, [{ path: [], message: `found ${found.join(' and ')} in ${folder}: keep one` }])
+  return found[0] === undefined ? undefined : join(folder, found[0])
+}
+
+/** What a configuration file holds: the default export of a module, or the data of a YAML or JSON file. @throws ConfigError */
+export async function readConfigFile(file: string): Promise<unknown> {
+  const extension = extname(file)
+  if (CODE.includes(extension)) return readModule(file)
+  if (DATA.includes(extension)) return readData(file)
+  throw fault(file, `has an unknown kind; known are ${[...CODE, ...DATA].join(', ')}`)
+}
+
+async function readModule(file: string): Promise<unknown> {
+  const module: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+  })
+  if (typeof module === 'object' && module !== null && 'default' in module) return module.default
+  throw fault(file, 'has no default export: write `export default defineConfig({ … })`')
+}
+
+/** The data of a YAML or JSON file: one document, no duplicate keys, nothing that JSON cannot hold. @throws ConfigError */
+export async function readData(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw fault(file, `cannot be read (${error.code ?? error.message})`, error)
+  })
+  // JSON is YAML too, and this parser refuses duplicate keys in both.
+  const document = parseDocument(text, { prettyErrors: true })
+  const [wrong] = [...document.errors, ...document.warnings]
+  if (wrong) {
+    const line = wrong.linePos?.[0].line
+    throw fault(file, `${line === undefined ? '' : `line ${line}: `}${wrong.message.split(/ at line \d|\n/)[0]}`)
+  }
+  const checked = checkJson(
+    toData(file, () => document.toJS()),
+    { maxBytes: MAX_BYTES },
+  )
+  if (checked.ok) return checked.value
+  throw fault(file, checked.reason)
+}
+
+function toData(file: string, read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    throw fault(file, error instanceof Error ? error.message : String(error), error)
+  }
+}
+
+const fault = (file: string, message: string, cause?: unknown) => new ConfigError(basename(file), [{ path: [], message }], { cause })

@@ -1,0 +1,68 @@
+import type { RouteTable, SetupProblem } from '../tools/index.ts'
+
+/** The environment as it was given to us. */
+export type Environment = Readonly<Record<string, string | undefined>>
+type Report = (problem: SetupProblem) => void
+
+const VARIABLE = /\$\{([^{}]*)\}/g
+
+/**
+ * A route table with `${NAME}` in its headers and base addresses replaced from the environment. Only there: everything else is shown
+ * to people or to the model, and {@link refuseVariables} keeps secrets out of it.
+ * @param report Takes each problem with its path inside the table; values of variables are never part of it.
+ */
+export function fillTable(table: RouteTable, environment: Environment, report: Report): RouteTable {
+  const headers = Object.entries(table.headers).map(([name, text]) => [name, fill(text, ['headers', name], 'unset', environment, report)])
+  const publicUrl = table.publicUrl && fillAddress(table.publicUrl, 'publicUrl', environment, report)
+  return {
+    ...table,
+    baseUrl: fillAddress(table.baseUrl, 'baseUrl', environment, report),
+    ...(publicUrl !== undefined && { publicUrl }),
+    headers: Object.fromEntries(headers),
+  }
+}
+
+/** The origin of an address is shown, so a variable in it has to be an address itself and not a secret pasted into one. */
+function fillAddress(text: string, key: string, environment: Environment, report: Report): string {
+  if (text.lastIndexOf('${') > 0) {
+    report({ path: [key], message: 'may have a variable only at its start, holding a whole address: it is shown' })
+    return text
+  }
+  return fill(text, [key], 'http://unset.invalid', environment, report)
+}
+
+const REMOTE = 'remote/'
+
+/** The model of an agent: a remote brain's address may come from a variable; any other model is a name. */
+export function fillModel(model: string, path: readonly string[], environment: Environment, report: Report): string {
+  if (!model.startsWith(REMOTE)) {
+    refuseVariables(model, path, report)
+    return model
+  }
+  const address = model.slice(REMOTE.length)
+  if (address.lastIndexOf('${') > 0) {
+    report({ path, message: 'may have a variable only right after remote/, holding a whole address: it is shown' })
+    return model
+  }
+  return REMOTE + fill(address, path, 'http://unset.invalid', environment, report)
+}
+
+/** @param standIn Takes the place of a missing value, so that the rest can be checked in the same round. */
+function fill(text: string, path: readonly string[], standIn: string, environment: Environment, report: Report): string {
+  return text.replace(VARIABLE, (whole, name: string) => {
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined
+    if (!/^[A-Za-z_]\w*$/.test(name)) report({ path, message: `has ${whole}, which is not the name of a variable` })
+    else if (value === undefined || value === '') report({ path, message: `needs the environment variable ${name}, which is not set` })
+    return value || standIn
+  })
+}
+
+/** Reports every string that holds `${NAME}` in capitals where it would be shown: it is not replaced there, and would read as if it were. */
+export function refuseVariables(value: unknown, path: readonly PropertyKey[], report: Report): void {
+  if (typeof value === 'string') {
+    const name = /\$\{([A-Z][A-Z0-9_]*)\}/.exec(value)?.[1]
+    if (name !== undefined) report({ path, message: `cannot hold \${${name}}: it is shown. Variables belong into headers` })
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, child] of Object.entries(value)) refuseVariables(child, [...path, key], report)
+  }
+}

@@ -1,0 +1,275 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEFAULT_POLICY } from '@countersign/core'
+import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineTool } from '../tools/index.ts'
+import { ConfigError, findConfig, loadConfig, openConfig } from './index.ts'
+import { type ConfigInput, defineConfig } from './schema.ts'
+
+const folders: string[] = []
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))))
+
+async function folderWith(files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-config-'))
+  folders.push(folder)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+/** The example of the wire contract, with the kinds of tools that this version opens. */
+const CONTRACT = `
+agents:
+  desk:
+    model: openai/gpt-5-mini            # provider/model; or scripted/<file>, or remote/<url> (D0 brain)
+    fallbacks: [google/gemini-flash-latest]
+    instructions: You run the order desk.
+    tools: ["shop.*"]
+    maxSteps: 20
+    actionsPerStep: many                # or one
+    onDecline: continue                 # or stop
+tools:
+  shop:
+    routes:
+      baseUrl: http://127.0.0.1:4400
+      headers: { authorization: "Bearer \${SHOP_TOKEN}" }          # from the environment, never stored or shown
+      tools:
+        getOrder:          { method: GET, path: "/api/orders/{orderId}" }
+        updateOrderStatus:
+          method: PATCH
+          path: "/api/orders/{orderId}/status"
+          body: { status: "{newStatus}" }
+          input: { type: object, required: [orderId, newStatus], additionalProperties: false,
+                   properties: { orderId: { type: string }, newStatus: { type: string, enum: [pending, processing, shipped, cancelled] } } }
+          describe: "Set order {orderId} to {newStatus}"
+          before: { get: "/api/orders/{orderId}", compare: { status: "{newStatus}" } }   # current values for the preview and the stale check
+          resultUrl: "/orders/{orderId}"
+          idempotent: true              # the service honours Idempotency-Key
+          executor: server              # or client
+policy: ./policy.yaml                   # or inline
+`
+const POLICY = `
+default: ask
+rules:
+  - { name: reads run, match: { effect: read }, verdict: allow }
+  - { name: no cancelling, match: { tool: shop.updateOrderStatus }, verdict: deny }
+`
+const ENVIRONMENT = { SHOP_TOKEN: 'tok-123456' }
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error('it loaded'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof ConfigError) return error.message
+  throw error
+}
+const refusal = (config: unknown, environment = {}) =>
+  messageOf(openConfig(config, { environment, folder: '.', source: 'countersign.yaml' }))
+const shop = (change: object): unknown => ({ tools: { shop: { routes: { baseUrl: 'http://h', tools: {}, ...change } } } })
+
+test("the contract's example loads from YAML", async () => {
+  const folder = await folderWith({ 'countersign.yaml': CONTRACT, 'policy.yaml': POLICY })
+  const config = await loadConfig(join(folder, 'countersign.yaml'), ENVIRONMENT)
+  expect(config.folder).toBe(folder)
+  expect(config.agents).toMatchObject([
+    {
+      name: 'desk',
+      model: 'openai/gpt-5-mini',
+      fallbacks: ['google/gemini-flash-latest'],
+      instructions: 'You run the order desk.',
+      maxSteps: 20,
+      actionsPerStep: 'many',
+      onDecline: 'continue',
+      suggestions: [],
+    },
+  ])
+  expect(config.agents[0]?.tools.map(({ name, effect }) => [name, effect])).toEqual([
+    ['shop.getOrder', 'read'],
+    ['shop.updateOrderStatus', 'write'],
+  ])
+  expect(config.policy.rules.map(({ name }) => name)).toEqual(['reads run', 'no cancelling'])
+  expect(JSON.stringify(config.tools.all())).not.toContain('tok-123456')
+})
+
+test('a JSON file and a module have the same shape as YAML', async () => {
+  const config: ConfigInput = {
+    agents: { desk: { model: 'scripted/demo.json', tools: ['shop.*'] } },
+    tools: { shop: { routes: { baseUrl: 'http://127.0.0.1:1', tools: { list: { method: 'GET', path: '/a' } } } } },
+  }
+  const folder = await folderWith({
+    'a.json': JSON.stringify(config),
+    'b.config.ts': `const c: object = ${JSON.stringify(config)}\nexport default c\n`,
+  })
+  for (const file of ['a.json', 'b.config.ts']) {
+    const { agents, policy } = await loadConfig(join(folder, file), {})
+    expect(agents[0]).toMatchObject({ name: 'desk', maxSteps: 20, instructions: '' })
+    expect(policy).toEqual(DEFAULT_POLICY)
+  }
+})
+
+test('tools in code stand beside routes', async () => {
+  const now = defineTool({ name: 'now', description: 'The time.', input: z.object({}), effect: 'read', execute: () => 0 })
+  const config = defineConfig({ agents: { a: { model: 'scripted/x', tools: ['now'] } }, tools: { clock: { prefix: false, tools: [now] } } })
+  const { tools } = await openConfig(config, { environment: {}, folder: '.' })
+  expect(tools.byName('now')).toMatchObject({ group: 'clock', modelName: 'now' })
+})
+
+test('an empty configuration is one: a gate for agents from elsewhere', async () => {
+  const { agents, tools, policy } = await openConfig({}, { environment: {}, folder: '.' })
+  expect([agents, tools.all(), policy]).toEqual([[], [], DEFAULT_POLICY])
+})
+
+test('every error names the file and the place, and all are told at once', async () => {
+  const config = {
+    agents: { desk: { model: 'gpt', maxSteps: 0, onDecline: 'maybe', tolls: [] } },
+    tools: {
+      shop: { routes: { tools: { x: { method: 'FETCH' } } } },
+      files: { mcp: {} },
+      odd: { grpc: {} },
+      two: { routes: {}, tools: [] },
+      none: {},
+    },
+  }
+  expect((await refusal({ ...config, tools: {} })).split('\n')).toEqual([
+    'countersign.yaml: agents.desk.model: must be provider/model, for example openai/gpt-5-mini',
+    'countersign.yaml: agents.desk.maxSteps: must be at least 1',
+    'countersign.yaml: agents.desk.onDecline: must be one of "continue", "stop"',
+    'countersign.yaml: agents.desk.tolls: is not known here',
+  ])
+  expect((await refusal({ tools: config.tools })).split('\n')).toEqual([
+    'countersign.yaml: tools.shop.routes.baseUrl: is required',
+    'countersign.yaml: tools.shop.routes.tools.x.method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"',
+    'countersign.yaml: tools.shop.routes.tools.x.path: is required',
+    'countersign.yaml: tools.files.mcp: is not supported yet; this version knows routes or tools',
+    'countersign.yaml: tools.odd.grpc: is not a kind of tools; this version knows routes or tools',
+    'countersign.yaml: tools.two: must hold exactly one of routes or tools, not routes and tools',
+    'countersign.yaml: tools.none: must hold exactly one of routes or tools',
+  ])
+  const broken = shop({ tools: { updateOrderStatus: { method: 'PATCH', path: '/orders/{orderId' } } })
+  expect(await refusal(broken)).toMatch(/^countersign\.yaml: tools\.shop\.routes\.tools\.updateOrderStatus\.path: has a lone "\{"/)
+})
+
+for (const kind of ['mcp', 'openapi', 'github', 'linear', 'objectives', 'workspace']) {
+  test(`a group of kind ${kind} is told to be not supported yet`, async () => {
+    expect(await refusal({ tools: { g: { [kind]: { token: `\${X}` } } } })).toBe(
+      `countersign.yaml: tools.g.${kind}: is not supported yet; this version knows routes or tools`,
+    )
+  })
+}
+
+const BAD: [string, unknown, string][] = [
+  ['not an object', 'text', 'countersign.yaml: must be an object'],
+  ['nothing', null, 'countersign.yaml: must be an object'],
+  ['an unknown section', { agent: {} }, 'countersign.yaml: agent: is not known here'],
+  ['a bad agent name', { agents: { 'a b': { model: 'x/y' } } }, 'countersign.yaml: agents.a b: is not an allowed name'],
+  [
+    'a glob for nothing',
+    { agents: { a: { model: 'x/y', tools: ['shop.*'] } } },
+    'countersign.yaml: agents.a.tools.0: "shop.*" fits no tool',
+  ],
+  [
+    'a rule for nothing',
+    { policy: { rules: [{ name: 'r', match: { tool: 'shop.x' }, verdict: 'deny' }] } },
+    'countersign.yaml: policy.rules.0.match.tool: "shop.x" fits no tool',
+  ],
+  ['a policy that allows by default', { policy: { default: 'allow' } }, 'countersign.yaml: policy.default: must be one of "ask", "deny"'],
+  [
+    'a rule with what this version cannot do',
+    { policy: { rules: [{ name: 'r', match: { when: 'true' }, verdict: 'ask' }] } },
+    'countersign.yaml: policy.rules.0.match.when: is not known here',
+  ],
+  [
+    'raw objects for coded tools',
+    { tools: { g: { tools: [{ name: 'x' }] } } },
+    'countersign.yaml: tools.g.tools.0: must come from defineTool',
+  ],
+  [
+    'a clash of names',
+    { tools: { g: { prefix: false, tools: [] }, h: { prefix: 'no', tools: [] } } },
+    'countersign.yaml: tools.h.prefix: must be true or false',
+  ],
+  [
+    'a secret in a description',
+    shop({ tools: { x: { method: 'GET', path: '/x', description: `key \${SHOP_TOKEN}` } } }),
+    `countersign.yaml: tools.shop.routes.tools.x.description: cannot hold \${SHOP_TOKEN}: it is shown. Variables belong into headers`,
+  ],
+  [
+    'a secret in instructions',
+    { agents: { a: { model: 'x/y', instructions: `\${KEY}` } } },
+    `countersign.yaml: agents.a.instructions: cannot hold \${KEY}: it is shown. Variables belong into headers`,
+  ],
+  [
+    'a missing variable',
+    shop({ headers: { authorization: `Bearer \${SHOP_TOKEN}` } }),
+    'countersign.yaml: tools.shop.routes.headers.authorization: needs the environment variable SHOP_TOKEN, which is not set',
+  ],
+  [
+    'a missing address',
+    shop({ baseUrl: `\${SHOP_URL}` }),
+    'countersign.yaml: tools.shop.routes.baseUrl: needs the environment variable SHOP_URL, which is not set',
+  ],
+  [
+    'a variable inside an address',
+    shop({ baseUrl: `https://\${TOKEN}.example.com` }),
+    'countersign.yaml: tools.shop.routes.baseUrl: may have a variable only at its start, holding a whole address: it is shown',
+  ],
+  [
+    'a misspelt variable',
+    shop({ headers: { a: `\${a b}` } }),
+    `countersign.yaml: tools.shop.routes.headers.a: has \${a b}, which is not the name of a variable`,
+  ],
+]
+for (const [name, config, message] of BAD) {
+  test(`refused: ${name}`, async () => {
+    expect(await refusal(config)).toBe(message)
+  })
+}
+
+test('a variable goes into headers and base addresses; its value is in no error', async () => {
+  const config = shop({
+    baseUrl: `\${SHOP_URL}/v2`,
+    headers: { authorization: `Bearer \${SHOP_TOKEN}` },
+    tools: { x: { method: 'GET', path: '/x' } },
+  })
+  const environment = { SHOP_URL: 'https://shop.example.com', SHOP_TOKEN: 'tok-123456' }
+  const { tools } = await openConfig(config, { environment, folder: '.' })
+  expect(tools.byName('shop.x')?.destination).toBe('https://shop.example.com')
+  const message = await refusal(config, { SHOP_URL: 'secret-by-mistake', SHOP_TOKEN: 'tok\r\n123456' })
+  expect(message).toContain('tools.shop.routes.baseUrl: must be an http:// or https:// address')
+  expect(message).toContain('tools.shop.routes.headers.authorization: is not a valid header')
+  expect(message).not.toMatch(/secret-by-mistake|123456/)
+})
+
+test('a file that cannot be read, parsed or used is named', async () => {
+  const folder = await folderWith({
+    'twice.yaml': 'agents: {}\nagents: {}\n',
+    'broken.yaml': 'agents: {\n',
+    'proto.json': '{"tools": {"__proto__": {}}}',
+    'none.ts': 'export const x = 1\n',
+    'throws.ts': 'throw new Error("no luck")\n',
+    'odd.toml': '',
+    'policy.yaml': 'default: allow\n',
+    'main.yaml': 'policy: policy.yaml\n',
+    'lost.yaml': 'policy: nowhere.yaml\n',
+  })
+  const message = (name: string) => messageOf(loadConfig(join(folder, name), {}))
+  expect(await message('gone.yaml')).toBe('gone.yaml: cannot be read (ENOENT)')
+  expect(await message('twice.yaml')).toMatch(/^twice\.yaml: line 2: Map keys must be unique/)
+  expect(await message('broken.yaml')).toMatch(/^broken\.yaml: line \d: /)
+  expect(await message('proto.json')).toMatch(/^proto\.json: the key "__proto__" is not allowed/)
+  expect(await message('none.ts')).toMatch(/^none\.ts: has no default export/)
+  expect(await message('throws.ts')).toBe('throws.ts: cannot be loaded: no luck')
+  expect(await message('odd.toml')).toMatch(/^odd\.toml: has an unknown kind/)
+  expect(await message('main.yaml')).toBe('policy.yaml: default: must be one of "ask", "deny"')
+  expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
+})
+
+test('a folder has one configuration; two are refused', async () => {
+  expect(await findConfig(await folderWith({}))).toBeUndefined()
+  const one = await folderWith({ 'countersign.yml': '' })
+  expect(await findConfig(one)).toBe(join(one, 'countersign.yml'))
+  const two = await folderWith({ 'countersign.config.ts': '', 'countersign.json': '' })
+  expect(await messageOf(findConfig(two))).toMatch(/^found countersign\.config\.ts and countersign\.json in .*: keep one$/)
+})

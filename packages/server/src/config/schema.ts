@@ -1,0 +1,60 @@
+import type { PolicyDocument } from '@countersign/core'
+import { z } from 'zod'
+import { type CodedTool, isCodedTool, RouteTable, type RouteTableInput } from '../tools/index.ts'
+
+const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
+
+const ModelName = z.string().refine((text) => /^[a-z][a-z0-9-]*\/\S+$/.test(text), 'must be provider/model, for example openai/gpt-5-mini')
+
+/** One agent: its model, what it is told, what it may call. */
+export const AgentSection = z.strictObject({
+  model: ModelName,
+  /** Models to go on with when the first is down, in order. */
+  fallbacks: z.array(ModelName).default([]),
+  instructions: z.string().max(100_000).default(''),
+  /** Names and globs over `<group>.<name>`. */
+  tools: z.array(z.string().min(1)).default([]),
+  /** Model calls per run. */
+  maxSteps: z.int().min(1).max(1_000).default(20),
+  actionsPerStep: z.enum(['many', 'one']).default('many'),
+  onDecline: z.enum(['continue', 'stop']).default('continue'),
+  /** Things a person may try, offered in an empty chat. */
+  suggestions: z.array(z.string().min(1).max(500)).max(20).default([]),
+})
+
+/** The outer shape; what a group of tools holds is read by its kind, so that an error names the place and not a union. */
+export const ConfigShape = z.strictObject({
+  agents: z.record(Name, AgentSection).default({}),
+  tools: z.record(Name, z.looseObject({ prefix: z.boolean().default(true) })).default({}),
+  policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
+})
+
+/** The kinds of tool groups this version opens, each with the shape of what stands under it. */
+export const GROUP_KINDS = {
+  routes: RouteTable,
+  tools: z.array(z.custom<CodedTool>(isCodedTool, 'must come from defineTool')),
+} as const
+
+/** Kinds the configuration will know; named so that a person is told "not yet" and not "unknown". */
+export const LATER_KINDS = ['mcp', 'openapi', 'github', 'linear', 'objectives', 'workspace']
+
+/** A group of tools as it is written. */
+export type ToolGroupInput = { prefix?: boolean; routes: RouteTableInput } | { prefix?: boolean; tools: readonly CodedTool[] }
+
+/** `countersign.config.ts` and `countersign.yaml`: the same shape. */
+export interface ConfigInput {
+  agents?: Record<string, z.input<typeof AgentSection>>
+  tools?: Record<string, ToolGroupInput>
+  /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else asks. */
+  policy?: string | z.input<typeof PolicyDocument>
+}
+
+/**
+ * Types a configuration; returns it as it is.
+ * @example
+ * export default defineConfig({
+ *   agents: { desk: { model: 'openai/gpt-5-mini', tools: ['shop.*'] } },
+ *   tools: { shop: { routes: { baseUrl: 'http://127.0.0.1:4400', tools: { getOrders: { method: 'GET', path: '/api/orders' } } } } },
+ * })
+ */
+export const defineConfig = (config: ConfigInput): ConfigInput => config

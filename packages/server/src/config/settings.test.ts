@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { ConfigError, type Environment, readSettings, type SettingsFlags } from './index.ts'
+
+function refusal(flags: SettingsFlags, environment: Environment): string {
+  try {
+    readSettings(flags, environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return 'accepted'
+}
+
+test('without flags and environment the server is local and keyless', () => {
+  expect(readSettings({}, {})).toEqual({
+    host: '127.0.0.1',
+    port: 4319,
+    dataDir: './.countersign',
+    configFile: undefined,
+    logLevel: 'info',
+    bootstrapKey: undefined,
+    models: { openai: {}, anthropic: {}, google: {}, openaiCompatible: {} },
+  })
+})
+
+test('flags go before the environment, and an empty variable is no variable', () => {
+  const environment = {
+    COUNTERSIGN_HOST: '0.0.0.0',
+    COUNTERSIGN_PORT: '5000',
+    COUNTERSIGN_DATA: '/data',
+    COUNTERSIGN_CONFIG: 'a.yaml',
+    COUNTERSIGN_LOG_LEVEL: 'debug',
+    DATABASE_URL: '',
+  }
+  expect(readSettings({}, environment)).toMatchObject({
+    host: '0.0.0.0',
+    port: 5000,
+    dataDir: '/data',
+    configFile: 'a.yaml',
+    logLevel: 'debug',
+  })
+  const flags = { host: '::1', port: 0, data: './d', config: 'b.yaml', logLevel: 'warn' }
+  expect(readSettings(flags, environment)).toMatchObject({ host: '::1', port: 0, dataDir: './d', configFile: 'b.yaml', logLevel: 'warn' })
+})
+
+test("the providers' usual variables are read, addresses without their trailing slash", () => {
+  const { models } = readSettings(
+    {},
+    {
+      OPENAI_API_KEY: 'k1',
+      OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/',
+      ANTHROPIC_API_KEY: 'k2',
+      ANTHROPIC_BASE_URL: 'http://a',
+      GEMINI_API_KEY: 'k3',
+      GOOGLE_BASE_URL: 'http://g',
+      OPENAI_COMPATIBLE_API_KEY: 'k4',
+      OPENAI_COMPATIBLE_BASE_URL: 'http://c/v1',
+    },
+  )
+  expect(models).toEqual({
+    openai: { apiKey: 'k1', baseUrl: 'http://127.0.0.1:9/v1' },
+    anthropic: { apiKey: 'k2', baseUrl: 'http://a' },
+    google: { apiKey: 'k3', baseUrl: 'http://g' },
+    openaiCompatible: { apiKey: 'k4', baseUrl: 'http://c/v1' },
+  })
+  const both = readSettings({}, { GOOGLE_GENERATIVE_AI_API_KEY: 'first', GEMINI_API_KEY: 'second' })
+  expect(both.models.google?.apiKey).toBe('first')
+})
+
+test('what cannot be used is named with the flag or variable it came from', () => {
+  expect(refusal({ port: '70000' }, {})).toBe('--port: must be a port from 0 to 65535, not "70000"')
+  expect(refusal({}, { COUNTERSIGN_PORT: '80a' })).toBe('COUNTERSIGN_PORT: must be a port from 0 to 65535, not "80a"')
+  expect(refusal({}, { COUNTERSIGN_LOG_LEVEL: 'loud' })).toMatch(/^COUNTERSIGN_LOG_LEVEL: must be one of fatal, /)
+  expect(refusal({ databaseUrl: 'postgres://u:p@h/d' }, {})).toMatch(/^--database-url: Postgres is not supported by this version/)
+  expect(refusal({}, { DATABASE_URL: 'postgres://u:p@h/d' })).toMatch(/^DATABASE_URL: Postgres is not supported by this version/)
+  expect(refusal({}, { OPENAI_BASE_URL: 'api.openai.com' })).toBe('OPENAI_BASE_URL: must be an http:// or https:// address')
+})
+
+test('a bootstrap key is long enough to be a secret, and never shown', () => {
+  const key = 'k'.repeat(24)
+  expect(readSettings({}, { COUNTERSIGN_BOOTSTRAP_KEY: key }).bootstrapKey).toBe(key)
+  expect(refusal({}, { COUNTERSIGN_BOOTSTRAP_KEY: 'too-short' })).toBe(
+    'COUNTERSIGN_BOOTSTRAP_KEY: must have at least 24 characters, it has 9',
+  )
+  const spaced = refusal({}, { COUNTERSIGN_BOOTSTRAP_KEY: `${'s'.repeat(30)} x` })
+  expect(spaced).toMatch(/^COUNTERSIGN_BOOTSTRAP_KEY: must be printable ASCII/)
+  expect(spaced).not.toContain('ssss')
+})
+
+test('every problem is told at once', () => {
+  expect(refusal({ port: 'x' }, { DATABASE_URL: 'postgres://h', COUNTERSIGN_BOOTSTRAP_KEY: 'x' }).split('\n')).toHaveLength(3)
+})

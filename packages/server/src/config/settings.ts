@@ -1,0 +1,88 @@
+import type { ModelSettings, ProviderSettings } from '../models/settings.ts'
+import type { SetupProblem } from '../tools/index.ts'
+import { ConfigError } from './config-error.ts'
+import type { Environment } from './environment.ts'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const MIN_KEY_CHARACTERS = 24
+
+/** What the command line may say; it goes before the environment. */
+export interface SettingsFlags {
+  host?: string | undefined
+  port?: string | number | undefined
+  data?: string | undefined
+  config?: string | undefined
+  databaseUrl?: string | undefined
+  logLevel?: string | undefined
+}
+
+/** How this process runs, from flags and environment. */
+export interface Settings {
+  host: string
+  /** 0 takes any free port. */
+  port: number
+  /** As given: a relative one is meant from the working directory. */
+  dataDir: string
+  configFile: string | undefined
+  logLevel: LogLevel
+  /** An admin person's key, at least 24 characters. A secret. */
+  bootstrapKey: string | undefined
+  /** Keys are secrets. */
+  models: ModelSettings
+}
+
+/**
+ * The settings of this process: flags, then environment, then defaults. An empty variable counts as not set.
+ * @param environment Usually `process.env`; this is the only function that is given it, and {@link loadConfig}.
+ * @throws ConfigError naming every flag or variable that cannot be used, never the value of a secret.
+ * @example
+ * readSettings({ port: '8080' }, { COUNTERSIGN_DATA: '/var/lib/countersign' }).port // 8080
+ */
+export function readSettings(flags: SettingsFlags, environment: Environment): Settings {
+  const problems: SetupProblem[] = []
+  const fault = (name: string, message: string) => problems.push({ path: [name], message })
+  const variable = (name: string): string | undefined => environment[name] || undefined
+  /** The value and whom to blame for it. */
+  const setting = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: string): [value: string, from: string] =>
+    flags[flag] === undefined ? [variable(name) ?? fallback, name] : [String(flags[flag]), flagName]
+  const provider = (keys: readonly string[], baseUrlName: string): ProviderSettings => {
+    const baseUrl = variable(baseUrlName)
+    if (baseUrl !== undefined && !isHttpUrl(baseUrl)) fault(baseUrlName, 'must be an http:// or https:// address')
+    return { apiKey: keys.map(variable).find((key) => key !== undefined), baseUrl: baseUrl?.replace(/\/+$/, '') }
+  }
+
+  const [host] = setting('host', '--host', 'COUNTERSIGN_HOST', '127.0.0.1')
+  const [portText, portFrom] = setting('port', '--port', 'COUNTERSIGN_PORT', '4319')
+  if (!/^\d{1,5}$/.test(portText) || Number(portText) > 65_535) fault(portFrom, `must be a port from 0 to 65535, not "${portText}"`)
+  const [levelText, levelFrom] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
+  const logLevel = LOG_LEVELS.find((level) => level === levelText)
+  if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not "${levelText}"`)
+  const [databaseUrl, databaseFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
+  if (databaseUrl !== '') fault(databaseFrom, 'Postgres is not supported by this version; take it out to use the built-in database')
+  const bootstrapKey = variable('COUNTERSIGN_BOOTSTRAP_KEY')
+  if (bootstrapKey !== undefined && !/^[\x21-\x7e]*$/.test(bootstrapKey)) {
+    fault('COUNTERSIGN_BOOTSTRAP_KEY', 'must be printable ASCII without spaces: it is sent in a header')
+  } else if (bootstrapKey !== undefined && bootstrapKey.length < MIN_KEY_CHARACTERS) {
+    fault('COUNTERSIGN_BOOTSTRAP_KEY', `must have at least ${MIN_KEY_CHARACTERS} characters, it has ${bootstrapKey.length}`)
+  }
+  const models: ModelSettings = {
+    openai: provider(['OPENAI_API_KEY'], 'OPENAI_BASE_URL'),
+    anthropic: provider(['ANTHROPIC_API_KEY'], 'ANTHROPIC_BASE_URL'),
+    google: provider(['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'], 'GOOGLE_BASE_URL'),
+    openaiCompatible: provider(['OPENAI_COMPATIBLE_API_KEY'], 'OPENAI_COMPATIBLE_BASE_URL'),
+  }
+  if (problems.length > 0 || !logLevel) throw new ConfigError(undefined, problems)
+  return {
+    host,
+    port: Number(portText),
+    dataDir: setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')[0],
+    configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
+    logLevel,
+    bootstrapKey,
+    models,
+  }
+}
+
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fillJson, fillWords, namesIn, readJsonTemplate, readTemplate, textsIn } from './template.ts'
+
+const words = (text: string, args: JsonObject) => fillWords(readTemplate(text), args)
+const json = (template: JsonValue, args: JsonObject) => fillJson(readJsonTemplate(template), args)
+
+test('a template puts values where its placeholders are, and nowhere else', () => {
+  expect(words('Set order {orderId} to {newStatus}', { orderId: 'O-1', newStatus: '{orderId}' })).toBe('Set order O-1 to {orderId}')
+  expect(words('{{literal}} costs $' + '{amount}', { amount: 5 })).toBe('{literal} costs $5')
+  expect(words('{items}', { items: [{ sku: 'A' }] })).toBe('[{"sku":"A"}]')
+})
+
+test('a placeholder reads own members only', () => {
+  expect(words('{constructor} {toString}', {})).toBe('(none) (none)')
+  expect(json({ a: '{constructor}' }, {})).toEqual({})
+})
+
+test('a brace that is no placeholder is refused', () => {
+  for (const text of ['{', '}', '{ }', '{}', '{a b}', '{a', 'a}', '{result.}', '{1a}', '{a.b}'])
+    expect(() => readTemplate(text), text).toThrow(/lone/)
+})
+
+test('a string that is one placeholder keeps the type of its value; in a text it is text', () => {
+  for (const value of [1, true, null, 'x', [1], { a: 1 }]) {
+    expect(json({ field: '{v}' }, { v: value })).toEqual({ field: value })
+    expect(json({ field: 'v={v}' }, { v: value })).toEqual({ field: `v=${typeof value === 'string' ? value : JSON.stringify(value)}` })
+  }
+})
+
+test('what depends on an absent value is left out, and only that', () => {
+  const template = { a: '{x}', b: 'has {x} in it', c: ['{x}', '{y}', 1], d: { e: '{x}', f: null } }
+  expect(json(template, { y: 'Y' })).toEqual({ c: ['Y', 1], d: { f: null } })
+  expect(json('{x}', {})).toBeUndefined()
+})
+
+test('any text without braces is its own template', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.dictionary(fc.string(), fc.string()), (text, args) => {
+      const escaped = text.replaceAll('{', '{{').replaceAll('}', '}}')
+      expect(json(escaped, args)).toBe(text)
+    }),
+  )
+})
+
+test('a value never becomes a template: filling is one pass', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      expect(json({ out: '{a}|{b}' }, { a, b })).toEqual({ out: `${a}|${b}` })
+    }),
+  )
+})
+
+test('a body of JSON without braces in its texts is sent as it stands', () => {
+  const text = fc.string().map((any) => any.replaceAll(/[{}]/g, ''))
+  const { tree } = fc.letrec<{ tree: JsonValue; leaf: JsonValue }>((tie) => ({
+    tree: fc.oneof({ maxDepth: 4 }, tie('leaf'), fc.array(tie('tree')), fc.dictionary(fc.string(), tie('tree'))),
+    leaf: fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null)),
+  }))
+  fc.assert(
+    fc.property(tree, (body) => {
+      expect(textsIn(readJsonTemplate(body)).flatMap(namesIn)).toEqual([])
+      expect(JSON.stringify(json(body, { a: 1 }))).toBe(JSON.stringify(body))
+    }),
+  )
+})
