@@ -103,6 +103,9 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
     return [modelError('model_broken_stream', `${model} left a tool call unfinished${names}`)]
   }
   const { calls, providerData } = step.end()
+  if (report.argumentCharacters > calls.reduce((sum, call) => sum + call.argumentsText.length, 0)) {
+    return [modelError('model_broken_stream', `${model} sent arguments that belong to none of its tool calls`)]
+  }
   const reason = calls.length > 0 ? 'tool_calls' : 'stop'
   return [...calls, { type: 'finish', reason, ...usage, ...(providerData !== undefined && { providerData }) }]
 }

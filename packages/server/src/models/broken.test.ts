@@ -84,6 +84,16 @@ test('a call that goes on after the finish of another is no call until the answe
   ])
 })
 
+test('arguments that cannot be told which call they belong to are not dropped: the step is a broken stream', async () => {
+  const fragment = (text: string) => chunk({ tool_calls: [{ function: { arguments: text } }] })
+  const body = sse(chunk(call(0, '', 'erase', 'a')), chunk(call(1, '', 'erase', 'b')), fragment('{"all":true}'), chunk({}, 'tool_calls'))
+  for (const vendor of ['OpenAI', 'Some vendor']) {
+    const events = await ask('openai-chat', body, { vendor })
+    expect(callsOf(events)).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'error', code: 'model_broken_stream' })
+  }
+})
+
 test('an answer cut off by its length is a finish with length and has no calls', async () => {
   const body = sse(chunk(call(0, '{"amount": 10', 'refund', 'a')), chunk({}, 'length'), '[DONE]')
   expect((await ask('openai-chat', body)).at(-1)).toMatchObject({ type: 'finish', reason: 'length' })

@@ -1,7 +1,7 @@
 import { readJson } from './json.ts'
 
 /** More than any answer needs, and little enough that a runaway provider cannot fill our memory. */
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const MAX_FOREIGN_CHARACTERS = 4096
 
 /** What went over the wire in one step, beside what the provider package made of it. */
@@ -12,6 +12,8 @@ export interface WireReport {
   foreign: string
   /** OpenAI chat only: a tool call went on after the last finish reason and nothing closed the answer after it. */
   callAfterFinish: boolean
+  /** OpenAI chat only: how many characters of arguments were sent for all calls together. */
+  argumentCharacters: number
   timedOut: boolean
   tooLarge: boolean
 }
@@ -28,7 +30,15 @@ export interface WireWatch {
  * @param timeoutMs The longest silence, before the answer and between two chunks.
  */
 export function watchWire({ timeoutMs, maxBytes = MAX_ANSWER_BYTES }: { timeoutMs: number; maxBytes?: number }): WireWatch {
-  const report: WireReport = { events: 0, contentType: '', foreign: '', callAfterFinish: false, timedOut: false, tooLarge: false }
+  const report: WireReport = {
+    events: 0,
+    contentType: '',
+    foreign: '',
+    callAfterFinish: false,
+    argumentCharacters: 0,
+    timedOut: false,
+    tooLarge: false,
+  }
 
   const watchedFetch: typeof fetch = async (input, init) => {
     const silence = new AbortController()
@@ -113,14 +123,21 @@ function sseReader(report: WireReport) {
   }
 }
 
+interface ChatChunk {
+  choices?: { delta?: { tool_calls?: { function?: { arguments?: unknown } }[] | null } | null; finish_reason?: unknown }[]
+}
+
 // Cerebras sends a second call after the finish reason of the first; the packages wait for the end of the stream and then trust the
-// first finish, so a connection cut inside the second call would pass for a whole answer.
+// first finish, so a connection cut inside the second call would pass for a whole answer. They also drop fragments that they cannot
+// tell which call to add to, and a call that lost all its arguments looks like one that has none.
 function noteChatChunk(report: WireReport, data: string): void {
   if (data === '[DONE]') report.callAfterFinish = false
   if (!data.includes('"choices"')) return
-  const chunk = readJson(data) as { choices?: { delta?: { tool_calls?: unknown[] | null } | null; finish_reason?: unknown }[] } | undefined
-  const choice = chunk?.choices?.[0]
+  const choice = (readJson(data) as ChatChunk | undefined)?.choices?.[0]
   if (!choice) return
-  if (choice.delta?.tool_calls?.length) report.callAfterFinish = true
+  for (const call of choice.delta?.tool_calls ?? []) {
+    report.callAfterFinish = true
+    if (typeof call.function?.arguments === 'string') report.argumentCharacters += call.function.arguments.length
+  }
   if (choice.finish_reason) report.callAfterFinish = false
 }
