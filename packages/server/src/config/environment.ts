@@ -10,16 +10,21 @@ const VARIABLE = /\$\{([^{}]*)\}/g
  * A route table with `${NAME}` in its headers and base addresses replaced from the environment. Only there: everything else is shown
  * to people or to the model, and {@link refuseVariables} keeps secrets out of it.
  * @param report Takes each problem with its path inside the table; values of variables are never part of it.
+ * @returns The table, and the values that went into its headers.
  */
-export function fillTable(table: RouteTable, environment: Environment, report: Report): RouteTable {
+export function fillTable(table: RouteTable, environment: Environment, report: Report): { routes: RouteTable; secrets: string[] } {
+  const secrets = Object.values(table.headers).flatMap((text) =>
+    [...text.matchAll(VARIABLE)].map((match) => environment[match[1] ?? ''] ?? ''),
+  )
   const headers = Object.entries(table.headers).map(([name, text]) => [name, fill(text, ['headers', name], 'unset', environment, report)])
   const publicUrl = table.publicUrl && fillAddress(table.publicUrl, 'publicUrl', environment, report)
-  return {
+  const routes = {
     ...table,
     baseUrl: fillAddress(table.baseUrl, 'baseUrl', environment, report),
     ...(publicUrl !== undefined && { publicUrl }),
     headers: Object.fromEntries(headers),
   }
+  return { routes, secrets: secrets.filter((value) => value !== '') }
 }
 
 /** The origin of an address is shown, so a variable in it has to be an address itself and not a secret pasted into one. */

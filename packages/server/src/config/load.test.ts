@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_POLICY } from '@countersign/core'
@@ -240,6 +242,27 @@ test('a variable goes into headers and base addresses; its value is in no error'
   expect(message).toContain('tools.shop.routes.baseUrl: must be an http:// or https:// address')
   expect(message).toContain('tools.shop.routes.headers.authorization: is not a valid header')
   expect(message).not.toMatch(/secret-by-mistake|123456/)
+})
+
+test("a remote brain's address may come from a variable; any other model may not", async () => {
+  const agents = (model: string) => ({ agents: { desk: { model } } })
+  const config = await openConfig(agents(`remote/\${BRAIN_URL}/chat`), { environment: { BRAIN_URL: 'http://127.0.0.1:5' }, folder: '.' })
+  expect(config.agents[0]?.model).toBe('remote/http://127.0.0.1:5/chat')
+  const place = 'countersign.yaml: agents.desk.model'
+  expect(await refusal(agents(`remote/\${BRAIN_URL}`))).toBe(`${place}: needs the environment variable BRAIN_URL, which is not set`)
+  expect(await refusal(agents(`remote/http://\${HOST}`))).toMatch(`${place}: may have a variable only right after remote/`)
+  expect(await refusal(agents(`openai/\${MODEL}`))).toMatch(`${place}: cannot hold \${MODEL}`)
+})
+
+test('a value from the environment does not come back from the service, whatever its header is called', async () => {
+  const server = createServer((request, response) => response.end(JSON.stringify(request.headers)))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = shop({ baseUrl, headers: { 'x-shop': `v=\${SHOP_TOKEN}` }, tools: { x: { method: 'GET', path: '/x' } } })
+  const { tools } = await openConfig(config, { environment: ENVIRONMENT, folder: '.' })
+  const context = { actionId: 'a', idempotencyKey: 'k', signal: new AbortController().signal, principalId: undefined }
+  expect(await tools.byName('shop.x')?.execute({}, context)).toMatchObject({ 'x-shop': 'v=[secret]' })
+  await new Promise((done) => server.close(done))
 })
 
 test('a file that cannot be read, parsed or used is named', async () => {

@@ -105,7 +105,7 @@ function readGroups(groups: z.output<typeof ConfigShape>['tools'], environment: 
         if (!table) return []
         refuseVariables(table.tools, [...path, 'tools'], report)
         const filled = fillTable(table, environment, (problem) => report({ path: [...path, ...problem.path], message: problem.message }))
-        return [[name, { prefix, routes: filled }]]
+        return [[name, { prefix, ...filled }]]
       } else if (kind === 'tools') {
         const tools = parse(GROUP_KINDS.tools, rest[kind], [...place, kind], report)
         return tools ? [[name, { prefix, tools }]] : []

@@ -1,5 +1,5 @@
 export { type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
-export { type Finding, zodFindings } from './issues.ts'
+export { zodFindings } from './issues.ts'
 export { fitsTool, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
-export { Route, RouteTable, type RouteTableInput } from './route-schema.ts'
+export { RouteTable, type RouteTableInput } from './route-schema.ts'
 export { dotted, SetupError, type SetupProblem } from './setup-error.ts'

@@ -7,8 +7,11 @@ import { openRouteTable } from './route-table.ts'
 import { SetupError, type SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
-/** Tools from one source. `prefix: false` leaves the group's name out of the tools' names. */
-export type ToolGroup = { prefix: boolean } & ({ routes: RouteTable } | { tools: readonly CodedTool[] })
+/**
+ * Tools from one source. `prefix: false` leaves the group's name out of the tools' names; `secrets` are texts in the headers of `routes`
+ * that must not come back in any answer.
+ */
+export type ToolGroup = { prefix: boolean } & ({ routes: RouteTable; secrets?: readonly string[] } | { tools: readonly CodedTool[] })
 
 /** All tools of a configuration, found by name or by an agent's globs. */
 export interface ToolRegistry {
@@ -51,7 +54,9 @@ export function openTools(groups: Readonly<Record<string, ToolGroup>>): ToolRegi
 
 function openGroup(source: ToolGroup, nameOf: (name: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
   if ('routes' in source) {
-    return openRouteTable(source.routes, nameOf, ({ path, message }) => report({ path: ['routes', ...path], message }))
+    return openRouteTable(source.routes, source.secrets ?? [], nameOf, ({ path, message }) =>
+      report({ path: ['routes', ...path], message }),
+    )
   }
   return source.tools.map((tool, index) => {
     if (!NAME.test(tool.name)) report({ path: ['tools', index], message: `has a name that cannot be used: ${tool.name}` })

@@ -22,10 +22,16 @@ const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type'
 
 /**
  * The tools of a route table.
+ * @param secrets Texts in its headers that must not come back, besides those of headers that are secrets by name.
  * @param nameOf Makes a tool's name from the route's.
  * @param report Takes each problem of the table, with its path inside it; a route with a problem yields no tool.
  */
-export function openRouteTable(table: RouteTable, nameOf: (route: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
+export function openRouteTable(
+  table: RouteTable,
+  secrets: readonly string[],
+  nameOf: (route: string) => string,
+  report: (problem: SetupProblem) => void,
+): ToolDraft[] {
   const base = readBase('baseUrl', table.baseUrl, report)
   const publicBase = readBase('publicUrl', table.publicUrl ?? table.baseUrl, table.publicUrl === undefined ? () => {} : report)
   for (const [name, value] of Object.entries(table.headers)) {
@@ -35,7 +41,7 @@ export function openRouteTable(table: RouteTable, nameOf: (route: string) => str
   return Object.entries(table.tools).flatMap(([key, route]) => {
     const read = readRoute(route, ({ path, message }) => report({ path: ['tools', key, ...path], message }))
     if (!base || !publicBase || !read) return []
-    const service = { base, publicBase, headers: table.headers, secrets: secretsOf(table.headers) }
+    const service = { base, publicBase, headers: table.headers, secrets: secretsOf(table.headers, secrets) }
     if (read.resultUrl && linkOrigin(read, publicBase) === undefined) {
       report({ path: ['tools', key, 'resultUrl'], message: 'must be a path or an http(s) address with a fixed host' })
     }

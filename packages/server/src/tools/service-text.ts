@@ -29,18 +29,24 @@ export function serviceMessage(body: JsonValue | undefined): string | undefined 
   return line.length > MAX_MESSAGE_CHARACTERS ? `${line.slice(0, MAX_MESSAGE_CHARACTERS - 1).toWellFormed()}…` : line
 }
 
-/** Header values that are no secrets, whatever they hold. */
-const PLAIN_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+/** Headers whose value is a secret wherever it was taken from. */
+const SECRET_HEADER = /auth|cookie|credential|key|password|secret|session|token/i
 /** Shorter ones would blank out ordinary words of an answer. */
 const MIN_SECRET_CHARACTERS = 6
+const SCHEME = /^(basic|bearer|digest|apikey|token)$/i
 
-/** The texts of a route table's headers that must never leave this process except in those headers, longest first. */
-export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
-  const found = Object.entries(headers)
-    .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
-    .flatMap(([, value]) => [value.trim(), ...value.trim().split(/[\s=;,]+/)])
-    .filter((text) => text.length >= MIN_SECRET_CHARACTERS && !/^(bearer|basic|digest|token|apikey)$/i.test(text))
-  return [...new Set(found)].sort((a, b) => b.length - a.length)
+/**
+ * The texts that must never leave this process except in a route table's headers, longest first.
+ * @param known Secrets by origin: what the configuration took from the environment. Headers that are secrets by their name are added.
+ */
+export function secretsOf(headers: Readonly<Record<string, string>>, known: readonly string[]): string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value.trim()] : []))
+  const pieces = [...known, ...values].flatMap((value) => [value, ...value.split(/[\s;,]+/)])
+  // Of `session=abc` the value is the secret; the name is an ordinary word.
+  const found = pieces.flatMap((piece) => (/^[\w-]+=[^=]/.test(piece) ? [piece, piece.slice(piece.indexOf('=') + 1)] : [piece]))
+  return [...new Set(found)]
+    .filter((text) => text.length >= MIN_SECRET_CHARACTERS && !SCHEME.test(text))
+    .sort((a, b) => b.length - a.length)
 }
 
 /** An answer without the secrets that its request carried: a service may echo headers into a body or an error. */

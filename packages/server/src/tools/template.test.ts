@@ -37,7 +37,7 @@ test('what depends on an absent value is left out, and only that', () => {
 
 test('any text without braces is its own template', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.dictionary(fc.string(), fc.string()), (text, args) => {
+    fc.property(fc.string(), fc.dictionary(fc.string(), fc.string()), (text, args) => {
       const escaped = text.replaceAll('{', '{{').replaceAll('}', '}}')
       expect(json(escaped, args)).toBe(text)
     }),
