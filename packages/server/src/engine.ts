@@ -1,9 +1,9 @@
-import type { PolicyDocument } from '@countersign/core'
+import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import { createDispatch, createEventHub, type EventHub } from './dispatch/index.ts'
 import { type Clock, createGate, type Gate } from './gate/index.ts'
-import { openSqlite, type Store, sessions } from './store/index.ts'
+import { openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
@@ -24,6 +24,8 @@ export interface Engine {
   readonly agentLoop: AgentLoop
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
+  /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
+  savePrincipal(principal: Principal): Promise<void>
   /** Resolves when nothing is under way: everything waits for a person or is done. */
   idle(): Promise<void>
   /** Stops model calls, lets running tools finish for at most `drainMs` (default 10_000), closes the database. What is cut off is taken up by the next start. */
@@ -67,6 +69,8 @@ export async function openEngine({ dataDir, agents, tools, policy, log, clock = 
     agentLoop,
     agents: byName,
     hub,
+    savePrincipal: (principal) =>
+      store.transact(() => principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })),
     idle: dispatch.idle,
     async close(drainMs = 10_000) {
       dispatch.stop()

@@ -46,7 +46,13 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
   const streams = createStreams()
   let isReady = true
   try {
-    const directory = await openDirectory({ store, clock, bootstrapKey: settings.bootstrapKey, localName: userInfo().username })
+    const directory = await openDirectory({
+      store,
+      clock,
+      savePrincipal: engine.savePrincipal,
+      bootstrapKey: settings.bootstrapKey,
+      localName: userInfo().username,
+    })
     const app = await createApp({
       store,
       gate: engine.gate,

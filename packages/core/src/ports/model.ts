@@ -61,7 +61,7 @@ export type ModelEvent =
   | { type: 'text'; delta: string }
   | { type: 'reasoning'; delta: string }
   /** The name of a call is known; `key` tells calls of this step apart and is nothing else. */
-  | { type: 'tool_call_start'; key: string; name: string }
+  | { type: 'tool_call_start'; key: string; providerCallId?: string; name: string }
   /** A whole call. `argumentsText` is what the model wrote: unparsed, untrusted, possibly empty for a tool without arguments. */
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
   | { type: 'finish'; reason: FinishReason; usage?: Usage; providerData?: JsonValue }

@@ -37,8 +37,8 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
   const now = parts.clock.nowMs()
   return parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
-      yield* findVisibleSession(sessionId, caller)
-      const writer = yield* writeSession(outbox, sessionId, now)
+      const session = yield* findVisibleSession(sessionId, caller)
+      const writer = yield* writeSession(outbox, session, now)
       const open = yield* actions.openActions.all({ session_id: sessionId })
       const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const all = input.verdict === 'approve_all'

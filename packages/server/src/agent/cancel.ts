@@ -12,9 +12,9 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
   const now = parts.clock.nowMs()
   const session = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
-      yield* findVisibleSession(sessionId, caller)
+      const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
-      const writer = yield* writeSession(outbox, sessionId, now)
+      const writer = yield* writeSession(outbox, session, now)
       const run = yield* sessions.newestRun.first({ session_id: sessionId })
       if (run?.state === 'open') {
         const reason = `Cancelled by ${caller.principal.name}`

@@ -10,11 +10,15 @@ export interface Deltas {
   text(content: string): void
   reasoning(content: string): void
   toolCallStart(id: string, name: string): void
-  /** Drops what was not written: the whole message is stored, or nothing is. */
-  close(): void
+  /**
+   * Ends the writing. Pieces of text that were not written are dropped, the whole message is stored in their place; what else was not
+   * said yet is handed back to be stored with it.
+   */
+  close(): NewEvent[]
 }
 
-export function openDeltas(parts: AgentParts, sessionId: string, messageId: string): Deltas {
+/** @param apiName The name of a tool in the API, for the name that the model used. */
+export function openDeltas(parts: AgentParts, sessionId: string, messageId: string, apiName: (name: string) => string): Deltas {
   let pending: NewEvent[] = []
   let timer: NodeJS.Timeout | undefined
   let isWriting = false
@@ -53,10 +57,13 @@ export function openDeltas(parts: AgentParts, sessionId: string, messageId: stri
   return {
     text: (content) => push({ type: 'delta', data: { messageId, content } }),
     reasoning: (content) => push({ type: 'reasoning_delta', data: { messageId, content } }),
-    toolCallStart: (id, name) => push({ type: 'tool_call_start', data: { toolCall: { id, name } } }),
+    toolCallStart: (id, name) => push({ type: 'tool_call_start', data: { toolCall: { id, name: apiName(name) } } }),
     close: () => {
       isClosed = true
       clearTimeout(timer)
+      const unsaid = pending.filter((event) => event.type === 'tool_call_start')
+      pending = []
+      return unsaid
     },
   }
 }

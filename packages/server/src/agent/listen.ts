@@ -1,9 +1,10 @@
 import type { Model, ModelRequest, Usage } from '@countersign/core'
+import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
 
 export interface HeardCall {
-  key: string
-  providerCallId: string | undefined
+  /** The id of the call in the session. */
+  id: string
   name: string
   argumentsText: string
 }
@@ -24,7 +25,7 @@ const MAX_TEXT = 2_000_000
 const MAX_CALLS = 128
 
 /** Hears one model call to its end, passing text on as it comes. Never throws for what the model does. */
-export async function listenToModel(model: Model, request: ModelRequest, deltas: Deltas): Promise<Heard> {
+export async function listenToModel(model: Model, request: ModelRequest, deltas: Deltas, callIds: CallIds): Promise<Heard> {
   const heard: Heard = { text: '', calls: [], usage: undefined, providerData: undefined, cut: false, failure: undefined }
   let isWhole = false
   let started = 0
@@ -37,9 +38,9 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         deltas.reasoning(event.delta)
       } else if (event.type === 'tool_call_start') {
         started++
-        deltas.toolCallStart(event.key, event.name)
+        deltas.toolCallStart(await callIds.of(event.key, event.providerCallId), event.name)
       } else if (event.type === 'tool_call') {
-        heard.calls.push({ key: event.key, providerCallId: event.providerCallId, name: event.name, argumentsText: event.argumentsText })
+        heard.calls.push({ id: await callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
       } else if (event.type === 'error') {
         heard.failure = { code: event.code, error: event.message }
         break

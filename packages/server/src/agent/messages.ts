@@ -57,9 +57,9 @@ export async function postMessage(parts: AgentParts, sessionId: string, content:
   const now = parts.clock.nowMs()
   return parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
-      yield* findVisibleSession(sessionId, caller)
+      const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
-      const writer = yield* writeSession(outbox, sessionId, now)
+      const writer = yield* writeSession(outbox, session, now)
       const open = yield* actions.openActions.all({ session_id: sessionId })
       const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined

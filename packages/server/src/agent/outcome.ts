@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { makeId, type Principal, type ToolCall, type Usage } from '@countersign/core'
+import { isSettled, makeId, type NewEvent, type Principal, type ToolCall, type Usage } from '@countersign/core'
 import { insertPrepared, type SessionWriter, viewAction, writeSession } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { type ActionRow, events, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
@@ -22,11 +22,14 @@ interface StepResult extends StepOf {
   heard: Heard
   calls: PreparedCall[]
   requestedBy: Principal
+  /** Events of the step that its stream had no time for. */
+  unsaid: NewEvent[]
 }
 
 /**
  * Stores a whole step: the message, its actions with their verdicts, the refused calls' results, the request to people, the end of the
- * run when nothing was called. False when another loop made this step or the run has ended meanwhile: then nothing is stored.
+ * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
+ * Nothing is stored when another loop made this step or the run has ended meanwhile.
  */
 export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean> {
   const now = parts.clock.nowMs()
@@ -34,8 +37,10 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
     const run = yield* countStep(step, step.heard.usage ?? NO_USAGE, now)
     if (!run) return false
     const { messageId, heard, calls } = step
+    let isAnswered = false
     const writer = yield* writeSession(outbox, step.session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
+    for (const event of step.unsaid) yield* writer.event(event, messageId)
     const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
     if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
     if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
@@ -46,9 +51,10 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
     } else {
       const rows = yield* insertCalls(outbox, writer, step, now)
       yield* askPeople(writer, run.id, rows, now)
+      isAnswered = rows.every((row) => isSettled(row.state))
     }
     yield* writer.finish()
-    return true
+    return isAnswered
   })
 }
 
@@ -133,12 +139,12 @@ interface Failure extends StepOf {
 }
 
 /** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
-export async function failRun(parts: AgentParts, { session, run, messageId, text, code, error }: Failure): Promise<boolean> {
+export async function failRun(parts: AgentParts, { session, run, messageId, text, code, error }: Failure): Promise<false> {
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
   return parts.store.transact(function* (outbox) {
     const ended = yield* sessions.endRun.first({ id: run.id, state: 'failed', now })
-    if (!ended) return false
+    if (!ended) return false as const
     const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
@@ -146,6 +152,6 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
     yield* writer.event({ type: 'error', data: { code, error, runId: run.id } })
     yield* startQueuedRun(outbox, writer, now)
     yield* writer.finish()
-    return true
+    return false as const
   })
 }

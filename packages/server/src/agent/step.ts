@@ -1,7 +1,8 @@
 import { viewPrincipal } from '../gate/view.ts'
 import type { RunRow, SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
-import { prepareCalls } from './calls.ts'
+import { openCallIds } from './call-ids.ts'
+import { findTool, prepareCalls } from './calls.ts'
 import { openDeltas } from './deltas.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
@@ -11,7 +12,7 @@ const ONE_AT_A_TIME = `When you need to change something, propose ONE action and
 /** The id of a step's message is fixed by its run and number: after a crash the same step streams into the same message again. */
 export const stepMessageId = (run: RunRow): string => `msg_${run.id.slice('run_'.length)}_${run.steps + 1}`
 
-/** Makes one model call and stores all that came of it in one transaction. False when the loop should leave the session alone. */
+/** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
 export async function takeStep(parts: AgentParts, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
   const agent = parts.agents.get(session.agent)
   const messageId = stepMessageId(run)
@@ -32,20 +33,21 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
 
   const call = new AbortController()
   state.modelCalls.set(session.id, call)
-  const deltas = openDeltas(parts, session.id, messageId)
+  const deltas = openDeltas(parts, session.id, messageId, (name) => findTool(agent, name)?.name ?? name)
   try {
     const history = await state.histories.read(parts.store, session.id, agent)
     const heard = await listenToModel(
       agent.model,
       { instructions: instructionsOf(agent), messages: history, tools: agent.tools.map(asModelTool), signal: call.signal },
       deltas,
+      openCallIds(parts, session.id),
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) return false
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
     const requestedBy = await parts.store.read(() => viewPrincipal(session.owner_id))
-    const prepared = await prepareCalls(parts, agent, session.id, heard.calls)
-    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, requestedBy })
+    const prepared = await prepareCalls(parts, agent, heard.calls)
+    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, requestedBy, unsaid: deltas.close() })
   } finally {
     deltas.close()
     if (state.modelCalls.get(session.id) === call) state.modelCalls.delete(session.id)

@@ -1,21 +1,8 @@
-import { assert, type EventDataOf, type NewEvent } from '@countersign/core'
-import { type ActionRow, events, type Outbox, type Tx } from '../store/index.ts'
+import type { EventDataOf, NewEvent } from '@countersign/core'
+import type { ActionRow, Outbox, Tx } from '../store/index.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
+import { storeEvent } from './store-event.ts'
 import { isoTime } from './view.ts'
-
-/** Appends an event about an action that belongs to no session. */
-export function* appendEvent(outbox: Outbox, event: NewEvent, subjectId: string, nowMs: number): Tx<void> {
-  const stored = yield* events.insertEvent.first({
-    session_id: null,
-    seq: null,
-    type: event.type,
-    subject_id: subjectId,
-    data: JSON.stringify(event.data),
-    created_at: nowMs,
-  })
-  assert(stored, 'an inserted event has an id')
-  outbox.events.push({ id: stored.id, sessionId: null, seq: null, event })
-}
 
 /** Opens the session of an action for writing; undefined for an action without one. */
 export function* writeSessionOf(outbox: Outbox, row: ActionRow, nowMs: number): Tx<SessionWriter | undefined> {
@@ -35,5 +22,5 @@ export function* announceUpdate(
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
   }
   if (writer) yield* writer.event(event, row.id)
-  else yield* appendEvent(outbox, event, row.id, nowMs)
+  else yield* storeEvent(outbox, event, null, row.id, nowMs)
 }

@@ -41,13 +41,12 @@ function* start(
   newKey: string | undefined,
   nowMs: number,
 ): Tx<ActionRow | undefined> {
-  const before = yield* actions.findAction.first({ id: actionId })
-  if (!before) return undefined
-  const row = yield* actions.startAction.first({ id: actionId, from, idempotency_key: newKey ?? before.idempotency_key, now: nowMs })
+  const row = yield* actions.startAction[from].first({ id: actionId, new_key: newKey ?? null, now: nowMs })
   if (!row) return undefined
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   yield* announceUpdate(outbox, writer, row, { attempt: row.attempt, idempotencyKey: row.idempotency_key, error: null }, nowMs)
-  if (writer) yield* writer.finish()
+  // Approved or executing, the session is at work either way; only a retry wakes one that had come to rest.
+  if (writer) yield* from === 'approved' ? writer.save() : writer.finish()
   return row
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Action, assert, CountersignError, type JsonObject, makeId, type Principal } from '@countersign/core'
+import { type Action, CountersignError, type JsonObject, makeId, type Principal } from '@countersign/core'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
-import { appendEvent } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
+import { storeEvent } from './store-event.ts'
 import { viewAction } from './view.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
@@ -36,7 +36,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
   const { tool } = prepared
   const id = makeId('act', nowMs, randomBytes(16))
   const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
-  const row = yield* actions.insertAction.first({
+  const row: ActionRow = {
     id,
     session_id: placement.sessionId,
     run_id: placement.runId,
@@ -49,6 +49,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     definition_hash: prepared.definitionHash,
     arguments: prepared.argumentsText,
     digest: prepared.digest,
+    revision: 1,
     description: prepared.description,
     preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
     preview_error: prepared.previewError,
@@ -60,10 +61,17 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     requested_by: requestedBy.id,
     agent: input.agent ?? null,
     executor: tool.executor,
+    attempt: 0,
+    epoch: 0,
     idempotency_key: `${id}.1`,
-    now: nowMs,
-  })
-  assert(row, 'an inserted action comes back')
+    result: null,
+    result_url: null,
+    error: null,
+    expires_at: null,
+    created_at: nowMs,
+    updated_at: nowMs,
+  }
+  yield* actions.insertAction.run({ ...row })
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
   return row
 }
@@ -109,7 +117,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
         nowMs,
       })
       const proposal = yield* viewAction(row)
-      yield* appendEvent(outbox, { type: 'action_proposed', data: { proposal } }, row.id, nowMs)
+      yield* storeEvent(outbox, { type: 'action_proposed', data: { proposal } }, null, row.id, nowMs)
       return proposal
     }),
   )

@@ -1,5 +1,6 @@
 import { assert, type NewEvent, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
-import { actions, events, type MessageRow, messages, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { actions, type MessageRow, messages, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { storeEvent } from './store-event.ts'
 import { toolResultText } from './tool-result.ts'
 import { viewMessage } from './view.ts'
 
@@ -35,25 +36,16 @@ export interface ToolResult {
   actionId?: string
 }
 
-/** Opens `sessionId` for writing in the current transaction. */
-export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number): Tx<SessionWriter> {
-  const found = yield* sessions.findSession.first({ id: sessionId })
-  assert(found, `session ${sessionId} exists`)
+/** Opens a session for writing in the current transaction; a row that was read in this very transaction spares reading it again. */
+export function* writeSession(outbox: Outbox, session: string | SessionRow, nowMs: number): Tx<SessionWriter> {
+  const found = typeof session === 'string' ? yield* sessions.findSession.first({ id: session }) : session
+  assert(found, 'the session that is written to exists')
   const row: SessionRow = { ...found }
+  const sessionId = row.id
   const waitingBefore = row.status
 
-  function* append(event: NewEvent, seq: number, subjectId: string | null): Tx<void> {
-    const stored = yield* events.insertEvent.first({
-      session_id: sessionId,
-      seq,
-      type: event.type,
-      subject_id: subjectId,
-      data: JSON.stringify(event.data),
-      created_at: nowMs,
-    })
-    assert(stored, 'an inserted event has an id')
-    outbox.events.push({ id: stored.id, sessionId, seq, event })
-  }
+  const append = (event: NewEvent, seq: number, subjectId: string | null): Tx<void> =>
+    storeEvent(outbox, event, { sessionId, seq }, subjectId, nowMs)
 
   const writer: SessionWriter = {
     row,

@@ -1,8 +1,8 @@
-import { CountersignError } from '@countersign/core'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
@@ -15,9 +15,9 @@ import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
 import { chatRoutes } from './chat.ts'
-import { consoleRoutes } from './console.ts'
+import { consoleRoutes, sendNotFound } from './console.ts'
 import { docsRoutes } from './docs.ts'
-import { handleError, sendProblem } from './errors.ts'
+import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { authenticate } from './identity/authenticate.ts'
 import type { CookieSigner } from './identity/cookie.ts'
@@ -61,7 +61,7 @@ export interface HttpParts {
 export async function createApp(parts: HttpParts): Promise<App> {
   const app: App = Fastify({
     loggerInstance: parts.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
   }).withTypeProvider<ZodTypeProvider>()
@@ -69,9 +69,6 @@ export async function createApp(parts: HttpParts): Promise<App> {
   // Shapes of answers are checked by the tests against the same schemas; at run time they only cost.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(handleError)
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`)),
-  )
   acceptStrictJson(app)
   await app.register(fastifyCookie)
   app.addHook('onSend', async (_request, reply) => {
@@ -88,7 +85,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     chatRoutes(app, parts)
     eventRoutes(app, parts)
   })
-  if (parts.consoleDir !== undefined) await consoleRoutes(app, parts.consoleDir)
+  app.setNotFoundHandler(parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir))
   await app.ready()
   return app
 }

@@ -3,12 +3,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import fastifyStatic from '@fastify/static'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app.ts'
 import { sendProblem } from './errors.ts'
 
-/** Serves the console's build: hashed files for a year, the page itself fresh each time with a nonce for its styles. */
-export async function consoleRoutes(app: App, consoleDir: string): Promise<void> {
+type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
+
+/** Without a console every unknown address is a problem document. */
+export const sendNotFound: NotFoundHandler = (request, reply) =>
+  sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`))
+
+/**
+ * Serves the console's build: hashed files for a year, the page itself fresh each time with a nonce for its styles. Returns what answers
+ * addresses that no route knows: the console's own router has some of them, so a page load gets the page.
+ */
+export async function consoleRoutes(app: App, consoleDir: string): Promise<NotFoundHandler> {
   const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
   await app.register(fastifyStatic, { root: join(consoleDir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d', index: false })
 
@@ -25,16 +34,10 @@ export async function consoleRoutes(app: App, consoleDir: string): Promise<void>
       .send(page.replaceAll('__CSP_NONCE__', nonce))
   }
   app.get('/', { schema: { hide: true } }, (_request, reply) => sendPage(reply))
-  // Addresses of the console's own router are pages; everything under /api, and anything that is not a page load, is a plain 404.
-  app.setNotFoundHandler((request, reply) => {
+  return (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
-    if (
-      request.method === 'GET' &&
-      !path.startsWith('/api/') &&
-      !path.startsWith('/assets/') &&
-      (request.headers.accept ?? '').includes('text/html')
-    )
-      return sendPage(reply)
-    sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${path}`))
-  })
+    const isPage = request.method === 'GET' && !/^\/(api|assets)\//.test(path) && (request.headers.accept ?? '').includes('text/html')
+    if (isPage) sendPage(reply)
+    else sendNotFound(request, reply)
+  }
 }

@@ -35,8 +35,9 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
     const stream = streams.open(request, reply)
     let lastId: number | undefined
     let early: StoredEvent[] | undefined = []
-    const sendLive = ({ id, event }: { id: number; event: NewEvent }) => {
-      if ((event.type !== 'action_proposed' && event.type !== 'action_update') || id <= (lastId ?? 0) || stream.isClosed) return
+    const sendLive = ({ id, event }: { id: number | null; event: NewEvent }) => {
+      if (id === null || (event.type !== 'action_proposed' && event.type !== 'action_update') || id <= (lastId ?? 0) || stream.isClosed)
+        return
       lastId = id
       if (isVisible(event)) stream.send({ type: event.type, id, data: event.data })
     }

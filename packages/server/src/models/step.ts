@@ -35,7 +35,7 @@ export function collectStep(): Step {
   const start = (id: string, name: string): ModelEvent => {
     const key = `call-${++started}`
     open.push({ id, key, name })
-    return { type: 'tool_call_start', key, name }
+    return { type: 'tool_call_start', key, providerCallId: id, name }
   }
 
   // A hosted shell looks like a call for us until its result comes in the same stream: it ran there, and must not run here as well.

@@ -1,70 +1,43 @@
 import { sql } from 'kysely'
-import { ask, question, type Tx } from './query.ts'
+import { ask, lit, question, type Tx } from './query.ts'
 import type { ActionRow, VoteRow } from './schema.ts'
 
-type Insert = Pick<
-  ActionRow,
-  | 'id'
-  | 'session_id'
-  | 'run_id'
-  | 'message_id'
-  | 'tool_call_id'
-  | 'position'
-  | 'tool'
-  | 'effect'
-  | 'destination'
-  | 'definition_hash'
-  | 'arguments'
-  | 'digest'
-  | 'description'
-  | 'preview'
-  | 'preview_error'
-  | 'previewed_at'
-  | 'risk'
-  | 'state'
-  | 'policy'
-  | 'requires'
-  | 'requested_by'
-  | 'agent'
-  | 'executor'
-  | 'idempotency_key'
-> & { now: number }
-
-export const insertAction = question<{ [K in keyof Insert]: Insert[K] }, ActionRow>((db, p) =>
-  db
-    .insertInto('action')
-    .values({
-      id: p.id,
-      session_id: p.session_id,
-      run_id: p.run_id,
-      message_id: p.message_id,
-      tool_call_id: p.tool_call_id,
-      position: p.position,
-      tool: p.tool,
-      effect: p.effect,
-      destination: p.destination,
-      definition_hash: p.definition_hash,
-      arguments: p.arguments,
-      digest: p.digest,
-      revision: 1,
-      description: p.description,
-      preview: p.preview,
-      preview_error: p.preview_error,
-      previewed_at: p.previewed_at,
-      risk: p.risk,
-      state: p.state,
-      policy: p.policy,
-      requires: p.requires,
-      requested_by: p.requested_by,
-      agent: p.agent,
-      executor: p.executor,
-      attempt: 0,
-      epoch: 0,
-      idempotency_key: p.idempotency_key,
-      created_at: p.now,
-      updated_at: p.now,
-    })
-    .returningAll(),
+export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((db, p) =>
+  db.insertInto('action').values({
+    id: p.id,
+    session_id: p.session_id,
+    run_id: p.run_id,
+    message_id: p.message_id,
+    tool_call_id: p.tool_call_id,
+    position: p.position,
+    tool: p.tool,
+    effect: p.effect,
+    destination: p.destination,
+    definition_hash: p.definition_hash,
+    arguments: p.arguments,
+    digest: p.digest,
+    revision: p.revision,
+    description: p.description,
+    preview: p.preview,
+    preview_error: p.preview_error,
+    previewed_at: p.previewed_at,
+    risk: p.risk,
+    state: p.state,
+    policy: p.policy,
+    requires: p.requires,
+    requested_by: p.requested_by,
+    agent: p.agent,
+    executor: p.executor,
+    attempt: p.attempt,
+    epoch: p.epoch,
+    idempotency_key: p.idempotency_key,
+    result: p.result,
+    result_url: p.result_url,
+    error: p.error,
+    expires_at: p.expires_at,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+  }),
 )
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
@@ -75,7 +48,7 @@ export const decideAction = question<{ id: string; revision: number; to: string;
     .updateTable('action')
     .set({ state: p.to as ActionRow['state'], updated_at: p.now })
     .where('id', '=', p.id)
-    .where('state', '=', 'proposed')
+    .where('state', '=', lit('proposed'))
     .where('revision', '=', p.revision)
     .returningAll(),
 )
@@ -86,26 +59,29 @@ export const cancelAction = question<{ id: string; now: number }, ActionRow>((db
     .updateTable('action')
     .set({ state: 'cancelled', updated_at: p.now })
     .where('id', '=', p.id)
-    .where('state', 'in', ['proposed', 'approved'])
+    .where(sql<boolean>`state in ('proposed', 'approved')`)
     .returningAll(),
 )
 
-/** Writes the intent to execute: one more attempt under a new epoch. No row back: it is not `from` any more, so this caller must not run it. */
-export const startAction = question<{ id: string; from: string; idempotency_key: string; now: number }, ActionRow>((db, p) =>
-  db
-    .updateTable('action')
-    .set((eb) => ({
-      state: 'executing',
-      attempt: eb('attempt', '+', 1),
-      epoch: eb('epoch', '+', 1),
-      idempotency_key: p.idempotency_key,
-      error: null,
-      updated_at: p.now,
-    }))
-    .where('id', '=', p.id)
-    .where('state', '=', p.from as ActionRow['state'])
-    .returningAll(),
-)
+const startFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
+  question<{ id: string; new_key: string | null; now: number }, ActionRow>((db, p) =>
+    db
+      .updateTable('action')
+      .set((eb) => ({
+        state: 'executing',
+        attempt: eb('attempt', '+', 1),
+        epoch: eb('epoch', '+', 1),
+        idempotency_key: eb.fn.coalesce(eb.val(p.new_key), 'idempotency_key'),
+        error: null,
+        updated_at: p.now,
+      }))
+      .where('id', '=', p.id)
+      .where('state', '=', lit(from))
+      .returningAll(),
+  )
+
+/** Writes the intent to execute: one more attempt under a new epoch, under a new key where one is given. No row back: its state is another by now, so this caller must not run it. */
+export const startAction = { approved: startFrom('approved'), failed: startFrom('failed'), outcome_unknown: startFrom('outcome_unknown') }
 
 /** Ends the attempt of `epoch`. No row back: a later attempt owns the action, this answer is stale and changes nothing. */
 export const settleAction = question<
@@ -116,7 +92,7 @@ export const settleAction = question<
     .updateTable('action')
     .set({ state: p.to as ActionRow['state'], result: p.result, result_url: p.result_url, error: p.error, updated_at: p.now })
     .where('id', '=', p.id)
-    .where('state', '=', 'executing')
+    .where('state', '=', lit('executing'))
     .where('epoch', '=', p.epoch)
     .returningAll(),
 )
@@ -130,21 +106,21 @@ export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id'
     // Literals, so that the partial index of exactly these states is used.
     .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
     .orderBy('id')
-    .limit(10_000),
+    .limit(lit(10_000)),
 )
 
 /** Actions that a starting process finds approved but not run, or in the middle. */
 export const unfinishedActions = question<Record<string, never>, ActionRow>((db) =>
-  db.selectFrom('action').selectAll().where(sql<boolean>`state in ('approved', 'executing')`).orderBy('id').limit(1_000_000),
+  db.selectFrom('action').selectAll().where(sql<boolean>`state in ('approved', 'executing')`).orderBy('id').limit(lit(1_000_000)),
 )
 
 export const actionsOfMessage = question<{ message_id: string }, ActionRow>((db, p) =>
-  db.selectFrom('action').selectAll().where('message_id', '=', p.message_id).orderBy('position').limit(1_000),
+  db.selectFrom('action').selectAll().where('message_id', '=', p.message_id).orderBy('position').limit(lit(1_000)),
 )
 
 /** True when the session already has a call of this id: providers reuse theirs. */
 export const callIdTaken = question<{ session_id: string; tool_call_id: string }, { id: string }>((db, p) =>
-  db.selectFrom('action').select('id').where('session_id', '=', p.session_id).where('tool_call_id', '=', p.tool_call_id).limit(1),
+  db.selectFrom('action').select('id').where('session_id', '=', p.session_id).where('tool_call_id', '=', p.tool_call_id).limit(lit(1)),
 )
 
 export interface ActionFilter {
@@ -188,5 +164,5 @@ export const insertVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p)
 )
 
 export const votesOf = question<{ action_id: string }, VoteRow>((db, p) =>
-  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).orderBy('created_at').orderBy('principal_id').limit(1_000),
+  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).orderBy('created_at').orderBy('principal_id').limit(lit(1_000)),
 )

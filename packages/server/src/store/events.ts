@@ -1,23 +1,19 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { question } from './query.ts'
-import type { EventRow } from './schema.ts'
+import type { EventRow, Schema } from './schema.ts'
 
-export const insertEvent = question<{ [K in keyof Omit<EventRow, 'id'>]: EventRow[K] }, { id: number }>((db, p) =>
-  db
-    .insertInto('event')
-    .values(
-      // The database numbers the log itself.
-      {
-        session_id: p.session_id,
-        seq: p.seq,
-        type: p.type,
-        subject_id: p.subject_id,
-        data: p.data,
-        created_at: p.created_at,
-      } as EventRow,
-    )
-    .returning('id'),
-)
+type Insert = Omit<EventRow, 'id'>
+
+const insert = (db: Kysely<Schema>, p: { [K in keyof Insert]: Insert[K] }) =>
+  db.insertInto('event').values(
+    // The database numbers the log itself.
+    { session_id: p.session_id, seq: p.seq, type: p.type, subject_id: p.subject_id, data: p.data, created_at: p.created_at } as EventRow,
+  )
+
+export const insertEvent = question<{ [K in keyof Insert]: Insert[K] }>(insert)
+
+/** Also answers the event's place in the whole log, which only readers of the inbox go by. */
+export const insertInboxEvent = question<{ [K in keyof Insert]: Insert[K] }, { id: number }>((db, p) => insert(db, p).returning('id'))
 
 /** A session's events after `after`, in order. */
 export const sessionEventsAfter = question<{ session_id: string; after: number; limit: number }, EventRow>((db, p) =>

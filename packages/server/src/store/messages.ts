@@ -1,4 +1,4 @@
-import { question } from './query.ts'
+import { lit, question } from './query.ts'
 import type { MessageRow } from './schema.ts'
 
 type Insert = { [K in keyof MessageRow]: MessageRow[K] }
@@ -46,17 +46,11 @@ export const historyAfter = question<{ session_id: string; after: number }, Mess
     .where('history_seq', 'is not', null)
     .where('history_seq', '>', p.after)
     .orderBy('history_seq')
-    .limit(100_000),
+    .limit(lit(100_000)),
 )
 
 export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
-  db
-    .selectFrom('message')
-    .selectAll()
-    .where('session_id', '=', p.session_id)
-    .where((eb) => eb(eb.ref('queued'), '=', eb.lit(1)))
-    .orderBy('seq')
-    .limit(1_000),
+  db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
 )
 
 /** Takes a message out of the queue into the history of a run. */
@@ -65,7 +59,7 @@ export const dequeueMessage = question<{ id: string; run_id: string; history_seq
     .updateTable('message')
     .set({ queued: 0, run_id: p.run_id, history_seq: p.history_seq })
     .where('id', '=', p.id)
-    .where('queued', '=', 1)
+    .where('queued', '=', lit(1))
     .returningAll(),
 )
 

@@ -1,5 +1,5 @@
 import type { SessionStatus } from '@countersign/core'
-import { ask, question, type Tx } from './query.ts'
+import { ask, lit, question, type Tx } from './query.ts'
 import type { RunRow, SessionRow } from './schema.ts'
 
 export const insertSession = question<{
@@ -86,7 +86,7 @@ export const findRun = question<{ id: string }, RunRow>((db, p) => db.selectFrom
 
 /** The newest run of a session, open or ended. */
 export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
-  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(1),
+  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
 )
 
 /** Counts one step. No row back: another loop made this step, or the run has ended. */
@@ -104,7 +104,7 @@ export const countStep = question<
       updated_at: p.now,
     }))
     .where('id', '=', p.id)
-    .where('state', '=', 'open')
+    .where('state', '=', lit('open'))
     .where('steps', '=', p.steps)
     .returningAll(),
 )
@@ -115,11 +115,11 @@ export const endRun = question<{ id: string; state: string; now: number }, RunRo
     .updateTable('run')
     .set({ state: p.state as RunRow['state'], updated_at: p.now })
     .where('id', '=', p.id)
-    .where('state', '=', 'open')
+    .where('state', '=', lit('open'))
     .returningAll(),
 )
 
 /** Sessions with a run that is open: what a starting process looks at. */
 export const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
-  db.selectFrom('run').select('session_id').where('state', '=', 'open').orderBy('id').limit(1_000_000),
+  db.selectFrom('run').select('session_id').where('state', '=', lit('open')).orderBy('id').limit(lit(1_000_000)),
 )

@@ -1,9 +1,9 @@
 import type { NewEvent } from '@countersign/core'
 import type { Tx } from './query.ts'
 
-/** An event as it was stored; `id` is its place in the whole log, `seq` its place in its session (null without one). */
+/** An event as it was stored: `seq` is its place in its session, `id` its place in the whole log; null where it has none that anybody reads. */
 export interface StoredEvent {
-  id: number
+  id: number | null
   sessionId: string | null
   seq: number | null
   event: NewEvent

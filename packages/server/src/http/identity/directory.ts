@@ -16,6 +16,7 @@ export interface Directory {
 export interface DirectoryOptions {
   store: Store
   clock: Clock
+  savePrincipal(principal: Principal): Promise<void>
   bootstrapKey: string | undefined
   /** Name of the person at this machine. */
   localName: string
@@ -23,15 +24,11 @@ export interface DirectoryOptions {
 
 const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest()
 
-export async function openDirectory({ store, clock, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
+export async function openDirectory({ store, clock, savePrincipal, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
   const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
   const bootstrap: Principal = { id: 'prn_bootstrap', kind: 'person', name: 'Bootstrap key', roles: ['admin', 'approver'] }
   const bootstrapHash = bootstrapKey === undefined ? undefined : hashOf(bootstrapKey)
-  await store.transact(function* () {
-    for (const principal of [localPerson, bootstrap]) {
-      yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })
-    }
-  })
+  for (const principal of [localPerson, bootstrap]) await savePrincipal(principal)
   return {
     localPerson,
     async byKey(key) {
