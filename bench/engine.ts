@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Model, Principal } from '@countersign/core'
+import { defineTool, type Engine, openConfig, openEngine } from 'countersign'
+import { pino } from 'pino'
+import { z } from 'zod'
+
+export const person: Principal = { id: 'prn_bench', kind: 'person', name: 'Bench', roles: ['admin', 'approver'] }
+
+/** Proposes one action per message, and answers when it has the result: the shortest run that a person is asked in. */
+const shortestRun: Model = {
+  id: 'scripted/bench',
+  async *stream({ messages }) {
+    if (messages.at(-1)?.role === 'tool') {
+      yield { type: 'text', delta: 'Done.' }
+      yield { type: 'finish', reason: 'stop' }
+      return
+    }
+    yield { type: 'tool_call', key: '0', name: 'setStatus', argumentsText: '{"orderId":"ORD-001","status":"processing"}' }
+    yield { type: 'finish', reason: 'tool_calls' }
+  },
+}
+
+export interface Bench {
+  engine: Engine
+  dataDir: string
+  /** When the tool last began, by `performance.now()`, for each action. */
+  startedAt: Map<string, number>
+  close(): Promise<void>
+}
+
+/** The engine on a fresh folder of the disk, as `serve` opens it: SQLite, WAL, an fsync on every commit. */
+export async function openBench(): Promise<Bench> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
+  const startedAt = new Map<string, number>()
+  const setStatus = defineTool({
+    name: 'setStatus',
+    description: 'Sets the status of an order',
+    input: z.object({ orderId: z.string(), status: z.string() }),
+    effect: 'write',
+    describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
+    preview: async ({ status }) => [{ field: 'status', oldValue: 'pending', newValue: status }],
+    execute: async (_args, { actionId }) => {
+      startedAt.set(actionId, performance.now())
+      return { ok: true }
+    },
+  })
+  const { tools, policy } = await openConfig(
+    { tools: { shop: { prefix: false, tools: [setStatus] } } },
+    { environment: {}, folder: dataDir },
+  )
+  const agent = {
+    name: 'desk',
+    model: shortestRun,
+    instructions: '',
+    tools: tools.all(),
+    maxSteps: 20,
+    actionsPerStep: 'many' as const,
+    onDecline: 'continue' as const,
+    suggestions: [],
+  }
+  const engine = await openEngine({ dataDir, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
+  await engine.savePrincipal(person)
+  return {
+    engine,
+    dataDir,
+    startedAt,
+    async close() {
+      await engine.close()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}

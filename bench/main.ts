@@ -1,0 +1,28 @@
+import { cpus, release, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { benchBytes } from './bytes.ts'
+import { benchCycles, benchLongSession } from './cycles.ts'
+import { benchReady } from './ready.ts'
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
+const scale = values.quick ? 0.1 : 1
+const n = (count: number) => Math.max(100, Math.round(count * scale))
+
+/** The figures, each by one script of this folder. */
+const BENCHES: Record<string, () => Promise<unknown>> = {
+  cyclesAt1: () => benchCycles(1, n(2_000)),
+  cyclesAt32: () => benchCycles(32, n(16_000)),
+  longSession: () => benchLongSession(values.quick ? 3 : 12),
+  bytes: () => benchBytes(n(1_000)),
+  ready: () => benchReady(values.quick ? 2 : 7),
+}
+
+const results: Record<string, unknown> = {}
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (values.only !== undefined && values.only !== name) continue
+  process.stderr.write(`${name} …\n`)
+  results[name] = await bench()
+}
+const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), kernel: release() }
+const versions = { node: process.versions.node, sqlite: process.versions.sqlite, database: 'SQLite WAL, synchronous=FULL' }
+process.stdout.write(`${JSON.stringify({ at: new Date().toISOString(), machine, versions, results }, null, 2)}\n`)
