@@ -6,7 +6,6 @@ import { useServices } from '../services.tsx'
 type ActionCardProps = {
   action: Action
   connection: ConnectionState
-  headingLevel?: 2 | 3
   agentSays?: string
   /** Off where the card stands in its own session. */
   linkSession?: boolean
@@ -14,7 +13,7 @@ type ActionCardProps = {
 }
 
 /** The approval card with the console's calls behind its buttons. */
-export function ActionCard({ action, connection, headingLevel = 3, agentSays, linkSession = true, onSettled }: ActionCardProps) {
+export function ActionCard({ action, connection, agentSays, linkSession = true, onSettled }: ActionCardProps) {
   const { client, me } = useServices()
   const [shortcuts] = useShortcuts()
   return (
@@ -22,13 +21,19 @@ export function ActionCard({ action, connection, headingLevel = 3, agentSays, li
       action={action}
       me={me}
       connection={connection.kind}
-      headingLevel={headingLevel}
+      headingLevel={2}
       shortcuts={shortcuts}
       offerStop={action.runId !== null}
       agentSays={agentSays}
       runHref={linkSession && action.sessionId ? `/sessions/${action.sessionId}` : undefined}
-      onDecide={async (verdict, details) => onSettled?.(await client.actions.decide(action.id, { verdict, ...details }))}
-      onRetry={async () => onSettled?.(await client.actions.retry(action.id))}
+      onDecide={async (verdict, details) => {
+        const decided = await client.actions.decide(action.id, { verdict, ...details })
+        onSettled?.(decided)
+      }}
+      onRetry={async () => {
+        const retried = await client.actions.retry(action.id)
+        onSettled?.(retried)
+      }}
     />
   )
 }

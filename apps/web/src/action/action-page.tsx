@@ -49,15 +49,10 @@ export default function ActionPage() {
   }
 
   return (
-    <Page title={action.description} subtitle={<span className="mono">{action.tool}</span>}>
+    <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{action.tool}</span>}>
       <div className="action-page" data-testid="action-page">
         <ConnectionBanner connection={connection} />
-        <ActionCard
-          action={action}
-          connection={connection}
-          headingLevel={2}
-          onSettled={(settled) => queries.setQueryData(['action', actionId], settled)}
-        />
+        <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <section aria-labelledby="votes-title">
           <h2 id="votes-title">Votes</h2>
           {action.votes.length === 0 ? (

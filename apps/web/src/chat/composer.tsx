@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
-import { Icon, IconButton, Notice, TextareaAutosize } from '../ui/index.ts'
+import { Button, Icon, IconButton, Notice, TextareaAutosize } from '../ui/index.ts'
 import { keepDraft, readDraft } from './drafts.ts'
 
 type ComposerProps = {
@@ -96,15 +96,23 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
           data-testid="composer"
         />
         {onStop && (
-          <IconButton aria-label="Stop" title="Stop: cancels what has not started" disabled={isStopping} onClick={stop} data-testid="stop">
-            <Icon name="stop" />
-          </IconButton>
+          <Button
+            variant="outlined"
+            className="stop"
+            startIcon={<Icon name="stop" size={14} />}
+            title="Ends the run and cancels what has not started"
+            disabled={isStopping}
+            onClick={stop}
+            data-testid="stop"
+          >
+            Stop
+          </Button>
         )}
         <IconButton type="submit" className="send" aria-label="Send" disabled={text.trim() === '' || Boolean(blocked)} data-testid="send">
           <Icon name="send" />
         </IconButton>
       </div>
-      <p className="composer-hint" id={hintId}>
+      <p className="composer-hint" id={hintId} data-blocked={Boolean(blocked)}>
         {blocked ?? hint ?? 'Enter sends, Shift+Enter starts a new line.'}
       </p>
     </form>

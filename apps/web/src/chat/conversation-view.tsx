@@ -7,7 +7,7 @@ import { MessageRow } from './message-row.tsx'
 import { useReasoning } from './use-reasoning.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 
-export type ConversationHandle = { toEnd: () => void }
+export type ConversationHandle = { toEnd: () => void; toFirstWaiting: () => void }
 type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; ref: Ref<ConversationHandle> }
 
 /** The scrolling part of a chat: everything said, proposed and answered so far. */
@@ -15,7 +15,18 @@ export function ConversationView({ snapshot, agent, ref }: ConversationViewProps
   const scroller = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const { isBehind, toEnd } = useStickToBottom(scroller, content)
-  useImperativeHandle(ref, () => ({ toEnd }), [toEnd])
+  useImperativeHandle(
+    ref,
+    () => ({
+      toEnd,
+      toFirstWaiting: () => {
+        const card = content.current?.querySelector<HTMLElement>('article[data-state="proposed"]')
+        card?.focus({ preventScroll: true })
+        card?.scrollIntoView({ block: 'start' })
+      },
+    }),
+    [toEnd],
+  )
   const connection = useConnection(snapshot.connection)
   const { messages, streaming, startedCalls, actions } = snapshot
   const reasoning = useReasoning(streaming)

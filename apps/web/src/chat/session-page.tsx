@@ -86,31 +86,33 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
     >
       <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} />
       <div className="chat-foot">
-        <ConnectionBanner connection={connection} />
-        {snapshot.failure && (
-          <Notice tone="error" action={<Button onClick={onAgain}>Connect again</Button>}>
-            This page no longer follows the session. {snapshot.failure.detail}
-          </Notice>
-        )}
-        <WaitingBanner count={snapshot.pendingApprovals.length} />
-        <Composer
-          draftOf={sessionId}
-          onSend={send}
-          blocked={connection.kind === 'offline' ? 'Offline. You can write on; sending works when the network is back.' : undefined}
-          placeholder={`Message ${session.agent}`}
-          hint={isBusy ? 'A message sent now is queued until the run has ended; approve and reject act at once.' : undefined}
-          autoFocus={startsHere}
-          onStop={isBusy ? async () => void (await client.sessions.cancel(sessionId)) : undefined}
-        />
+        <div>
+          <ConnectionBanner connection={connection} />
+          {snapshot.failure && (
+            <Notice tone="error" action={<Button onClick={onAgain}>Connect again</Button>}>
+              This page no longer follows the session. {snapshot.failure.detail}
+            </Notice>
+          )}
+          <WaitingBanner count={snapshot.pendingApprovals.length} onShow={() => conversation.current?.toFirstWaiting()} />
+          <Composer
+            draftOf={sessionId}
+            onSend={send}
+            blocked={connection.kind === 'offline' ? 'Offline. You can write on; sending works when the network is back.' : undefined}
+            placeholder={`Message ${session.agent}`}
+            hint={isBusy ? 'A message sent now is queued until the run has ended; approve and reject act at once.' : undefined}
+            autoFocus={startsHere}
+            onStop={isBusy ? async () => void (await client.sessions.cancel(sessionId)) : undefined}
+          />
+        </div>
       </div>
     </Page>
   )
 }
 
-function WaitingBanner({ count }: { count: number }) {
+function WaitingBanner({ count, onShow }: { count: number; onShow: () => void }) {
   if (count === 0) return null
   return (
-    <Notice tone="warning" testId="waiting-banner">
+    <Notice tone="warning" testId="waiting-banner" action={<Button onClick={onShow}>Show</Button>}>
       {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>reject</strong>, or use
       the {count === 1 ? 'card' : 'cards'}.
     </Notice>
@@ -143,7 +145,9 @@ function LoadingChat() {
         </div>
       </div>
       <div className="chat-foot">
-        <Skeleton height={78} />
+        <div>
+          <Skeleton height={78} />
+        </div>
       </div>
     </Page>
   )

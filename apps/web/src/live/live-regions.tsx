@@ -8,11 +8,13 @@ import { useWaiting } from './use-waiting.ts'
  * did while this page was open; never of the past of a session that is merely opened.
  */
 export function LiveRegions({ open }: { open: Actions }) {
-  const { items } = useWaiting()
+  const { items, loaded } = useWaiting()
   const seen = useRef(new Set<string>())
   for (const action of items) seen.current.add(action.id)
   const inInbox = new Set(items.map((action) => action.id))
   const followed = [...seen.current].flatMap((id) => (inInbox.has(id) ? [] : (open[id] ?? [])))
+  // The announcer takes what it is given first as known: that must be the loaded list, not the empty one before it.
+  if (!loaded) return null
   return (
     <div className="visually-hidden" data-testid="live-regions">
       <CardAnnouncer actions={[...items, ...followed]} />

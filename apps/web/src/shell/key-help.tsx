@@ -12,12 +12,18 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
     ],
   },
   {
-    where: 'In the list of waiting approvals',
+    where: 'On an approval card',
     keys: [
-      ['J or ↓', 'Next'],
-      ['K or ↑', 'Previous'],
       ['A, then Enter', 'Approve'],
       ['D', 'Decline, with a reason'],
+      ['Ctrl + Enter', 'Approve at once'],
+    ],
+  },
+  {
+    where: 'In the list of waiting approvals',
+    keys: [
+      ['J or ↓', 'Next card'],
+      ['K or ↑', 'Previous card'],
     ],
   },
 ]
@@ -40,7 +46,7 @@ export function KeyHelp() {
 
   return (
     <>
-      <IconButton aria-label="Keyboard shortcuts" onClick={() => setOpen(true)}>
+      <IconButton data-keys aria-label="Keyboard shortcuts" onClick={() => setOpen(true)}>
         <Icon name="help" />
       </IconButton>
       <Dialog open={open} onClose={() => setOpen(false)} aria-labelledby="key-help-title" fullWidth maxWidth="xs">

@@ -32,9 +32,11 @@ export function SessionList({ onPick }: { onPick: () => void }) {
   return (
     <div {...hold}>
       {fresh > 0 && (
-        <button type="button" className="pill sessions-fresh" onClick={apply}>
-          {fresh} new
-        </button>
+        <div className="floating">
+          <button type="button" className="pill" onClick={apply} data-testid="sessions-fresh">
+            {fresh} new
+          </button>
+        </div>
       )}
       <ul className="sessions" data-testid="session-list" aria-label="Sessions">
         {shown.map((session) => (

@@ -33,12 +33,12 @@ export function SettingsMenu() {
         slotProps={{ list: { 'aria-label': 'Settings' } }}
       >
         {THEMES.map(({ mode: each, word }) => (
-          <MenuItem key={each} role="menuitemradio" aria-checked={mode === each} onClick={() => setMode(each)}>
+          <MenuItem key={each} role="menuitemradio" aria-checked={mode === each} divider={each === 'system'} onClick={() => setMode(each)}>
             <Mark on={mode === each} />
             Theme: {word}
           </MenuItem>
         ))}
-        <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} divider={false} onClick={() => setShortcuts(!shortcuts)}>
+        <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
           <Mark on={shortcuts} />
           Keyboard shortcuts
         </MenuItem>

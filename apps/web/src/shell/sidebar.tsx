@@ -1,5 +1,6 @@
 import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
+import mark from '../ui/countersign.svg'
 import { Button, Icon } from '../ui/index.ts'
 import { SessionList } from './session-list.tsx'
 
@@ -10,7 +11,7 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
   return (
     <nav className="sidebar" aria-label="Console">
       <Link to="/" className="brand" onClick={onPick}>
-        <img src="/countersign.svg" alt="" width={22} height={22} />
+        <img src={mark} alt="" width={22} height={22} />
         Countersign
       </Link>
       <Button

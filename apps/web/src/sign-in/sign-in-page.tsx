@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
+import mark from '../ui/countersign.svg'
 import { Button } from '../ui/index.ts'
 import './sign-in.css'
 
@@ -34,7 +35,7 @@ export default function SignInPage({ onSignIn }: { onSignIn: (key: string) => Pr
   return (
     <main className="sign-in">
       <form onSubmit={submit}>
-        <img src="/countersign.svg" alt="" width={36} height={36} />
+        <img src={mark} alt="" width={36} height={36} />
         <h1>Sign in to Countersign</h1>
         <label htmlFor="sign-in-key">Key</label>
         <input

@@ -8,7 +8,7 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   active: { word: 'Working', icon: 'dots' },
   waiting_approval: { word: 'Waiting for approval', icon: 'clock' },
   completed: { word: 'Done', icon: 'check' },
-  error: { word: 'Stopped by an error', icon: 'alert' },
+  error: { word: 'Error', icon: 'alert' },
 }
 
 /** What a session's status is called. */
@@ -17,7 +17,7 @@ export const statusWord = (status: Status): string => SHOWN[status].word
 /** A session's status as icon and word; `short` drops the explanation for narrow places. */
 export function SessionStatus({ status, short = false }: { status: Status; short?: boolean }) {
   const { word, icon } = SHOWN[status]
-  const text = short ? word.replace(/ (for|by) .*/, '') : word
+  const text = short ? word.replace(' for approval', '') : word
   return (
     <span className="status" data-testid="session-status" data-status={status}>
       <Icon name={icon} size={14} />

@@ -8,7 +8,7 @@ const idOf = (each: Row) => each.id
 test('a held list neither inserts, removes nor reorders', () => {
   const held = holdList([row('a'), row('b'), row('c')], [row('new'), row('c'), row('a')], idOf)
   expect(held.shown.map(idOf)).toEqual(['a', 'b', 'c'])
-  expect(held.fresh).toBe(1)
+  expect(held).toMatchObject({ fresh: 1, gone: 1 })
 })
 
 test('a held row still shows its latest value', () => {
@@ -16,5 +16,11 @@ test('a held row still shows its latest value', () => {
 })
 
 test('a row that left the real list stays with its last value', () => {
-  expect(holdList([row('a', 'proposed')], [], idOf)).toEqual({ shown: [row('a', 'proposed')], fresh: 0 })
+  expect(holdList([row('a', 'proposed')], [], idOf)).toEqual({ shown: [row('a', 'proposed')], fresh: 0, gone: 1 })
+})
+
+test('a row that comes behind the last one is let in, for it moves nothing', () => {
+  const held = holdList([row('a'), row('b')], [row('first'), row('a'), row('between'), row('b'), row('last')], idOf)
+  expect(held.shown.map(idOf)).toEqual(['a', 'b', 'last'])
+  expect(held.fresh).toBe(2)
 })

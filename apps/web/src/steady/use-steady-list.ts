@@ -11,7 +11,7 @@ export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string) {
   const held = pointerIn || focusIn
   const drawn = useRef<readonly T[]>(rows)
 
-  const steady = held ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0 }
+  const steady = held ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0, gone: 0 }
   drawn.current = steady.shown
 
   return {

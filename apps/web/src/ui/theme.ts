@@ -11,8 +11,7 @@ declare module '@mui/material/styles' {
   }
 }
 
-const sans =
-  'ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", Inter, Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif'
+const sans = 'Inter, -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", system-ui, sans-serif'
 
 /**
  * The console's one source of colours and shapes. Components read them as CSS variables (`--ui-palette-…`), so a switch of the
@@ -53,6 +52,7 @@ export const theme = createTheme({
   typography: {
     fontFamily: sans,
     fontSize: 14,
+    body1: { fontSize: '0.875rem', lineHeight: 1.5 },
     button: { textTransform: 'none', fontWeight: 550, letterSpacing: 0, lineHeight: 1.4 },
   },
   transitions: { create: () => 'none' },

@@ -1,5 +1,6 @@
 import type { Action, ConnectionState } from '@countersign/client'
 import { type KeyboardEvent, useRef } from 'react'
+import { flushSync } from 'react-dom'
 import { Link } from 'react-router'
 import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
@@ -9,8 +10,6 @@ import { useWaiting } from '../live/use-waiting.ts'
 import { isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { Page } from '../shell/page.tsx'
 import { useSteadyList } from '../steady/use-steady-list.ts'
-import { fullTime, relativeTime } from '../time/relative.ts'
-import { useNow } from '../time/use-now.ts'
 import { Button, Icon, Notice, Skeleton } from '../ui/index.ts'
 import { byUrgency } from './order.ts'
 import './waiting.css'
@@ -21,7 +20,7 @@ const idOf = (action: Action) => action.id
 export default function WaitingPage() {
   const { items, waiting, actionable, loaded, connection: stream, failure } = useWaiting()
   const connection = useConnection(stream)
-  const { shown, fresh, apply, hold } = useSteadyList([...items].sort(byUrgency), idOf)
+  const { shown, fresh, gone, apply, hold } = useSteadyList([...items].sort(byUrgency), idOf)
   const [shortcuts] = useShortcuts()
   const feed = useRef<HTMLDivElement>(null)
 
@@ -31,8 +30,7 @@ export default function WaitingPage() {
     const all = cards()
     const at = all.findIndex((card) => card.contains(from))
     const next = all[Math.min(all.length - 1, Math.max(0, at + by))]
-    next?.focus()
-    next?.scrollIntoView({ block: 'nearest' })
+    focusCard(next)
   }
 
   function onKeyDown(event: KeyboardEvent) {
@@ -46,12 +44,20 @@ export default function WaitingPage() {
     move(target, by)
   }
 
+  function letIn() {
+    flushSync(apply)
+    // The pill is gone, and with it the focus that was on it.
+    cards()[0]?.focus({ preventScroll: true })
+  }
+
   /** The button that decided is gone: the focus goes on to the next that waits, never back to the top. */
   function focusNext(decidedId: string) {
+    const row = feed.current?.querySelector(`[data-row="${decidedId}"]`)
+    // Only for the keyboard: under a pointer the next card's buttons must not come to where the last click was.
+    if (!row?.querySelector(':focus-visible')) return
     const at = shown.findIndex((action) => action.id === decidedId)
     const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find((action) => action.state === 'proposed')
-    const row = feed.current?.querySelector<HTMLElement>(`[data-row="${next?.id ?? decidedId}"] article`)
-    row?.focus()
+    if (next) focusCard(feed.current?.querySelector<HTMLElement>(`[data-row="${next.id}"] article`))
   }
 
   return (
@@ -89,16 +95,28 @@ export default function WaitingPage() {
         )}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: holds the rows still, the controls are inside */}
         <div {...hold} onKeyDown={onKeyDown} className="waiting-frame">
-          {fresh > 0 && (
-            <button type="button" className="pill waiting-fresh" onClick={apply} data-testid="waiting-fresh">
-              <Icon name="down" size={14} />
-              {fresh} new
-            </button>
+          {fresh + gone > 0 && (
+            <div className="floating">
+              <button type="button" className="pill" onClick={letIn} data-testid="waiting-fresh">
+                <Icon name="refresh" size={14} />
+                {fresh > 0 ? `${fresh} new` : `${gone} ${gone === 1 ? 'update' : 'updates'}`}
+              </button>
+            </div>
           )}
           {shown.length > 0 && (
             <div role="feed" ref={feed} aria-label="Waiting approvals" className="waiting-rows" data-testid="waiting-list">
-              {shown.map((action) => (
-                <WaitingRow key={action.id} known={action} connection={connection} onDecided={() => focusNext(action.id)} />
+              {shown.map((action, at) => (
+                <article
+                  key={action.id}
+                  className="waiting-row"
+                  aria-posinset={at + 1}
+                  aria-setsize={shown.length}
+                  data-row={action.id}
+                  data-testid="waiting-row"
+                  data-decided={action.state !== 'proposed'}
+                >
+                  <WaitingRow known={action} connection={connection} onDecided={() => focusNext(action.id)} />
+                </article>
               ))}
             </div>
           )}
@@ -108,23 +126,20 @@ export default function WaitingPage() {
   )
 }
 
+function focusCard(card: HTMLElement | null | undefined) {
+  card?.focus({ preventScroll: true })
+  card?.scrollIntoView({ block: 'nearest' })
+}
+
 function WaitingRow({ known, connection, onDecided }: { known: Action; connection: ConnectionState; onDecided: () => void }) {
   const { action = known } = useAction(known.id, known)
-  const nowMs = useNow()
   return (
-    <div className="waiting-row" data-row={action.id} data-testid="waiting-row" data-decided={action.state !== 'proposed'}>
-      <ActionCard action={action} connection={connection} headingLevel={2} onSettled={onDecided} />
+    <>
+      <ActionCard action={action} connection={connection} linkSession={false} onSettled={onDecided} />
       <div className="waiting-line">
-        <span>
-          {action.agent ?? action.requestedBy.name} asked{' '}
-          <time dateTime={action.createdAt} title={fullTime(action.createdAt)}>
-            {relativeTime(action.createdAt, nowMs)}
-          </time>
-          {relativeTime(action.createdAt, nowMs) !== 'now' && ' ago'}
-        </span>
         {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
         <Link to={`/actions/${action.id}`}>Details</Link>
       </div>
-    </div>
+    </>
   )
 }
