@@ -2,7 +2,7 @@ import { openSession, type SessionSnapshot, type SessionStore } from '@countersi
 import { useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { useLocation, useParams } from 'react-router'
+import { NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useShareActions } from '../live/open-actions.ts'
 import { useConnection } from '../live/use-connection.ts'
@@ -67,8 +67,9 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   const { client } = useServices()
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
-  // The first message was written on the page before: the caret goes on where it was.
-  const startsHere = useLocation().state?.isFresh === true
+  // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
+  const cameByPush = useNavigationType() === NavigationType.Push
+  const startsHere = useLocation().state?.isFresh === true && cameByPush
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
 
   async function send(text: string) {
