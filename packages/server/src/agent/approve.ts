@@ -2,7 +2,7 @@ import { assert, CountersignError, type Session } from '@countersign/core'
 import { type Caller, decideInSession, type SessionWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
-import { findVisibleSession } from './messages.ts'
+import { findVisibleSession } from './session.ts'
 
 export interface SessionVerdict {
   verdict: 'approve' | 'reject' | 'approve_all'

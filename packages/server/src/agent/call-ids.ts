@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { makeId } from '@countersign/core'
-import { actions } from '../store/index.ts'
+import { actions, newId } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 
 /** Gives each call of a step its id, the same for every event of the call. */
@@ -17,7 +15,7 @@ export function openCallIds(parts: AgentParts, sessionId: string): CallIds {
   const used = new Set<string>()
 
   async function choose(providerCallId: string | undefined): Promise<string> {
-    const own = makeId('call', parts.clock.nowMs(), randomBytes(16))
+    const own = newId('call', parts.clock.nowMs())
     if (providerCallId === undefined || !/^[\x21-\x7e]{1,128}$/.test(providerCallId) || used.has(providerCallId)) return own
     const taken = await parts.store.read(() => actions.callIdTaken.first({ session_id: sessionId, tool_call_id: providerCallId }))
     return taken ? own : providerCallId

@@ -2,7 +2,7 @@ import { assert, type Session } from '@countersign/core'
 import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { doOnce, messages, sessions } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
-import { addNote, findVisibleSession } from './messages.ts'
+import { addNote, findVisibleSession } from './session.ts'
 
 /**
  * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
@@ -22,7 +22,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
         for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, run.id)
         writer.row.approve_all_by = null
         yield* addNote(writer, `${reason}.`, now)
-        yield* writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run.id } })
+        writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run.id } })
         yield* writer.finish()
       }
       const row = yield* sessions.findSession.first({ id: sessionId })

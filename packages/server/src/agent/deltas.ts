@@ -11,8 +11,7 @@ export interface Deltas {
   reasoning(content: string): void
   toolCallStart(id: string, name: string): void
   /**
-   * Ends the writing. Pieces of text that were not written are dropped, the whole message is stored in their place; what else was not
-   * said yet is handed back to be stored with it.
+   * Ends the writing and hands back what was not written yet, to be said together with the whole message.
    */
   close(): NewEvent[]
 }
@@ -31,7 +30,8 @@ export function openDeltas(parts: AgentParts, sessionId: string, messageId: stri
     } else {
       pending.push(event)
     }
-    if (!isWriting && timer === undefined) void write()
+    // Not at once: an answer that comes whole needs no write of its own.
+    if (!isWriting && timer === undefined) timer = setTimeout(write, 0)
   }
 
   async function write(): Promise<void> {
@@ -43,8 +43,8 @@ export function openDeltas(parts: AgentParts, sessionId: string, messageId: stri
     try {
       await parts.store.transact(function* (outbox) {
         const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
-        for (const event of batch) yield* writer.event(event, messageId)
-        yield* writer.save()
+        for (const event of batch) writer.event(event)
+        yield* writer.save(messageId)
       })
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.
@@ -61,7 +61,7 @@ export function openDeltas(parts: AgentParts, sessionId: string, messageId: stri
     close: () => {
       isClosed = true
       clearTimeout(timer)
-      const unsaid = pending.filter((event) => event.type === 'tool_call_start')
+      const unsaid = pending
       pending = []
       return unsaid
     },

@@ -1,2 +1,2 @@
 export { type Agent, type AgentLoop, type AgentParts, createAgentLoop } from './agent.ts'
-export { findVisibleSession } from './messages.ts'
+export { findVisibleSession } from './session.ts'

@@ -1,19 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { assert, CountersignError, makeId, type PostedMessage, readCommand, type Session } from '@countersign/core'
-import {
-  type Caller,
-  mayDecide,
-  requireVisible,
-  requireWriter,
-  type SessionWriter,
-  viewActions,
-  viewSession,
-  writeSession,
-} from '../gate/index.ts'
-import { actions, doOnce, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { assert, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
+import { type Caller, mayDecide, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
+import { actions, doOnce, newId, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll } from './approve.ts'
 import { startRun } from './run.ts'
+import { addNote, findVisibleSession } from './session.ts'
 
 const TITLE_LENGTH = 80
 
@@ -31,21 +22,13 @@ export async function createSession(
   const now = parts.clock.nowMs()
   return parts.store.transact(() =>
     doOnce(caller.once, now, function* () {
-      const id = makeId('ses', now, randomBytes(16))
+      const id = newId('ses', now)
       yield* sessions.insertSession.run({ id, agent, title: input.title ?? '', owner_id: caller.principal.id, now })
       const row = yield* sessions.findSession.first({ id })
       assert(row, 'an inserted session is there')
       return yield* viewSession(row)
     }),
   )
-}
-
-/** The session, for someone who may see it. @throws CountersignError `not_found`. */
-export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
-  const row = yield* sessions.findSession.first({ id: sessionId })
-  requireVisible(caller.principal, row?.owner_id, `session ${sessionId}`)
-  assert(row, 'a visible session exists')
-  return row
 }
 
 /**
@@ -99,7 +82,7 @@ export async function postMessage(parts: AgentParts, sessionId: string, content:
 /** A command word is said to us, not to the model; a queued message waits for its run. */
 function* addUserMessage(writer: SessionWriter, content: string, as: 'command' | 'queued' | { runId: string }, now: number): Tx<string> {
   const { id } = yield* writer.message({
-    id: makeId('msg', now, randomBytes(16)),
+    id: newId('msg', now),
     role: 'user',
     content,
     queued: as === 'queued' ? 1 : 0,
@@ -107,11 +90,6 @@ function* addUserMessage(writer: SessionWriter, content: string, as: 'command' |
     run_id: typeof as === 'object' ? as.runId : null,
   })
   return id
-}
-
-/** Says something to the people in the session; the model does not see it. */
-export function* addNote(writer: SessionWriter, content: string, now: number): Tx<void> {
-  yield* writer.message({ id: makeId('msg', now, randomBytes(16)), role: 'system', kind: 'note', content, inHistory: false })
 }
 
 const titleFrom = (content: string): string => {

@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { isSettled, makeId, type NewEvent, type Principal, type ToolCall, type Usage } from '@countersign/core'
+import { isSettled, type NewEvent, type ToolCall, type Usage } from '@countersign/core'
 import { insertPrepared, type SessionWriter, viewAction, writeSession } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
-import { type ActionRow, events, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
 import type { Heard } from './listen.ts'
-import { addNote } from './messages.ts'
 import { startQueuedRun } from './run.ts'
+import { addNote } from './session.ts'
 
 interface StepOf {
   session: SessionRow
@@ -21,7 +20,6 @@ interface StepResult extends StepOf {
   agent: Agent
   heard: Heard
   calls: PreparedCall[]
-  requestedBy: Principal
   /** Events of the step that its stream had no time for. */
   unsaid: NewEvent[]
 }
@@ -40,13 +38,13 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
     let isAnswered = false
     const writer = yield* writeSession(outbox, step.session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
-    for (const event of step.unsaid) yield* writer.event(event, messageId)
+    for (const event of step.unsaid) writer.passingEvent(event)
     const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
     if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
     if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
     if (toolCalls.length === 0) {
       yield* sessions.endRun.first({ id: run.id, state: 'done', now })
-      yield* writer.event({ type: 'done', data: { messageId, runId: run.id, usage: usageOf(run) } })
+      writer.event({ type: 'done', data: { messageId, runId: run.id, usage: usageOf(run) } })
       yield* startQueuedRun(outbox, writer, now)
     } else {
       const rows = yield* insertCalls(outbox, writer, step, now)
@@ -91,7 +89,7 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
   const rows: ActionRow[] = []
   for (const [position, call] of step.calls.entries()) {
     const toolCall = { id: call.toolCallId, name: call.name }
-    const result = { messageId: makeId('msg', now, randomBytes(16)), runId: step.run.id, toolCall }
+    const result = { messageId: newId('msg', now), runId: step.run.id, toolCall }
     if ('rejection' in call) {
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: call.rejection } })
       continue
@@ -99,12 +97,13 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
     const row = yield* insertPrepared(outbox, {
       prepared: call.prepared,
       placement: { sessionId: step.session.id, runId: step.run.id, messageId: step.messageId, toolCallId: call.toolCallId, position },
-      requestedBy: step.requestedBy,
+      // Actions run for who owns the session, never with the rights of who approves them.
+      requestedBy: step.session.owner_id,
       agent: step.agent.name,
       approvedAllBy: writer.row.approve_all_by,
       nowMs: now,
     })
-    yield* writer.event({ type: 'action_proposed', data: { proposal: yield* viewAction(row) } }, row.id)
+    writer.event({ type: 'action_proposed', data: { proposal: yield* viewAction(row) } })
     // Policy refused it: the model hears the rule's reason at once.
     if (row.state === 'declined') yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
     rows.push(row)
@@ -122,7 +121,7 @@ function* askPeople(writer: SessionWriter, runId: string, rows: readonly ActionR
       ? `I need approval to use ${waiting[0]?.tool}: ${what[0]}. Please approve or reject this action.`
       : `I need approval for ${waiting.length} actions:\n${what.map((line) => `- ${line}`).join('\n')}\nPlease approve or reject each.`
   yield* writer.message({
-    id: makeId('msg', now, randomBytes(16)),
+    id: newId('msg', now),
     run_id: runId,
     role: 'assistant',
     kind: 'request',
@@ -149,7 +148,7 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
     yield* addNote(writer, error, now)
-    yield* writer.event({ type: 'error', data: { code, error, runId: run.id } })
+    writer.event({ type: 'error', data: { code, error, runId: run.id } })
     yield* startQueuedRun(outbox, writer, now)
     yield* writer.finish()
     return false as const

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { makeId } from '@countersign/core'
 import type { SessionWriter } from '../gate/index.ts'
-import { messages, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 
 /** Begins a run over everything that waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
-  const id = makeId('run', now, randomBytes(16))
+  const id = newId('run', now)
   const sessionId = writer.row.id
   yield* sessions.insertRun.run({ id, session_id: sessionId, number: ++writer.row.last_run, now })
   for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, id)

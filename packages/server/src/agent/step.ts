@@ -1,4 +1,3 @@
-import { viewPrincipal } from '../gate/view.ts'
 import type { RunRow, SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
@@ -10,7 +9,7 @@ import { failRun, finishStep } from './outcome.ts'
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
 
 /** The id of a step's message is fixed by its run and number: after a crash the same step streams into the same message again. */
-export const stepMessageId = (run: RunRow): string => `msg_${run.id.slice('run_'.length)}_${run.steps + 1}`
+const stepMessageId = (run: RunRow): string => `msg_${run.id.slice('run_'.length)}_${run.steps + 1}`
 
 /** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
 export async function takeStep(parts: AgentParts, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
@@ -45,9 +44,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) return false
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
-    const requestedBy = await parts.store.read(() => viewPrincipal(session.owner_id))
     const prepared = await prepareCalls(parts, agent, heard.calls)
-    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, requestedBy, unsaid: deltas.close() })
+    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, unsaid: deltas.close() })
   } finally {
     deltas.close()
     if (state.modelCalls.get(session.id) === call) state.modelCalls.delete(session.id)

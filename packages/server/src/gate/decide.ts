@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { type Action, CountersignError, type DecisionBody, makeId } from '@countersign/core'
-import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type Action, CountersignError, type DecisionBody } from '@countersign/core'
+import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
@@ -75,16 +74,12 @@ function* decideRow(
       action: yield* viewAction(row),
     })
   }
-  const moved = yield* actions.decideAction.first({
-    id: row.id,
-    revision,
-    to: body.verdict === 'approve' ? 'approved' : 'declined',
-    now: nowMs,
-  })
-  if (!moved) {
+  const to = body.verdict === 'approve' ? 'approved' : 'declined'
+  if (!(yield* actions.decideAction.first({ id: row.id, revision, to, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
     return { row: yield* answerLate(current ?? row, body, principal.id), writer: undefined }
   }
+  const moved: ActionRow = { ...row, state: to, updated_at: nowMs }
   const reason = body.reason?.trim() || undefined
   yield* actions.insertVote.run({
     action_id: row.id,
@@ -121,7 +116,7 @@ function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): T
 export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
   if (!writer) return
   yield* writer.toolResult({
-    messageId: makeId('msg', nowMs, randomBytes(16)),
+    messageId: newId('msg', nowMs),
     runId: row.run_id,
     toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
     outcome: outcomeOf(row, reason),

@@ -1,8 +1,12 @@
 import type { EventDataOf, NewEvent } from '@countersign/core'
-import type { ActionRow, Outbox, Tx } from '../store/index.ts'
+import { type ActionRow, events, type Outbox, type Tx } from '../store/index.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
-import { storeEvent } from './store-event.ts'
 import { isoTime } from './view.ts'
+
+/** Stores one event about an action that belongs to no session. */
+export function* storeEvent(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
+  outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
+}
 
 /** Opens the session of an action for writing; undefined for an action without one. */
 export function* writeSessionOf(outbox: Outbox, row: ActionRow, nowMs: number): Tx<SessionWriter | undefined> {
@@ -21,6 +25,6 @@ export function* announceUpdate(
     type: 'action_update',
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
   }
-  if (writer) yield* writer.event(event, row.id)
-  else yield* storeEvent(outbox, event, null, row.id, nowMs)
+  if (writer) writer.event(event)
+  else yield* storeEvent(outbox, event, nowMs)
 }

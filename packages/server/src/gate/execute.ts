@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   type Action,
   type ActionErrorView,
@@ -6,11 +5,10 @@ import {
   CountersignError,
   type JsonObject,
   type JsonValue,
-  makeId,
   type Tool,
   type ToolError,
 } from '@countersign/core'
-import { type ActionRow, actions, doOnce, messages, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, messages, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { writeToolResult } from './decide.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
@@ -108,16 +106,14 @@ const failed = (kind: string, message: string, retryable: boolean): Settled => (
 
 function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: number): Tx<void> {
   const succeeded = settled.to === 'succeeded'
-  const row = yield* actions.settleAction.first({
-    id: attempted.id,
-    epoch: attempted.epoch,
-    to: settled.to,
+  const ended = {
     result: succeeded ? JSON.stringify(settled.output) : null,
     result_url: succeeded ? (settled.url ?? null) : null,
     error: succeeded ? null : JSON.stringify(settled.error),
-    now: nowMs,
-  })
-  if (!row) return
+  }
+  const { id, epoch } = attempted
+  if (!(yield* actions.settleAction.first({ id, epoch, to: settled.to, ...ended, now: nowMs }))) return
+  const row: ActionRow = { ...attempted, ...ended, state: settled.to, updated_at: nowMs }
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const changed = succeeded ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
   yield* announceUpdate(outbox, writer, row, changed, nowMs)
@@ -141,7 +137,7 @@ function* writeNote(writer: SessionWriter, row: ActionRow, nowMs: number): Tx<vo
         ? 'failed again'
         : 'ended without a known outcome'
   yield* writer.message({
-    id: makeId('msg', nowMs, randomBytes(16)),
+    id: newId('msg', nowMs),
     role: 'system',
     kind: 'note',
     content: `The action "${row.description}" (${row.tool}) was tried again and ${ending}`,

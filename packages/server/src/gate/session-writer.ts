@@ -1,6 +1,15 @@
 import { assert, type NewEvent, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
-import { actions, type MessageRow, messages, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
-import { storeEvent } from './store-event.ts'
+import {
+  actions,
+  events,
+  type MessageRow,
+  messages,
+  type Outbox,
+  type SessionRow,
+  type StoredEvent,
+  sessions,
+  type Tx,
+} from '../store/index.ts'
 import { toolResultText } from './tool-result.ts'
 import { viewMessage } from './view.ts'
 
@@ -15,14 +24,19 @@ type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
 /** One transaction's writing to one session: everything it appends gets the next numbers of the session's log. */
 export interface SessionWriter {
   readonly row: SessionRow
-  event(event: NewEvent, subjectId?: string): Tx<void>
+  event(event: NewEvent): void
+  /** Tells those who listen now, and keeps nothing: for pieces of a message that is stored whole in this very transaction. */
+  passingEvent(event: NewEvent): void
   message(message: NewMessage): Tx<MessageRow>
   /** Adds the result of a tool call: what the model is given, and what programs are told. */
   toolResult(result: ToolResult): Tx<void>
   /** Moves a queued message to the end of the history. */
   dequeue(messageId: string, runId: string): Tx<void>
-  /** Writes the counters back. Call once, last, instead of `finish`, where nothing happened that a status depends on. */
-  save(): Tx<void>
+  /**
+   * Writes events and counters. Call once, last, instead of `finish`, where nothing happened that a status depends on.
+   * @param deltaOf The message that all these events are pieces of.
+   */
+  save(deltaOf?: string): Tx<void>
   /** Works the session's status out of its rows and writes counters and status back. Call once, last. */
   finish(): Tx<void>
 }
@@ -44,13 +58,16 @@ export function* writeSession(outbox: Outbox, session: string | SessionRow, nowM
   const sessionId = row.id
   const waitingBefore = row.status
 
-  const append = (event: NewEvent, seq: number, subjectId: string | null): Tx<void> =>
-    storeEvent(outbox, event, { sessionId, seq }, subjectId, nowMs)
+  const said: { seq: number; event: NewEvent }[] = []
+  const passing: StoredEvent[] = []
 
   const writer: SessionWriter = {
     row,
-    *event(event, subjectId) {
-      yield* append(event, ++row.last_seq, subjectId ?? null)
+    event(event) {
+      said.push({ seq: ++row.last_seq, event })
+    },
+    passingEvent(event) {
+      passing.push({ id: 0, sessionId, seq: ++row.last_seq, event })
     },
     *message({ inHistory, toolCalls, actionIds, ...given }) {
       const seq = ++row.last_seq
@@ -71,7 +88,7 @@ export function* writeSession(outbox: Outbox, session: string | SessionRow, nowM
         created_at: nowMs,
       }
       yield* messages.insertMessage.run({ ...message })
-      yield* append({ type: 'message', data: { message: viewMessage(message) } }, seq, message.id)
+      said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
       return message
     },
     *toolResult({ messageId, runId, toolCall, outcome, actionId }) {
@@ -87,27 +104,26 @@ export function* writeSession(outbox: Outbox, session: string | SessionRow, nowM
         inHistory: true,
       })
       if (actionId === undefined) return
-      yield* writer.event(
-        { type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } },
-        actionId,
-      )
+      writer.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
     },
     *dequeue(messageId, runId) {
       const seq = ++row.last_seq
       const message = yield* messages.dequeueMessage.first({ id: messageId, run_id: runId, history_seq: seq })
       assert(message, `message ${messageId} was queued`)
-      yield* append({ type: 'message', data: { message: viewMessage(message) } }, seq, messageId)
+      said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
     },
     *finish() {
       const waiting = (yield* actions.openActions.all({ session_id: sessionId })).filter((open) => open.state === 'proposed')
       row.status = waiting.length > 0 ? 'waiting_approval' : yield* settledStatus(sessionId)
       // A waiting session always says which actions wait: the list may have changed under the same word.
       if (row.status !== waitingBefore || waiting.length > 0) {
-        yield* writer.event({ type: 'session_status', data: { status: row.status, pendingApprovals: waiting.map(({ id }) => id) } })
+        writer.event({ type: 'session_status', data: { status: row.status, pendingApprovals: waiting.map(({ id }) => id) } })
       }
       yield* writer.save()
     },
-    *save() {
+    *save(deltaOf) {
+      const stored = said.length === 0 ? [] : yield* events.insertEvents({ sessionId, events: said, deltaOf, nowMs })
+      outbox.events.push(...[...stored, ...passing].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)))
       yield* sessions.updateSession.run({
         id: sessionId,
         status: row.status,

@@ -2,7 +2,7 @@ import type { JsonValue, ToolOutcome } from '@countersign/core'
 import type { ActionRow } from '../store/index.ts'
 
 /** The result of a tool call as the contract words it, for histories, events and people. */
-export function toolResultValue(outcome: ToolOutcome): JsonValue {
+function toolResultValue(outcome: ToolOutcome): JsonValue {
   switch (outcome.type) {
     case 'output':
       return outcome.value

@@ -1,7 +1,21 @@
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import type { App } from './app.ts'
+
+/** Every error, RFC 9457; a 409 about an action carries the `action` as it is now. */
+const Problem = z.looseObject({ type: z.string(), title: z.string(), status: z.int(), code: z.string(), detail: z.string() })
+
+const ANY_PROBLEM = { description: 'A problem document (RFC 9457)', content: { 'application/problem+json': { schema: Problem } } }
+const EVENT_STREAM = { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } }
+
+/** What every route answers besides its own shapes, said once: a problem, and an event stream where it produces one. */
+const transform: typeof jsonSchemaTransform = ({ schema, ...route }) => {
+  const isStream = schema?.produces?.includes('text/event-stream') ?? false
+  const response = { ...(schema?.response ?? {}), ...(isStream && { 200: EVENT_STREAM }), default: ANY_PROBLEM }
+  return jsonSchemaTransform({ ...route, schema: { ...schema, response } })
+}
 
 /** The OpenAPI 3.1 document, made from the routes' own schemas, and a page that shows it. Register before the routes. */
 export async function docsRoutes(app: App): Promise<void> {
@@ -12,7 +26,7 @@ export async function docsRoutes(app: App): Promise<void> {
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
       security: [{ key: [] }],
     },
-    transform: jsonSchemaTransform,
+    transform,
   })
   app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   await app.register(fastifySwaggerUi, { routePrefix: '/api/docs', uiConfig: { deepLinking: true } })

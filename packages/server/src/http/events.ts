@@ -35,14 +35,14 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
     const stream = streams.open(request, reply)
     let lastId: number | undefined
     let early: StoredEvent[] | undefined = []
-    const sendLive = ({ id, event }: { id: number | null; event: NewEvent }) => {
-      if (id === null || (event.type !== 'action_proposed' && event.type !== 'action_update') || id <= (lastId ?? 0) || stream.isClosed)
-        return
+    const sendLive = (stored: StoredEvent) => {
+      const { id, event } = stored
+      if (!events.isForInbox(stored) || id <= (lastId ?? 0) || stream.isClosed) return
       lastId = id
       if (isVisible(event)) stream.send({ type: event.type, id, data: event.data })
     }
     stream.onClose(hub.onAny((stored) => (early ? early.push(stored) : sendLive(stored))))
-    const newest = (await store.read(() => events.lastEventId.first({})))?.id ?? 0
+    const newest = await store.read(events.lastPlace)
     const after = afterOf(request, request.query)
     if (after !== undefined && (after > newest || after < 0)) {
       lastId = newest
@@ -55,8 +55,8 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
       // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
       lastId = after ?? newest
       for (;;) {
-        const rows = await store.read(() => events.inboxEventsAfter.all({ after: lastId ?? 0, limit: 500 }))
-        for (const row of rows) sendLive({ id: row.id, event: { type: row.type, data: JSON.parse(row.data) } as NewEvent })
+        const rows = await store.read(() => events.inboxRowsAfter(lastId ?? 0, 500))
+        for (const stored of rows.flatMap(events.readEvents)) sendLive(stored)
         if (rows.length < 500 || stream.isClosed) break
       }
     }

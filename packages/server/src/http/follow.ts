@@ -1,7 +1,7 @@
 import type { Action, EventDataOf, Message, NewEvent } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, type EventRow, events, messages, type Store, type StoredEvent, sessions, type Tx } from '../store/index.ts'
+import { actions, events, messages, type Store, type StoredEvent, sessions, type Tx } from '../store/index.ts'
 import type { EventStream } from './sse.ts'
 
 const PAGE = 500
@@ -43,15 +43,7 @@ export async function followSession({ store, hub, stream, sessionId, after, isLa
     lastSeq = snapshot.session.lastSeq
     stream.send({ type: 'reset', id: lastSeq, data: snapshot })
   } else {
-    await sendStored(
-      store,
-      sessionId,
-      () => lastSeq,
-      stream,
-      (row) => {
-        sendLive({ id: row.id, sessionId, seq: row.seq, event: { type: row.type, data: JSON.parse(row.data) } as NewEvent })
-      },
-    )
+    await sendStored(store, sessionId, () => lastSeq, stream, sendLive)
   }
   const waited = early
   early = undefined
@@ -63,11 +55,11 @@ async function sendStored(
   sessionId: string,
   lastSeq: () => number,
   stream: EventStream,
-  send: (row: EventRow) => void,
+  send: (stored: StoredEvent) => void,
 ): Promise<void> {
   for (;;) {
-    const rows = await store.read(() => events.sessionEventsAfter.all({ session_id: sessionId, after: lastSeq(), limit: PAGE }))
-    for (const row of rows) send(row)
+    const rows = await store.read(() => events.sessionRowsAfter.all({ session_id: sessionId, after: lastSeq(), limit: PAGE }))
+    for (const stored of rows.flatMap(events.readEvents)) send(stored)
     if (rows.length < PAGE || stream.isClosed) return
   }
 }

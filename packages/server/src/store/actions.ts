@@ -43,14 +43,14 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
 /** Settles the question put to people. No row back: someone else won, or the action changed. */
-export const decideAction = question<{ id: string; revision: number; to: string; now: number }, ActionRow>((db, p) =>
+export const decideAction = question<{ id: string; revision: number; to: string; now: number }, Pick<ActionRow, 'id'>>((db, p) =>
   db
     .updateTable('action')
     .set({ state: p.to as ActionRow['state'], updated_at: p.now })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
     .where('revision', '=', p.revision)
-    .returningAll(),
+    .returning('id'),
 )
 
 /** Withdraws an action that has not started. */
@@ -86,7 +86,7 @@ export const startAction = { approved: startFrom('approved'), failed: startFrom(
 /** Ends the attempt of `epoch`. No row back: a later attempt owns the action, this answer is stale and changes nothing. */
 export const settleAction = question<
   { id: string; epoch: number; to: string; result: string | null; result_url: string | null; error: string | null; now: number },
-  ActionRow
+  Pick<ActionRow, 'id'>
 >((db, p) =>
   db
     .updateTable('action')
@@ -94,7 +94,7 @@ export const settleAction = question<
     .where('id', '=', p.id)
     .where('state', '=', lit('executing'))
     .where('epoch', '=', p.epoch)
-    .returningAll(),
+    .returning('id'),
 )
 
 /** The actions of a session that still need a person or an answer, oldest first. */

@@ -1,41 +1,96 @@
-import { type Kysely, sql } from 'kysely'
-import { question } from './query.ts'
-import type { EventRow, Schema } from './schema.ts'
+import type { NewEvent } from '@countersign/core'
+import { lit, question, type Tx } from './query.ts'
+import type { EventRow } from './schema.ts'
+import type { StoredEvent } from './store.ts'
+
+/** Room for the events of one row in the numbers of the inbox's stream: row × this + place in the row. */
+const EVENTS_PER_ROW = 1_000
+
+const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update'])
 
 type Insert = Omit<EventRow, 'id'>
 
-const insert = (db: Kysely<Schema>, p: { [K in keyof Insert]: Insert[K] }) =>
-  db.insertInto('event').values(
-    // The database numbers the log itself.
-    { session_id: p.session_id, seq: p.seq, type: p.type, subject_id: p.subject_id, data: p.data, created_at: p.created_at } as EventRow,
-  )
-
-export const insertEvent = question<{ [K in keyof Insert]: Insert[K] }>(insert)
-
-/** Also answers the event's place in the whole log, which only readers of the inbox go by. */
-export const insertInboxEvent = question<{ [K in keyof Insert]: Insert[K] }, { id: number }>((db, p) => insert(db, p).returning('id'))
-
-/** A session's events after `after`, in order. */
-export const sessionEventsAfter = question<{ session_id: string; after: number; limit: number }, EventRow>((db, p) =>
-  db.selectFrom('event').selectAll().where('session_id', '=', p.session_id).where('seq', '>', p.after).orderBy('seq').limit(p.limit),
+const insertRow = question<{ [K in keyof Insert]: Insert[K] }, { id: number }>((db, p) =>
+  db
+    .insertInto('event')
+    .values(
+      // The database numbers the log itself.
+      {
+        session_id: p.session_id,
+        last_seq: p.last_seq,
+        delta_of: p.delta_of,
+        inbox: p.inbox,
+        events: p.events,
+        created_at: p.created_at,
+      } as EventRow,
+    )
+    .returning('id'),
 )
 
-/** The inbox's events (actions of every session) after place `after` in the log. */
-export const inboxEventsAfter = question<{ after: number; limit: number }, EventRow>((db, p) =>
+export interface EventBatch {
+  sessionId: string | null
+  events: readonly { seq: number | null; event: NewEvent }[]
+  /** The message that these events are pieces of. */
+  deltaOf?: string | undefined
+  nowMs: number
+}
+
+/** Stores what one transaction says to one session, and answers it with its places in the log. */
+export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
+  const row = yield* insertRow.first({
+    session_id: sessionId,
+    last_seq: events.at(-1)?.seq ?? null,
+    delta_of: deltaOf ?? null,
+    inbox: events.some(({ event }) => INBOX.has(event.type)) ? 1 : 0,
+    events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
+    created_at: nowMs,
+  })
+  return events.map(({ seq, event }, i) => ({ id: (row?.id ?? 0) * EVENTS_PER_ROW + i, sessionId, seq, event }))
+}
+
+/** The events of a row of the log. */
+export function readEvents(row: EventRow): StoredEvent[] {
+  const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(row.events)
+  return events.map(([seq, type, data], i) => ({
+    id: row.id * EVENTS_PER_ROW + i,
+    sessionId: row.session_id,
+    seq,
+    event: { type, data } as NewEvent,
+  }))
+}
+
+export const isForInbox = ({ event }: StoredEvent): boolean => INBOX.has(event.type)
+
+/** Rows with events of a session after number `after`, in order; the first may begin before it. */
+export const sessionRowsAfter = question<{ session_id: string; after: number; limit: number }, EventRow>((db, p) =>
   db
     .selectFrom('event')
     .selectAll()
-    .where(sql<boolean>`type in ('action_proposed', 'action_update')`)
-    .where('id', '>', p.after)
-    .orderBy('id')
+    .where('session_id', '=', p.session_id)
+    .where('last_seq', '>', p.after)
+    .orderBy('last_seq')
     .limit(p.limit),
 )
 
-export const lastEventId = question<Record<string, never>, { id: number | null }>((db) =>
+const inboxRowsFrom = question<{ row: number; limit: number }, EventRow>((db, p) =>
+  db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>=', p.row).orderBy('id').limit(p.limit),
+)
+
+/** Rows with events about actions, of every session, from that of place `after` in the log on; the first may begin before it. */
+export const inboxRowsAfter = (after: number, limit: number): Tx<EventRow[]> =>
+  inboxRowsFrom.all({ row: Math.floor(after / EVENTS_PER_ROW), limit })
+
+const lastRow = question<Record<string, never>, { id: number | null }>((db) =>
   db.selectFrom('event').select((eb) => eb.fn.max('id').as('id')),
 )
 
+/** The highest place in the log that may have been given out. */
+export function* lastPlace(): Tx<number> {
+  const row = yield* lastRow.first({})
+  return (row?.id ?? 0) * EVENTS_PER_ROW + EVENTS_PER_ROW - 1
+}
+
 /** Drops the streamed pieces of a message that is now stored whole. */
 export const dropDeltas = question<{ message_id: string }>((db, p) =>
-  db.deleteFrom('event').where(sql<boolean>`type in ('delta', 'reasoning_delta')`).where('subject_id', '=', p.message_id),
+  db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
 )

@@ -1,6 +1,7 @@
 export * as actions from './actions.ts'
 export * as events from './events.ts'
 export * as messages from './messages.ts'
+export { newId } from './new-id.ts'
 export { doOnce, type OnceKey } from './once.ts'
 export * as principals from './principals.ts'
 export type { Tx } from './query.ts'

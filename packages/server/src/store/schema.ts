@@ -1,4 +1,4 @@
-import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, StoredEventType } from '@countersign/core'
+import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus } from '@countersign/core'
 
 /** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
@@ -108,9 +108,9 @@ export interface EventRow {
   /** Given by the database on insert. */
   id: number
   session_id: string | null
-  seq: number | null
-  type: StoredEventType
-  subject_id: string | null
-  data: string
+  last_seq: number | null
+  delta_of: string | null
+  inbox: number
+  events: string
   created_at: number
 }

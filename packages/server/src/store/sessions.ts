@@ -82,8 +82,6 @@ export const insertRun = question<{ id: string; session_id: string; number: numb
   }),
 )
 
-export const findRun = question<{ id: string }, RunRow>((db, p) => db.selectFrom('run').selectAll().where('id', '=', p.id))
-
 /** The newest run of a session, open or ended. */
 export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),

@@ -45,6 +45,9 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
+  const savepoint = db.prepare('SAVEPOINT member')
+  const release = db.prepare('RELEASE member')
+  const undo = db.prepare('ROLLBACK TO member')
   let waiting: Waiting[] = []
   let scheduled = false
   let closed = false
@@ -80,14 +83,17 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
 
   function runMember(member: Waiting, alone: boolean): Outcome {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
-    if (!alone) db.exec('SAVEPOINT member')
+    if (!alone) savepoint.run()
     try {
       const value = drive(member.work(outbox))
-      if (!alone) db.exec('RELEASE member')
+      if (!alone) release.run()
       return { ok: true, value, outbox }
     } catch (error) {
       // A full disk may have ended the transaction by itself; then there is nothing left to undo here.
-      if (!alone && db.isTransaction) db.exec('ROLLBACK TO member; RELEASE member')
+      if (!alone && db.isTransaction) {
+        undo.run()
+        release.run()
+      }
       return { ok: false, error }
     }
   }

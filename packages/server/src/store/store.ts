@@ -1,9 +1,9 @@
 import type { NewEvent } from '@countersign/core'
 import type { Tx } from './query.ts'
 
-/** An event as it was stored: `seq` is its place in its session, `id` its place in the whole log; null where it has none that anybody reads. */
+/** An event as it was stored: `seq` is its number in its session (null without one), `id` its place in the whole log. */
 export interface StoredEvent {
-  id: number | null
+  id: number
   sessionId: string | null
   seq: number | null
   event: NewEvent

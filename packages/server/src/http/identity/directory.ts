@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type CreatedKey, type CreateKeyBody, makeId, type Principal } from '@countersign/core'
+import type { CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
 import type { Clock } from '../../gate/index.ts'
-import { principals, type Store } from '../../store/index.ts'
+import { newId, principals, type Store } from '../../store/index.ts'
 
 /** Who the server knows: the key of the environment, the keys it gave out, the person at this machine. */
 export interface Directory {
@@ -45,10 +45,10 @@ export async function openDirectory({ store, clock, savePrincipal, bootstrapKey,
     createKey: (body) => {
       const now = clock.nowMs()
       const key = `cs_${randomBytes(24).toString('base64url')}`
-      const principal: Principal = { id: makeId('prn', now, randomBytes(16)), kind: body.kind, name: body.name, roles: body.roles }
+      const principal: Principal = { id: newId('prn', now), kind: body.kind, name: body.name, roles: body.roles }
       // Without a record of the answer: it holds the secret, and a key is shown once. A repeat makes another key.
       return store.transact(function* () {
-        const id = makeId('key', now, randomBytes(16))
+        const id = newId('key', now)
         yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now })
         yield* principals.insertKey.run({ id, principal_id: principal.id, hash: hashOf(key).toString('hex'), now })
         return { id, key, principal, createdAt: new Date(now).toISOString() }

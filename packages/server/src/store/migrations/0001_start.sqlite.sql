@@ -108,7 +108,7 @@ create table action (
   created_at      integer not null,
   updated_at      integer not null
 ) strict;
-create index action_by_session on action (session_id, id) where session_id is not null;
+create index action_by_call on action (session_id, tool_call_id) where session_id is not null;
 create index action_by_message on action (message_id, position) where message_id is not null;
 create index action_open on action (session_id) where state in ('proposed', 'approved', 'executing');
 create index action_waiting on action (id) where state = 'proposed';
@@ -124,19 +124,23 @@ create table vote (
   primary key (action_id, revision, principal_id)
 ) strict, without rowid;
 
+-- The log: one row holds all that one transaction said to one session (16 events of a gated cycle are 6 rows).
 create table event (
   id         integer primary key,
   session_id text,
-  seq        integer,
-  type       text not null,
-  -- What an event is about, so that deltas can give way to their message and the inbox finds its events.
-  subject_id text,
-  data       text not null,
+  -- The number of the last of its events in the session; null for what belongs to no session.
+  last_seq   integer,
+  -- Set on the streamed pieces of a message: they give way to the message.
+  delta_of   text,
+  -- 1 when some event is about an action.
+  inbox      integer not null,
+  -- [[seq, type, data], ...]
+  events     text not null,
   created_at integer not null
 ) strict;
-create unique index event_by_session on event (session_id, seq) where session_id is not null;
-create index event_delta on event (subject_id) where type in ('delta', 'reasoning_delta');
-create index event_inbox on event (id) where type in ('action_proposed', 'action_update');
+create unique index event_by_session on event (session_id, last_seq) where session_id is not null;
+create index event_delta on event (delta_of) where delta_of is not null;
+create index event_inbox on event (id) where inbox = 1;
 
 -- One row per Idempotency-Key of a POST, written in the transaction that it guards.
 create table once (

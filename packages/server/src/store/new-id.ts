@@ -1,0 +1,25 @@
+import { randomFillSync } from 'node:crypto'
+import { type IdPrefix, makeId } from '@countersign/core'
+
+const BYTES_PER_ID = 16
+
+// Asking the system for each id cost 80 µs of a gated cycle; 256 ids are drawn at a time.
+const pool = new Uint8Array(256 * BYTES_PER_ID)
+let used = pool.length
+
+/**
+ * A fresh id of its kind; see {@link makeId}.
+ * @param position Puts ids of the same millisecond in order, from 0 to 1023: lists go by id, and the calls of a step keep their order.
+ */
+export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += BYTES_PER_ID
+  const random = pool.subarray(used - BYTES_PER_ID, used)
+  // Each byte becomes a character of 5 bits.
+  random[0] = position >> 5
+  random[1] = position & 31
+  return makeId(prefix, nowMs, random)
+}
