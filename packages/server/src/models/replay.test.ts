@@ -2,24 +2,10 @@ import type { ModelEvent } from '@countersign/core'
 import { beforeAll, expect, test } from 'vitest'
 import { openModel } from './open.ts'
 import { callsOf, collect, isActionable, messagesOf, textOf } from './testing/collect.ts'
+import { RAN_THERE, WITHHELD } from './testing/differences.ts'
 import { modelFor, type Recording, recordings } from './testing/recordings.ts'
 import { answerWith, startReplayServer } from './testing/replay-server.ts'
 import { countCalls, historyProblems } from './testing/strict-history.ts'
-
-/** Recordings whose calls we do not release although they were recorded: the row, what we answer, and why. */
-const WITHHELD: Record<string, { code: 'model_error' | 'model_broken_stream'; reason: string }> = {
-  L0010: { code: 'model_broken_stream', reason: 'the file has no blank line after its last event, which therefore never arrives' },
-  L0834: { code: 'model_error', reason: 'the provider asks to approve an MCP call of its own' },
-  L0836: { code: 'model_error', reason: 'the provider asks to approve an MCP call of its own' },
-  L0848: { code: 'model_broken_stream', reason: 'the file has two events whose JSON is broken' },
-  L0860: { code: 'model_broken_stream', reason: 'an annotation of xAI has not the shape of the Responses API' },
-}
-
-/** Calls that look like ours in the recording and are not: the provider ran them itself, their results stand in the same stream. */
-const RAN_THERE: Record<string, string> = {
-  L0842: 'OpenAI hosted shell (container)',
-  L0844: 'OpenAI hosted shell (skills)',
-}
 
 const MINIMUMS = { 'openai-chat': 20, 'openai-responses': 20, 'anthropic-messages': 20, 'google-generateContent': 10 }
 const MINIMUM_COMPATIBLE_VENDORS = 3
