@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { type Action, CountersignError, type JsonObject, makeId, type Principal } from '@countersign/core'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { type Action, CountersignError, type JsonObject } from '@countersign/core'
+import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
+import { storeEvent } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
-import { storeEvent } from './store-event.ts'
 import { viewAction } from './view.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
@@ -21,7 +20,8 @@ const NOWHERE: Placement = { sessionId: null, runId: null, messageId: null, tool
 export interface InsertInput {
   prepared: PreparedAction
   placement: Placement
-  requestedBy: Principal
+  /** Id of the principal. */
+  requestedBy: string
   agent: string | undefined
   /** The person who approved everything further in this session, if one did. */
   approvedAllBy: string | null
@@ -34,11 +34,7 @@ const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as 
 export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRow> {
   const { prepared, placement, requestedBy, nowMs } = input
   const { tool } = prepared
-  const random = randomBytes(16)
-  // Lists go by id: calls of the same step, made in the same millisecond, keep their order. Each byte becomes a character of 5 bits.
-  random[0] = placement.position >> 5
-  random[1] = placement.position & 31
-  const id = makeId('act', nowMs, random)
+  const id = newId('act', nowMs, placement.position)
   const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
   const row: ActionRow = {
     id,
@@ -62,7 +58,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     state: STATE_AFTER[policy.verdict],
     policy: JSON.stringify({ ...policy, version: 1 }),
     requires: REQUIRES,
-    requested_by: requestedBy.id,
+    requested_by: requestedBy,
     agent: input.agent ?? null,
     executor: tool.executor,
     attempt: 0,
@@ -115,13 +111,13 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
       const row = yield* insertPrepared(outbox, {
         prepared,
         placement: NOWHERE,
-        requestedBy: caller.principal,
+        requestedBy: caller.principal.id,
         agent: input.agent,
         approvedAllBy: null,
         nowMs,
       })
       const proposal = yield* viewAction(row)
-      yield* storeEvent(outbox, { type: 'action_proposed', data: { proposal } }, null, row.id, nowMs)
+      yield* storeEvent(outbox, { type: 'action_proposed', data: { proposal } }, nowMs)
       return proposal
     }),
   )
