@@ -17,7 +17,7 @@ export function ConnectionBanner({ connection }: { connection: ConnectionState }
   return (
     <div className="connection-banner">
       <Notice tone="warning" testId="connection">
-        <Countdown key={connection.retryInMs} fromMs={connection.retryInMs} /> Decisions are paused until then.
+        <Countdown key={connection.retryInMs} fromMs={connection.retryInMs} /> · decisions are paused until then
       </Notice>
     </div>
   )

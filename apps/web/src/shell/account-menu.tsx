@@ -1,23 +1,19 @@
-import { useId, useState } from 'react'
+import { lazy, useId, useState } from 'react'
 import { useServices } from '../services.tsx'
-import { Icon, IconButton, Menu, MenuItem } from '../ui/index.ts'
+import { Button, Icon } from '../ui/index.ts'
+import { Boundary } from './boundary.tsx'
 
-/** Who is signed in, with which roles; and the way out where one signed in with a key. */
+const AccountList = lazy(() => import('./account-list.tsx'))
+
+/** Who is signed in; behind it the roles and the way out. */
 export function AccountMenu() {
-  const { client, me, signIn } = useServices()
+  const { me } = useServices()
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const menuId = useId()
-
-  async function leave() {
-    setAnchor(null)
-    await client.signOut().catch(() => {})
-    // A fresh page: nothing that the one who leaves could see stays in memory.
-    location.assign('/')
-  }
-
   return (
     <>
-      <IconButton
+      <Button
+        className="account"
         aria-label={`Signed in as ${me.name}`}
         title={`Signed in as ${me.name}`}
         aria-haspopup="menu"
@@ -27,20 +23,13 @@ export function AccountMenu() {
         data-testid="account"
       >
         <Icon name="user" />
-      </IconButton>
-      <Menu
-        id={menuId}
-        anchorEl={anchor}
-        open={anchor !== null}
-        onClose={() => setAnchor(null)}
-        slotProps={{ list: { 'aria-label': 'Account' } }}
-      >
-        <MenuItem disabled sx={{ display: 'block', '&.Mui-disabled': { opacity: 1 } }}>
-          <strong>{me.name}</strong>
-          <div className="muted">{me.roles.length > 0 ? me.roles.join(', ') : 'no roles'}</div>
-        </MenuItem>
-        {signIn === 'key' && <MenuItem onClick={leave}>Sign out</MenuItem>}
-      </Menu>
+        <span className="account-name">{me.name}</span>
+      </Button>
+      {anchor && (
+        <Boundary>
+          <AccountList id={menuId} anchor={anchor} onClose={() => setAnchor(null)} />
+        </Boundary>
+      )}
     </>
   )
 }

@@ -1,21 +1,25 @@
 import type { Actions } from '@countersign/client'
-import { Suspense, useEffect, useMemo, useState } from 'react'
-import { Outlet } from 'react-router'
+import { lazy, useEffect, useMemo, useState } from 'react'
+import { Outlet, useLocation } from 'react-router'
 import { LiveRegions } from '../live/live-regions.tsx'
 import { OpenActionsContext } from '../live/open-actions.ts'
 import { useWaiting } from '../live/use-waiting.ts'
-import { Drawer, useMediaQuery } from '../ui/index.ts'
+import { useMediaQuery } from '../ui/index.ts'
+import { Boundary } from './boundary.tsx'
 import './shell.css'
 import { ShellContext } from './shell-context.ts'
 import { Sidebar } from './sidebar.tsx'
 
+const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
+
 /** What stays around every page: sidebar (a drawer where it is narrow), live regions and the title of the tab. */
 export function Shell() {
-  const narrow = useMediaQuery('(max-width: 820px)', { noSsr: true })
+  const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
   const [openActions, setOpenActions] = useState<Actions>({})
   const { actionable } = useWaiting()
   const count = actionable.length
+  const { pathname } = useLocation()
 
   useEffect(() => {
     document.title = count > 0 ? `(${count}) Countersign` : 'Countersign'
@@ -31,16 +35,18 @@ export function Shell() {
       </a>
       <div className="shell" data-narrow={narrow}>
         {narrow ? (
-          <Drawer open={open} onClose={close} slotProps={{ paper: { sx: { width: 'min(300px, 86vw)' }, 'aria-label': 'Sessions' } }}>
-            <Sidebar onPick={close} />
-          </Drawer>
+          open && (
+            <Boundary>
+              <SidebarDrawer onClose={close} />
+            </Boundary>
+          )
         ) : (
           <Sidebar onPick={close} />
         )}
         <OpenActionsContext value={setOpenActions}>
-          <Suspense fallback={<div className="page" />}>
+          <Boundary key={pathname} fallback={<div className="page" />}>
             <Outlet />
-          </Suspense>
+          </Boundary>
         </OpenActionsContext>
       </div>
       <LiveRegions open={openActions} />

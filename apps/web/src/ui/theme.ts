@@ -112,6 +112,5 @@ export const theme = createTheme({
         },
       },
     },
-    MuiSkeleton: { defaultProps: { animation: false, variant: 'rounded' } },
   },
 })

@@ -1,0 +1,24 @@
+import { useServices } from '../services.tsx'
+import { Menu, MenuItem } from '../ui/overlays.ts'
+
+/** The signed-in person's name and roles, and the way out where one signed in with a key. */
+export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
+  const { client, me, signIn } = useServices()
+
+  async function leave() {
+    onClose()
+    await client.signOut().catch(() => {})
+    // A fresh page: nothing that the one who leaves could see stays in memory.
+    location.assign('/')
+  }
+
+  return (
+    <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Account' } }}>
+      <MenuItem disabled sx={{ display: 'block', '&.Mui-disabled': { opacity: 1 } }}>
+        <strong>{me.name}</strong>
+        <div className="muted">{me.roles.length > 0 ? me.roles.join(', ') : 'no roles'}</div>
+      </MenuItem>
+      {signIn === 'key' && <MenuItem onClick={leave}>Sign out</MenuItem>}
+    </Menu>
+  )
+}

@@ -1,0 +1,33 @@
+import { useShortcuts } from '../preferences/shortcuts.ts'
+import { Icon, useColorScheme } from '../ui/index.ts'
+import { Menu, MenuItem } from '../ui/overlays.ts'
+
+const THEMES = [
+  { mode: 'light', word: 'Light' },
+  { mode: 'dark', word: 'Dark' },
+  { mode: 'system', word: 'As the system' },
+] as const
+
+/** The choices behind the settings button; a choice leaves the menu open, so that its effect can be seen. */
+export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
+  const { mode, setMode } = useColorScheme()
+  const [shortcuts, setShortcuts] = useShortcuts()
+  return (
+    <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Settings' } }}>
+      {THEMES.map(({ mode: each, word }) => (
+        <MenuItem key={each} role="menuitemradio" aria-checked={mode === each} divider={each === 'system'} onClick={() => setMode(each)}>
+          <Mark on={mode === each} />
+          Theme: {word}
+        </MenuItem>
+      ))}
+      <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
+        <Mark on={shortcuts} />
+        Keyboard shortcuts
+      </MenuItem>
+    </Menu>
+  )
+}
+
+function Mark({ on }: { on: boolean }) {
+  return <span className="menu-mark">{on && <Icon name="check" />}</span>
+}
