@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
+import { Json } from './json.ts'
 import { Principal } from './principal.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
-export const PreviewField = z.object({ field: z.string(), oldValue: z.json().optional(), newValue: z.json().optional() })
+export const PreviewField = z.object({ field: z.string(), oldValue: Json.optional(), newValue: Json.optional() })
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
 export type RiskLevel = z.infer<typeof RiskLevel>
@@ -30,7 +31,7 @@ export const Action = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'write']),
   destination: z.string(),
-  arguments: z.record(z.string(), z.json()),
+  arguments: z.record(z.string(), Json),
   digest: z.string(),
   revision: z.int(),
   description: z.string(),
@@ -47,7 +48,7 @@ export const Action = z.object({
   executor: z.enum(['server', 'client']),
   attempt: z.int(),
   idempotencyKey: z.string(),
-  result: z.json().optional(),
+  result: Json.optional(),
   resultUrl: z.string().nullable(),
   error: ActionErrorView.nullable(),
   expiresAt: z.string().nullable(),
@@ -69,7 +70,7 @@ export type DecisionBody = z.infer<typeof DecisionBody>
 
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
-  arguments: z.record(z.string(), z.json()),
+  arguments: z.record(z.string(), Json),
   description: z.string().max(2_000).optional(),
   agent: z.string().min(1).max(120).optional(),
 })

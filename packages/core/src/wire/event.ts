@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Action, ActionErrorView, ActionState, PreviewField, Vote } from './action.ts'
+import { Json } from './json.ts'
 import { Message, Session, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
@@ -23,12 +24,12 @@ export const EventData = {
     votes: z.array(Vote).optional(),
     attempt: z.int().optional(),
     idempotencyKey: z.string().optional(),
-    result: z.json().optional(),
+    result: Json.optional(),
     resultUrl: z.string().nullable().optional(),
     error: ActionErrorView.nullable().optional(),
     expiresAt: z.string().nullable().optional(),
   }),
-  tool_call_result: z.object({ toolCall: CalledTool.extend({ result: z.json() }), actionId: z.string() }),
+  tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string() }),
   done: z.object({
     messageId: z.string(),
     runId: z.string(),

@@ -9,6 +9,7 @@ export {
   Vote,
 } from './action.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
+export { Json } from './json.ts'
 export { CreatedKey, CreateKeyBody, Principal, PrincipalKind } from './principal.ts'
 export {
   AgentView,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Action } from './action.ts'
+import { Json } from './json.ts'
 
 export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
 export type SessionStatus = z.infer<typeof SessionStatus>
@@ -16,7 +17,7 @@ export const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: z.record(z.string(), z.json()) })
+export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: z.record(z.string(), Json) })
 export type ToolCall = z.infer<typeof ToolCall>
 
 /**
@@ -104,7 +105,7 @@ export const ToolView = z.object({
   executor: z.enum(['server', 'client']),
   idempotent: z.boolean(),
   destination: z.string(),
-  inputSchema: z.record(z.string(), z.json()),
+  inputSchema: z.record(z.string(), Json),
 })
 export type ToolView = z.infer<typeof ToolView>
 

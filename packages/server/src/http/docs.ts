@@ -1,6 +1,7 @@
+import { Action, Json, Message, Principal, Session } from '@countersign/core'
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { App } from './app.ts'
 
@@ -10,11 +11,18 @@ const Problem = z.looseObject({ type: z.string(), title: z.string(), status: z.i
 const ANY_PROBLEM = { description: 'A problem document (RFC 9457)', content: { 'application/problem+json': { schema: Problem } } }
 const EVENT_STREAM = { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } }
 
+/** What stands under its own name. `Json` has to: it contains itself, and inline it would refer to a place that is not there. */
+const schemaRegistry = z.registry<{ id: string }>()
+for (const [id, schema] of Object.entries({ Action, Json, Message, Principal, Problem, Session })) schemaRegistry.add(schema, { id })
+
+const toJsonSchema = createJsonSchemaTransform({ schemaRegistry })
+const addComponents = createJsonSchemaTransformObject({ schemaRegistry })
+
 /** What every route answers besides its own shapes, said once: a problem, and an event stream where it produces one. */
-const transform: typeof jsonSchemaTransform = ({ schema, ...route }) => {
+const transform: typeof toJsonSchema = ({ schema, ...route }) => {
   const isStream = schema?.produces?.includes('text/event-stream') ?? false
   const response = { ...(schema?.response ?? {}), ...(isStream && { 200: EVENT_STREAM }), default: ANY_PROBLEM }
-  return jsonSchemaTransform({ ...route, schema: { ...schema, response } })
+  return toJsonSchema({ ...route, schema: { ...schema, response } })
 }
 
 /** The OpenAPI 3.1 document, made from the routes' own schemas, and a page that shows it. Register before the routes. */
@@ -27,6 +35,7 @@ export async function docsRoutes(app: App): Promise<void> {
       security: [{ key: [] }],
     },
     transform,
+    transformObject: addComponents,
   })
   app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   await app.register(fastifySwaggerUi, { routePrefix: '/api/docs', uiConfig: { deepLinking: true } })
