@@ -1,0 +1,103 @@
+import { EventData, type EventDataOf, type EventType } from '@countersign/core'
+import { createParser } from 'eventsource-parser'
+
+/** An event of a stream, as it arrived. */
+export interface ReadEvent {
+  /** Undefined for an event without an id. */
+  id: number | undefined
+  type: string
+  data: unknown
+}
+
+/** A stream that is silent this long will not say what a test waits for. */
+const PATIENCE_MS = 10_000
+
+/** Reads a server-sent event stream; every event's data is held against its schema. */
+export interface EventReader {
+  /** Everything that arrived so far. */
+  readonly seen: readonly ReadEvent[]
+  /**
+   * The data of the next event of this type (behind the one that was returned before) for which `where` holds.
+   * @throws Error that lists what came instead, when the stream ends or nothing fits within 10 s.
+   */
+  next<T extends EventType>(type: T, where?: (data: EventDataOf<T>) => boolean): Promise<EventDataOf<T>>
+  /** Reads to the end of the stream, which the server has to end. */
+  ended(): Promise<readonly ReadEvent[]>
+  /** Hangs up. */
+  close(): void
+  [Symbol.dispose](): void
+}
+
+/** Reads the body of an answer that is an event stream. */
+export function readEvents(response: Response, hangUp: AbortController): EventReader {
+  const seen: ReadEvent[] = []
+  const faults: string[] = []
+  let place = 0
+  let isOver = false
+  let arrived = Promise.withResolvers<void>()
+  const wake = () => {
+    arrived.resolve()
+    arrived = Promise.withResolvers()
+  }
+
+  const parser = createParser({
+    onEvent: ({ id, event = 'message', data }) => {
+      const value: unknown = JSON.parse(data)
+      const schema = Object.hasOwn(EventData, event) ? EventData[event as EventType] : undefined
+      const result = schema?.safeParse(value)
+      if (!result?.success && !isInboxReset(event, value)) faults.push(`the event ${event} is not of its shape: ${data.slice(0, 300)}`)
+      seen.push({ id: id === undefined ? undefined : Number(id), type: event, data: value })
+    },
+    onError: (error) => faults.push(`not an event stream: ${error.message}`),
+  })
+
+  async function pump(): Promise<void> {
+    const decoder = new TextDecoder()
+    try {
+      for await (const chunk of response.body ?? []) {
+        parser.feed(decoder.decode(chunk, { stream: true }))
+        wake()
+      }
+    } catch (error) {
+      if (!hangUp.signal.aborted) faults.push(`the stream broke: ${error instanceof Error ? error.message : error}`)
+    }
+    isOver = true
+    wake()
+  }
+  void pump()
+
+  async function waitFor(isThere: () => boolean, what: string): Promise<void> {
+    const deadline = AbortSignal.timeout(PATIENCE_MS)
+    const late = new Promise<void>((resolve) => deadline.addEventListener('abort', () => resolve(), { once: true }))
+    while (!isThere()) {
+      if (faults.length > 0) throw new Error(faults.join('\n'))
+      if (isOver || deadline.aborted) {
+        const came = seen.slice(place).map(({ type, data }) => `${type} ${JSON.stringify(data).slice(0, 200)}`)
+        throw new Error(`waited for ${what}, but ${isOver ? 'the stream ended' : 'nothing came'}; it had:\n${came.join('\n')}`)
+      }
+      await Promise.race([arrived.promise, late])
+    }
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+  }
+
+  return {
+    seen,
+    async next<T extends EventType>(type: T, where: (data: EventDataOf<T>) => boolean = () => true) {
+      const fits = (event: ReadEvent): boolean => event.type === type && where(event.data as EventDataOf<T>)
+      await waitFor(() => seen.slice(place).some(fits), type)
+      const index = seen.findIndex((event, at) => at >= place && fits(event))
+      place = index + 1
+      return seen[index]?.data as EventDataOf<T>
+    },
+    async ended() {
+      await waitFor(() => isOver, 'the end of the stream')
+      return seen
+    },
+    close: () => hangUp.abort(),
+    [Symbol.dispose]: () => hangUp.abort(),
+  }
+}
+
+/** A reader of the inbox has no session to be given a snapshot of. */
+const isInboxReset = (type: string, value: unknown): boolean =>
+  type === 'reset' && typeof value === 'object' && value !== null && 'session' in value && value.session === null

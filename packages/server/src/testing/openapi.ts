@@ -1,0 +1,69 @@
+import { type Schema, Validator } from '@cfworker/json-schema'
+
+interface Operation {
+  responses?: Record<string, { content?: Record<string, { schema?: Schema }> }>
+}
+
+/** The parts of an OpenAPI document that checking an answer needs. */
+export interface OpenApiDocument {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components?: { schemas?: Record<string, Schema> }
+}
+
+export interface SeenAnswer {
+  method: string
+  /** Without the query. */
+  path: string
+  status: number
+  contentType: string
+  /** Parsed JSON; undefined for anything else. */
+  body: unknown
+}
+
+/** Says what is wrong with an answer by the server's own OpenAPI document. */
+export interface AnswerChecker {
+  /** A sentence for each disagreement; empty when the document describes exactly this answer. */
+  problems(answer: SeenAnswer): string[]
+}
+
+/**
+ * Checks answers against an OpenAPI 3.1 document: the operation is listed, its status is, the content type is, the body fits the schema.
+ * `default` stands for every status that the operation does not name.
+ */
+export function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
+  const routes = Object.keys(document.paths).map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+  const validators = new Map<Schema, Validator>()
+
+  function validatorOf(schema: Schema): Validator {
+    const known = validators.get(schema)
+    if (known) return known
+    // References start at the document's root, so the schema is given a root that has the same components.
+    const rooted = structuredClone({ ...schema, components: document.components ?? {} })
+    const validator = new Validator(rooted, '2020-12', false)
+    validators.set(schema, validator)
+    return validator
+  }
+
+  return {
+    problems({ method, path, status, contentType, body }) {
+      const template = routes
+        .filter(({ pattern }) => pattern.test(path))
+        // `/api/actions/decisions` before `/api/actions/{id}`.
+        .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0]?.template
+      const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
+      const what = `${method} ${path} → ${status} ${contentType}`
+      if (!operation) return [`${what}: the document has no such operation`]
+      const response = operation.responses?.[status] ?? operation.responses?.default
+      if (!response) return [`${what}: the document does not name this status`]
+      const media = response.content?.[contentType.split(';')[0]?.trim() ?? '']
+      if (!media) return [`${what}: the document does not name this content type`]
+      if (body === undefined || media.schema === undefined) return []
+      const result = validatorOf(media.schema).validate(body)
+      return result.errors.map((error) => `${what}: ${error.instanceLocation} ${error.error}`)
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { CreateKeyBody, Principal } from '@countersign/core'
+import { pino } from 'pino'
+import { type Config, type ConfigInput, type Environment, openConfig, readSettings } from '../config/index.ts'
+import type { ScriptStep } from '../models/index.ts'
+import { type RunningServer, startServer } from '../server.ts'
+import { type ApiClient, openApiClient } from './api-client.ts'
+import { openAnswerChecker } from './openapi.ts'
+
+export const BOOTSTRAP_KEY = 'the-key-of-the-acceptance-tests'
+
+export interface TestServerOptions {
+  /** What the configuration file would hold; a loaded one goes in as it is. */
+  config: ConfigInput | Config
+  environment?: Environment
+  /** Scripts by name: an agent's model `scripted/talk.json` plays `talk`. */
+  scripts?: Record<string, ScriptStep[]>
+}
+
+/** A real server on a free port with a data folder of its own. Disposing of it stops it and takes the folder away. */
+export interface TestServer extends AsyncDisposable {
+  readonly url: string
+  readonly dataDir: string
+  /** The bootstrap key: an admin person. */
+  readonly admin: ApiClient
+  /** Makes a key and speaks with it. */
+  as(who: CreateKeyBody): Promise<ApiClient & { principal: Principal }>
+  /** A client with exactly these headers: without a key, or with a cookie. */
+  with(headers: Record<string, string>): ApiClient
+  /** Stops the server and starts it again on the same data, at another address. */
+  restart(): Promise<void>
+  /** What the server logged with level error or above. */
+  readonly errors: readonly string[]
+}
+
+/** A folder that is taken away when the test is over. */
+export function temporaryFolder(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/**
+ * Starts a server as `countersign serve` does, without the command line.
+ * @example
+ * await using server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi' }] } })
+ * await server.admin.post('/api/sessions', {})
+ */
+export async function startTestServer({ config, environment = {}, scripts = {} }: TestServerOptions): Promise<TestServer> {
+  const data = temporaryFolder()
+  const errors: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      errors.push(String(chunk))
+      done()
+    },
+  })
+  const log = pino({ level: 'error', serializers: { error: pino.stdSerializers.err } }, sink)
+  const settings = readSettings({ port: 0, data: data.path }, { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY })
+  for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
+  const opened = 'folder' in config ? config : await openConfig(config, { environment, folder: data.path })
+
+  const start = () => startServer({ config: opened, settings, log })
+  let server: RunningServer
+  try {
+    server = await start()
+  } catch (error) {
+    data[Symbol.dispose]()
+    throw error
+  }
+  const document = await (await fetch(`${server.url}/api/openapi.json`)).json()
+  const checker = openAnswerChecker(document)
+  const withHeaders = (headers: Record<string, string>) => openApiClient({ url: server.url, headers, checker })
+  const bearer = (key: string) => withHeaders({ authorization: `Bearer ${key}` })
+
+  return {
+    get url() {
+      return server.url
+    },
+    dataDir: data.path,
+    get admin() {
+      return bearer(BOOTSTRAP_KEY)
+    },
+    async as(who) {
+      const { key, principal } = await bearer(BOOTSTRAP_KEY).post('/api/keys', who)
+      return { ...bearer(key), principal }
+    },
+    with: withHeaders,
+    async restart() {
+      await server.close()
+      server = await start()
+    },
+    errors,
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      data[Symbol.dispose]()
+    },
+  }
+}
