@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { createClient } from './client.ts'
+import { json, problem, sampleAction, serve } from './testing/log-server.ts'
+
+const DECISION = { verdict: 'approve', revision: 1, digest: 'sha256:aa' } as const
+
+test('every change carries an idempotency key of its own, or the one it is given', async () => {
+  await using server = await serve({ 'POST /api/actions/act_1/decision': (_, response) => json(response, sampleAction()) })
+  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_secret' })
+  await client.actions.decide('act_1', DECISION)
+  await client.actions.decide('act_1', DECISION)
+  await client.actions.decide('act_1', DECISION, { idempotencyKey: 'mine' })
+  const keys = server.requests.map((request) => request.headers['idempotency-key'])
+  expect(new Set(keys).size).toBe(3)
+  expect(keys[2]).toBe('mine')
+  expect(server.requests[0]).toMatchObject({ body: JSON.stringify(DECISION), headers: { authorization: 'Bearer cs_secret' } })
+})
+
+test('a conflict carries the code, the sentence and the action as it is now', async () => {
+  const action = sampleAction({ state: 'approved' })
+  await using server = await serve({
+    'POST /api/actions/act_1/decision': (_, response) => problem(response, 409, 'already_decided', 'Approved by Ada.', { action }),
+  })
+  const deciding = createClient({ baseUrl: server.baseUrl }).actions.decide('act_1', DECISION)
+  await expect(deciding).rejects.toMatchObject({ code: 'already_decided', status: 409, detail: 'Approved by Ada.', action })
+})
+
+test('a server that is gone, or that stops in the middle, is offline; nothing is sent twice', async () => {
+  let url = ''
+  {
+    await using server = await serve({
+      'GET /api/me': (_, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('{"principal"', () => response.destroy())
+      },
+    })
+    url = server.baseUrl
+    await expect(createClient({ baseUrl: url }).me()).rejects.toMatchObject({ code: 'offline', status: 0 })
+    expect(server.requests).toHaveLength(1)
+  }
+  await expect(createClient({ baseUrl: url }).me()).rejects.toMatchObject({ code: 'offline', status: 0 })
+})
+
+test("a proxy's page is an error with words of our own, not a broken success", async () => {
+  await using server = await serve({
+    'GET /api/agents': (_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
+    'GET /api/tools': (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>'),
+  })
+  const client = createClient({ baseUrl: `${server.baseUrl}/` })
+  await expect(client.agents()).rejects.toMatchObject({
+    code: 'not_ready',
+    status: 502,
+    detail: 'The server answered 502 without an explanation.',
+  })
+  await expect(client.tools()).rejects.toMatchObject({ code: 'internal', status: 200 })
+})
+
+test('an abort rejects with its own reason', async () => {
+  await using server = await serve({ 'GET /api/sessions': () => {} })
+  const closing = new AbortController()
+  const listing = createClient({ baseUrl: server.baseUrl }).sessions.list({}, { signal: closing.signal })
+  closing.abort(new Error('changed my mind'))
+  await expect(listing).rejects.toThrow('changed my mind')
+})
+
+test('queries and ids are encoded, absent ones left out', async () => {
+  await using server = await serve({ 'GET /api/actions': (_, response) => json(response, { items: [], nextCursor: null }) })
+  const client = createClient({ baseUrl: server.baseUrl })
+  await client.actions.list({ state: 'proposed', q: 'a&b' })
+  await client.actions.get('../me').catch(() => {})
+  expect(server.requests.map((request) => request.url)).toEqual(['/api/actions?state=proposed&q=a%26b', '/api/actions/..%2Fme'])
+})

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { foldActions, foldSession, sessionState } from './session-state.ts'
+import { emptySession, sampleAction, sampleLog, sampleMessage, snapshotAt } from './testing/log-server.ts'
+
+const empty = () => sessionState(emptySession(), [])
+const log = sampleLog()
+const whole = log.reduce(foldSession, empty())
+
+test('a folded log is the state: messages in order, actions by id, nothing left streaming', () => {
+  expect(whole.messages.map((message) => message.content)).toEqual([
+    'Process two orders',
+    'I will set both. ✓',
+    'One is done, one was declined.',
+  ])
+  expect(Object.values(whole.actions).map(({ id, state, attempt }) => [id, state, attempt])).toEqual([
+    ['act_1', 'succeeded', 1],
+    ['act_2', 'declined', 0],
+  ])
+  expect(whole).toMatchObject({ streaming: [], startedCalls: [], pendingApprovals: [], toFetch: [], runError: null, lastSeq: log.length })
+  expect(whole.session?.status).toBe('completed')
+})
+
+test('text grows as it streams and the whole message replaces it', () => {
+  const midway = log.slice(0, 7).reduce(foldSession, empty())
+  expect(midway.streaming).toEqual([{ messageId: 'msg_2', content: 'I will set both. ✓', reasoning: 'Two calls.' }])
+  expect(midway.startedCalls.map((call) => call.id)).toEqual(['call_1', 'call_2'])
+  expect(log.slice(0, 8).reduce(foldSession, empty()).streaming).toEqual([])
+  const late = foldSession(whole, { type: 'delta', seq: 99, data: { messageId: 'msg_3', content: 'again' } })
+  expect(late.streaming).toEqual([])
+})
+
+test('what waits follows the actions, before the status says so', () => {
+  expect(log.slice(0, 10).reduce(foldSession, empty()).pendingApprovals).toEqual(['act_1', 'act_2'])
+  expect(log.slice(0, 12).reduce(foldSession, empty()).pendingApprovals).toEqual(['act_2'])
+})
+
+test('any order of cuts, repeats and resets gives the same state', () => {
+  const step = fc.record({ upTo: fc.nat(log.length), from: fc.nat(log.length), reset: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+      let state = empty()
+      for (const { upTo, from, reset } of [...steps, { upTo: log.length, from: 0, reset: false }]) {
+        // A reset is a snapshot of the moment; the log after it follows.
+        if (reset)
+          state = foldSession(state, { type: 'reset', seq: upTo, data: { reason: 'unknown id', ...snapshotAt(log.slice(0, upTo)) } })
+        else state = log.slice(Math.min(from, state.lastSeq), upTo).reduce(foldSession, state)
+      }
+      expect(state).toEqual(whole)
+    }),
+  )
+})
+
+test('an event at or before the last one changes nothing, not even the identity', () => {
+  for (const event of log) expect(foldSession(whole, event)).toBe(whole)
+})
+
+test('an error of a run drops half a message and stays until the session goes on', () => {
+  const failed = foldSession(log.slice(0, 5).reduce(foldSession, empty()), {
+    type: 'error',
+    seq: 6,
+    data: { code: 'internal', error: 'No answer' },
+  })
+  expect(failed).toMatchObject({ streaming: [], runError: { code: 'internal', error: 'No answer' } })
+  const on = foldSession(failed, { type: 'session_status', seq: 7, data: { status: 'active', pendingApprovals: [] } })
+  expect(on.runError).toBeNull()
+})
+
+test('new arguments are fetched whole, never shown half', () => {
+  const state = sessionState({ ...emptySession(), pendingApprovals: [sampleAction()] }, [])
+  const update = {
+    proposalId: 'act_1',
+    state: 'proposed',
+    revision: 2,
+    digest: 'sha256:bb',
+    updatedAt: '2026-11-21T10:00:09.000Z',
+  } as const
+  const stale = foldSession(state, { type: 'action_update', seq: 1, data: update })
+  expect(stale.actions.act_1).toBe(state.actions.act_1)
+  expect(stale.toFetch).toEqual(['act_1'])
+  const fresh = sampleAction({ revision: 2, digest: 'sha256:bb', arguments: { orderId: 'ORD-002' }, updatedAt: update.updatedAt })
+  expect(foldActions(stale, [fresh])).toMatchObject({ toFetch: [], actions: { act_1: fresh }, pendingApprovals: ['act_1'] })
+})
+
+test('a fresh preview is applied in place', () => {
+  const state = sessionState({ ...emptySession(), pendingApprovals: [sampleAction()] }, [])
+  const preview = [{ field: 'status', oldValue: 'shipped', newValue: 'processing' }]
+  const data = { proposalId: 'act_1', state: 'proposed', revision: 2, preview, updatedAt: '2026-11-21T10:00:09.000Z' } as const
+  expect(foldSession(state, { type: 'action_update', seq: 1, data }).actions.act_1).toMatchObject({
+    revision: 2,
+    preview,
+    digest: 'sha256:aa',
+  })
+})
+
+test('a message that changes, as a queued one does, keeps its place', () => {
+  const queued = sampleMessage({ id: 'msg_9', role: 'user', queued: true, seq: 2 })
+  const state = sessionState({ ...emptySession(), lastSeq: 3 }, [sampleMessage({ id: 'msg_8', seq: 3 }), queued])
+  const { queued: _, ...sent } = queued
+  const next = foldSession(state, { type: 'message', seq: 4, data: { message: sent } })
+  expect(next.messages.map(({ id, queued }) => [id, queued])).toEqual([
+    ['msg_9', undefined],
+    ['msg_8', undefined],
+  ])
+})

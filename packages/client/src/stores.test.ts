@@ -1,0 +1,185 @@
+import type { ServerResponse } from 'node:http'
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { createClient } from './client.ts'
+import { openInbox } from './inbox-store.ts'
+import { openSession } from './session-store.ts'
+import type { Store } from './store.ts'
+import {
+  emptySession,
+  frame,
+  json,
+  problem,
+  type Route,
+  sampleAction,
+  sampleLog,
+  sampleMessage,
+  serve,
+  snapshotAt,
+  startStream,
+} from './testing/log-server.ts'
+
+const log = sampleLog()
+const page = (items: unknown[]) => ({ items, nextCursor: null })
+
+/** Waits until the store says so. */
+const until = <T>(store: Store<T>, holds: (snapshot: T) => boolean): Promise<T> =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (!holds(store.get())) return
+      stop()
+      resolve(store.get())
+    }
+    const stop = store.subscribe(look)
+    look()
+  })
+
+/** A server whose log was `length` long when it was asked for the snapshot. */
+function sessionRoutes(length: number): Record<string, Route> {
+  const { session, messages } = snapshotAt(log.slice(0, length))
+  const newestFirst = [...messages].reverse()
+  return {
+    'GET /api/sessions/ses_1': (_, response) => json(response, session),
+    'GET /api/sessions/ses_1/messages': (request, response) => {
+      const from = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0)
+      const items = newestFirst.slice(from, from + 1)
+      json(response, { items, nextCursor: from + 1 < newestFirst.length ? String(from + 1) : null })
+    },
+    'GET /api/sessions/ses_1/events': (request, response) => {
+      startStream(response)
+      const rest = log.filter((event) => (event.seq ?? 0) > Number(request.headers['last-event-id']))
+      response.write(rest.map(frame).join(''))
+    },
+  }
+}
+
+test('a session opened at any moment of its log ends in the same state', async () => {
+  const seen: unknown[] = []
+  for (let length = 0; length <= log.length; length++) {
+    await using server = await serve(sessionRoutes(length))
+    const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+    const { connection, ...state } = await until(
+      store,
+      (snapshot) => snapshot.lastSeq === log.length && snapshot.connection.kind === 'live',
+    )
+    store.close()
+    seen.push(state)
+  }
+  // Actions that a server lists with its messages are not in this log's messages, so those of settled actions come with events only.
+  for (const state of seen)
+    expect(state).toMatchObject({ messages: snapshotAt(log).messages, streaming: [], pendingApprovals: [], failure: null })
+  expect(seen[0]).toMatchObject({ actions: { act_1: { state: 'succeeded' }, act_2: { state: 'declined' } } })
+})
+
+test('a session opened in the middle of a text shows the text from its start', async () => {
+  const { messages, session } = snapshotAt(log.slice(0, 4))
+  const half: Record<string, Route> = {
+    'GET /api/sessions/ses_1': (_, response) => json(response, session),
+    'GET /api/sessions/ses_1/messages': (_, response) =>
+      json(response, page([sampleMessage({ id: 'msg_q', role: 'user', queued: true, seq: 4 }), ...messages])),
+    'GET /api/sessions/ses_1/events': (request, response) => {
+      startStream(response)
+      response.write(log.slice(Number(request.headers['last-event-id']), 4).map(frame).join(''))
+    },
+  }
+  await using server = await serve(half)
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const { streaming } = await until(store, (snapshot) => snapshot.lastSeq === 4)
+  store.close()
+  expect(streaming).toEqual([{ messageId: 'msg_2', content: 'I will ', reasoning: 'Two calls.' }])
+})
+
+test('an action whose arguments changed is fetched', async () => {
+  const fresh = sampleAction({ revision: 2, digest: 'sha256:bb', arguments: { orderId: 'ORD-002' }, updatedAt: '2026-11-21T10:00:09.000Z' })
+  const { arguments: _, ...update } = fresh
+  await using server = await serve({
+    'GET /api/sessions/ses_1': (_, response) => json(response, { ...emptySession(), pendingApprovals: [sampleAction()] }),
+    'GET /api/sessions/ses_1/messages': (_, response) => json(response, page([])),
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      startStream(response)
+      response.write(frame({ type: 'action_update', seq: 1, data: { ...update, proposalId: 'act_1' } }))
+    },
+    'GET /api/actions/act_1': (_, response) => json(response, fresh),
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const { actions, toFetch } = await until(store, (snapshot) => snapshot.actions.act_1?.revision === 2)
+  store.close()
+  expect(actions.act_1).toEqual(fresh)
+  expect(toFetch).toEqual([])
+})
+
+test('a session that does not exist is a failure in the snapshot', async () => {
+  await using server = await serve({})
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  expect(await until(store, (snapshot) => snapshot.failure !== null)).toMatchObject({
+    failure: { code: 'not_found' },
+    connection: { kind: 'closed' },
+    session: null,
+  })
+})
+
+/** An inbox whose stream and list the test holds in its hands. */
+async function startInbox(first: Action[]) {
+  const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0 }
+  const server = await serve({
+    'GET /api/actions': (_, response) => json(response, page(state.list)),
+    'GET /api/actions/act_1': (_, response) => json(response, sampleAction({ state: 'approved', updatedAt: '2026-11-21T10:01:00.000Z' })),
+    'GET /api/events': (_, response) => {
+      startStream(response)
+      state.stream = response
+    },
+  })
+  const lingers: (() => void)[] = []
+  const schedule = (run: () => void, delayMs: number) => {
+    if (delayMs === 5_000) lingers.push(run)
+    return delayMs === 40_000 || delayMs === 5_000 ? () => {} : (clearTimeout.bind(null, setTimeout(run, 0)) as () => void)
+  }
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule })
+  await until(store, (snapshot) => snapshot.loaded)
+  return { server, state, store, lingers }
+}
+
+test('the inbox lists what waits, hears of more, and keeps what was decided elsewhere for a while', async () => {
+  const { server, state, store, lingers } = await startInbox([sampleAction()])
+  await using _ = server
+  const second = sampleAction({ id: 'act_2', createdAt: '2026-11-21T10:00:01.000Z' })
+  state.stream?.write(frame({ type: 'action_proposed', seq: 7, data: { proposal: second } }))
+  expect((await until(store, (snapshot) => snapshot.waiting === 2)).items.map((action) => action.id)).toEqual(['act_1', 'act_2'])
+  const data = { proposalId: 'act_1', state: 'declined', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
+  state.stream?.write(frame({ type: 'action_update', seq: 8, data }))
+  const { items } = await until(store, (snapshot) => snapshot.waiting === 1)
+  expect(items.map((action) => action.state)).toEqual(['declined', 'proposed'])
+  expect(lingers).toHaveLength(1)
+  lingers[0]?.()
+  expect(store.get().items.map((action) => action.id)).toEqual(['act_2'])
+  store.close()
+})
+
+test('after a cut the inbox learns what was decided meanwhile', async () => {
+  const { server, state, store } = await startInbox([sampleAction()])
+  await using _ = server
+  state.list = []
+  state.stream?.destroy()
+  const { items } = await until(store, (snapshot) => snapshot.waiting === 0)
+  expect(items.map((action) => action.state)).toEqual(['approved'])
+  store.close()
+})
+
+test('an inbox that may not be read says so', async () => {
+  await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
+  expect(await until(store, (snapshot) => snapshot.failure !== null)).toMatchObject({
+    failure: { code: 'unauthenticated' },
+    connection: { kind: 'closed' },
+  })
+})
+
+test('listeners are told once for many changes', async () => {
+  await using server = await serve(sessionRoutes(0))
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  let told = 0
+  store.subscribe(() => told++)
+  await until(store, (snapshot) => snapshot.lastSeq === log.length)
+  store.close()
+  expect(told).toBeLessThan(log.length)
+})
