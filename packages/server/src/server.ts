@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Config, ConfiguredAgent, Settings } from './config/index.ts'
 import { type Engine, openEngine } from './engine.ts'
-import { createApp } from './http/app.ts'
+import { type App, createApp } from './http/app.ts'
 import { openCookieSigner } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
 import { createStreams } from './http/sse.ts'
@@ -69,7 +69,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       isReady: () => isReady,
     })
-    const url = await app.listen({ host: settings.host, port: settings.port })
+    const url = await listen(app, settings)
     log.info({ url, dataDir: settings.dataDir, agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
       url,
@@ -87,6 +87,20 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
     throw error
   }
 }
+
+async function listen(app: App, { host, port }: Settings): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    if (!isPortTaken(error)) throw error
+    throw new Error(`port ${port} is in use: stop what listens there, or choose another with --port (0 takes any free one)`, {
+      cause: error,
+    })
+  }
+}
+
+/** True for the error of a port that another program listens on. */
+export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
 async function openAgent({ name, model, ...agent }: ConfiguredAgent, { folder }: Config, { models }: Settings) {
   try {

@@ -32,7 +32,9 @@ async function prepareCall(parts: AgentParts, agent: Agent, call: HeardCall, pos
     }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
-    throw error
+    // A tool of somebody's own code may break while it describes itself: then there is no card to show, so nothing is asked.
+    parts.log.error({ tool: tool.name, error }, 'tool.not_prepared')
+    return { ...named, rejection: `${tool.name} is broken: the call could not be prepared` }
   }
 }
 

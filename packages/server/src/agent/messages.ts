@@ -1,4 +1,4 @@
-import { assert, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
+import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
 import { type Caller, mayDecide, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
 import { actions, doOnce, newId, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
@@ -51,17 +51,11 @@ export async function postMessage(parts: AgentParts, sessionId: string, content:
       if (command) {
         const messageId = yield* addUserMessage(writer, content, 'command', now)
         const named = command.actionId === undefined ? waiting : [command.actionId]
-        if (!command.all && named.length > 1) {
-          yield* addNote(
-            writer,
-            `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`,
-            now,
-          )
-          posted = { messageId, decided: [] }
-        } else {
-          const decided = yield* decideAll(parts, outbox, writer, named, { verdict: command.verdict, all: command.all }, caller, now)
-          posted = { messageId, decided: yield* viewActions(decided) }
-        }
+        const problem = whyNot(command, waiting)
+        if (problem) yield* addNote(writer, problem, now)
+        const decision = { verdict: command.verdict, all: command.all }
+        const decided = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
+        posted = { messageId, decided: yield* viewActions(decided) }
       } else {
         const run = yield* sessions.newestRun.first({ session_id: sessionId })
         const isBusy = open.length > 0 || run?.state === 'open'
@@ -77,6 +71,14 @@ export async function postMessage(parts: AgentParts, sessionId: string, content:
       return posted
     }),
   )
+}
+
+/** Why a command word decides nothing here, for the person who typed it. */
+function whyNot({ all, actionId }: Command, waiting: readonly string[]): string | undefined {
+  if (actionId !== undefined)
+    return waiting.includes(actionId) ? undefined : `${actionId} does not wait in this session; nothing was decided.`
+  if (all || waiting.length === 1) return undefined
+  return `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`
 }
 
 /** A command word is said to us, not to the model; a queued message waits for its run. */

@@ -46,6 +46,17 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
     const prepared = await prepareCalls(parts, agent, heard.calls)
     return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, unsaid: deltas.close() })
+  } catch (error) {
+    // Left open, the run would wait for the next start of the server; ended, the person can ask again.
+    parts.log.error({ sessionId: session.id, runId: run.id, error }, 'step.failed')
+    return await failRun(parts, {
+      session,
+      run,
+      messageId,
+      text: '',
+      code: 'internal',
+      error: 'Something went wrong here; nothing was carried out.',
+    })
   } finally {
     deltas.close()
     if (state.modelCalls.get(session.id) === call) state.modelCalls.delete(session.id)

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import { type Config, type Environment, loadConfig, readSettings, type Settings } from '../config/index.ts'
 import { createLog } from '../log.ts'
-import { startServer } from '../server.ts'
+import { isPortTaken, startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
@@ -22,8 +22,8 @@ interface Service {
 }
 
 interface DemoFlags extends ServerFlags {
-  shopPort: string
-  brainPort: string
+  shopPort?: string
+  brainPort?: string
   model?: string
 }
 
@@ -34,8 +34,8 @@ export const demoCommand = (environment: Environment): Command =>
       '--model <provider/model>',
       'model of the agent "desk"; default: the first provider with a key in the environment, else scripted',
     )
-    .option('--shop-port <number>', 'port of the example shop', '4400')
-    .option('--brain-port <number>', 'port of the example’s remote brain', '4401')
+    .option('--shop-port <number>', 'port of the example shop (default 4400, or any free one)')
+    .option('--brain-port <number>', 'port of the example’s remote brain (default 4401, or any free one)')
     .action((flags: DemoFlags) => runDemo(flags, environment))
 
 async function runDemo(flags: DemoFlags, environment: Environment): Promise<void> {
@@ -48,9 +48,10 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
   }
   try {
     const { createShop, createBrain }: ShopExample = await import(pathToFileURL(join(SHOP, 'src/index.ts')).href)
-    const shop = await createShop({ databaseFile: join(settings.dataDir, 'shop.db'), host: '127.0.0.1', port: Number(flags.shopPort) })
+    const databaseFile = join(settings.dataDir, 'shop.db')
+    const shop = await onPort(flags.shopPort, '4400', (port) => createShop({ databaseFile, host: '127.0.0.1', port }))
     started.push(() => shop.close())
-    const brain = await createBrain({ host: '127.0.0.1', port: Number(flags.brainPort) })
+    const brain = await onPort(flags.brainPort, '4401', (port) => createBrain({ host: '127.0.0.1', port }))
     started.push(() => brain.close())
     const loaded = await loadConfig(join(SHOP, 'countersign.yaml'), { ...environment, SHOP_URL: shop.url, BRAIN_URL: brain.url })
     const config = withDeskModel(loaded, flags.model ?? modelWithKey(settings))
@@ -69,6 +70,16 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     await runUntilStopped(closeAll, say)
   } catch (error) {
     await closeAll()
+    throw error
+  }
+}
+
+/** Listens where it was told to; where it was told nothing, on the usual port, or on any free one when that is taken. */
+async function onPort(chosen: string | undefined, usual: string, open: (port: number) => Promise<Service>): Promise<Service> {
+  try {
+    return await open(Number(chosen ?? usual))
+  } catch (error) {
+    if (chosen === undefined && isPortTaken(error)) return open(0)
     throw error
   }
 }

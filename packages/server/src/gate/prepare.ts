@@ -66,9 +66,9 @@ export async function prepareAction({ tool, arguments: args, agent, policy, nowM
 }
 
 const REASONS = {
-  allow: (rule: string) => `allowed by the rule "${rule}"`,
-  ask: (rule: string) => (rule === 'default' ? 'a person decides about every change' : `the rule "${rule}" asks a person`),
-  deny: (rule: string) => (rule === 'default' ? 'policy denies what no rule allows' : `denied by the rule "${rule}"`),
+  allow: (rule: string) => `Allowed by the rule "${rule}"`,
+  ask: (rule: string) => (rule === 'default' ? 'A person decides about every change' : `The rule "${rule}" asks a person`),
+  deny: (rule: string) => (rule === 'default' ? 'Policy denies what no rule allows' : `Denied by the rule "${rule}"`),
 }
 
 const NO_PREVIEW = { preview: null, previewError: null, previewedAtMs: null }

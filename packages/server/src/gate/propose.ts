@@ -79,7 +79,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
 const APPROVED_ALL = {
   verdict: 'allow',
   rule: 'approve all',
-  reason: 'a person approved everything further in this session',
+  reason: 'A person approved everything further in this session',
 } as const
 
 const REQUIRES = JSON.stringify({ quorum: 1, roles: ['approver'], notRequester: false })

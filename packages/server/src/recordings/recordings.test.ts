@@ -96,3 +96,102 @@ test('every recorded call becomes an action of the same tool and arguments, and 
   expect(compatible.size).toBeGreaterThanOrEqual(MINIMUM_COMPATIBLE_VENDORS)
   expect(total).toBeGreaterThanOrEqual(60)
 }, 60_000)
+
+test('what a person approves runs once, with the recorded arguments, and the provider takes the result back', async () => {
+  const wanted = Object.keys(MINIMUMS).flatMap((api) =>
+    all.filter((recording) => recording.api === api && !REFUSED[recording.row] && ourCalls(recording).length > 0).slice(-3),
+  )
+  for (const recording of wanted) {
+    const label = `${recording.id} ${recording.file}`
+    const calls = ourCalls(recording).map(asAction)
+    await using session = await desk.ask(recording, [answerWith(recording), closing(recording.api)])
+    await session.until(isWaiting)
+    const before = desk.executed.length
+    for (const action of await session.actions()) await session.decide(action.id, 'approve')
+    expect((await session.until(isOver)).type, label).toBe('done')
+    expect(desk.executed.slice(before), label).toHaveLength(calls.length)
+    expect(desk.executed.slice(before), label).toEqual(expect.arrayContaining(calls))
+    expect((await session.actions()).map(({ state, attempt }) => `${state} ${attempt}`), label).toEqual(calls.map(() => 'succeeded 1'))
+    expect(historyProblems(recording.api, session.requests()[1]?.body), label).toEqual([])
+  }
+  expect(wanted).toHaveLength(12)
+})
+
+/** Answers that end without a call although their provider did not end them well: people read a note, and the words that came stay. */
+const KEPT_AS_TEXT: Record<string, { notes: string[]; reason: string }> = {
+  L0397: { notes: [], reason: 'Gemini ended a text with a finish that is none of its protocol, as a text that needs nothing more' },
+  L0413: { notes: ['The answer was cut at the model’s length limit.'], reason: 'a text without calls, cut by its length' },
+  L0785: { notes: ['The answer was cut at the model’s length limit.'], reason: 'a text without calls, cut by its length' },
+}
+
+/** A body that stops before the provider said that it is whole. */
+function cutBodies(): { recording: Recording; answer: ReplayAnswer; label: string }[] {
+  const finish: Record<RecordedApi, RegExp> = {
+    'openai-chat': /"finish_reason":\s*"/,
+    'openai-responses': /"type":\s*"response\.completed"/,
+    'anthropic-messages': /"type":\s*"message_delta"/,
+    'google-generateContent': /"finishReason":/,
+  }
+  return Object.keys(MINIMUMS).flatMap((api) =>
+    all
+      .filter((recording) => recording.api === api && ourCalls(recording).length > 0)
+      .slice(0, 4)
+      .flatMap((recording) => {
+        const text = Buffer.from(recording.body).toString('latin1')
+        const end = text.search(finish[recording.api])
+        return [0.4, 0.8, 1].flatMap((share) =>
+          (['end', 'reset'] as const).map((ending) => ({
+            recording,
+            answer: { ...answerWith({ ...recording, body: recording.body.subarray(0, Math.floor(end * share)) }), ending },
+            label: `${recording.id} ${recording.file} cut at ${share} with ${ending}`,
+          })),
+        )
+      }),
+  )
+}
+
+/** Providers that answer with an HTTP error. */
+const refusedRequests = () =>
+  Object.keys(MINIMUMS).flatMap((api) => {
+    const recording = all.find((each) => each.api === api)
+    return recording === undefined
+      ? []
+      : [400, 401, 429, 500, 529].map((status) => ({
+          recording,
+          answer: answerWith({ status, contentType: 'application/json', body: Buffer.from('{"error":{"message":"Not now."}}') }),
+          label: `${api} answers ${status}`,
+        }))
+  })
+
+test('of a truncated, refused or broken answer nothing becomes an action: the run fails and says why', async () => {
+  const recorded = all
+    .filter(({ row, expected: { finish } }) => WITHHELD[row] || (finish !== 'stop' && finish !== 'tool-calls'))
+    .map((recording) => ({ recording, answer: answerWith(recording), label: `${recording.id} ${recording.file}` }))
+  const cuts = cutBodies()
+  const refused = refusedRequests()
+  const counts = { recorded: recorded.length, cut: cuts.length, refused: refused.length, failed: 0, keptAsText: 0 }
+  const before = desk.executed.length
+  for (const { recording, answer, label } of [...recorded, ...cuts, ...refused]) {
+    await using session = await desk.ask(recording, [answer])
+    const end = await session.until(isOver)
+    expect(await session.actions(), label).toEqual([])
+    expect(session.requests(), label).toHaveLength(1)
+    const notes = (await session.messages()).flatMap(({ kind, content }) => (kind === 'note' ? [content] : []))
+    const kept = label.startsWith(`${recording.id} ${recording.file}`) && !label.includes(' cut at ') ? KEPT_AS_TEXT[recording.row] : undefined
+    if (kept) {
+      counts.keptAsText++
+      expect(end.type, label).toBe('done')
+      expect(notes, label).toEqual(kept.notes)
+      continue
+    }
+    counts.failed++
+    expect(end, label).toMatchObject({ type: 'error', data: { code: expect.stringMatching(/^model_/), error: expect.stringMatching(/\w{3}/) } })
+    expect(notes, label).toEqual(end.type === 'error' ? [end.data.error] : [])
+    expect(await session.session(), label).toMatchObject({ status: 'error', pendingApprovals: [] })
+  }
+  expect(desk.executed).toHaveLength(before)
+  console.log('answers that must not act:', counts)
+  expect(counts.recorded - counts.keptAsText).toBeGreaterThanOrEqual(20)
+  expect(counts.cut).toBeGreaterThanOrEqual(20)
+  expect(counts.keptAsText).toBe(Object.keys(KEPT_AS_TEXT).length)
+}, 60_000)
