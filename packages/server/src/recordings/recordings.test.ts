@@ -111,10 +111,31 @@ test('what a person approves runs once, with the recorded arguments, and the pro
     expect((await session.until(isOver)).type, label).toBe('done')
     expect(desk.executed.slice(before), label).toHaveLength(calls.length)
     expect(desk.executed.slice(before), label).toEqual(expect.arrayContaining(calls))
-    expect((await session.actions()).map(({ state, attempt }) => `${state} ${attempt}`), label).toEqual(calls.map(() => 'succeeded 1'))
+    expect(
+      (await session.actions()).map(({ state, attempt }) => `${state} ${attempt}`),
+      label,
+    ).toEqual(calls.map(() => 'succeeded 1'))
     expect(historyProblems(recording.api, session.requests()[1]?.body), label).toEqual([])
   }
   expect(wanted).toHaveLength(12)
+})
+
+test('what a provider ran itself (web search, code execution, MCP, hosted shell) becomes no action', async () => {
+  const own = all.filter(
+    (recording) =>
+      recording.id === recording.row &&
+      !WITHHELD[recording.row] &&
+      recording.expected.calls.length > 0 &&
+      ourCalls(recording).length === 0 &&
+      ['stop', 'tool-calls'].includes(recording.expected.finish ?? ''),
+  )
+  for (const recording of own) {
+    const label = `${recording.id} ${recording.file}`
+    await using session = await desk.ask(recording, [answerWith(recording)])
+    expect((await session.until(isOver)).type, label).toBe('done')
+    expect(await session.actions(), label).toEqual([])
+  }
+  expect(own.length).toBeGreaterThanOrEqual(15)
 })
 
 /** Answers that end without a call although their provider did not end them well: people read a note, and the words that came stay. */
@@ -125,7 +146,7 @@ const KEPT_AS_TEXT: Record<string, { notes: string[]; reason: string }> = {
 }
 
 /** A body that stops before the provider said that it is whole. */
-function cutBodies(): { recording: Recording; answer: ReplayAnswer; label: string }[] {
+function cutBodies() {
   const finish: Record<RecordedApi, RegExp> = {
     'openai-chat': /"finish_reason":\s*"/,
     'openai-responses': /"type":\s*"response\.completed"/,
@@ -144,6 +165,7 @@ function cutBodies(): { recording: Recording; answer: ReplayAnswer; label: strin
             recording,
             answer: { ...answerWith({ ...recording, body: recording.body.subarray(0, Math.floor(end * share)) }), ending },
             label: `${recording.id} ${recording.file} cut at ${share} with ${ending}`,
+            kept: undefined,
           })),
         )
       }),
@@ -160,24 +182,29 @@ const refusedRequests = () =>
           recording,
           answer: answerWith({ status, contentType: 'application/json', body: Buffer.from('{"error":{"message":"Not now."}}') }),
           label: `${api} answers ${status}`,
+          kept: undefined,
         }))
   })
 
 test('of a truncated, refused or broken answer nothing becomes an action: the run fails and says why', async () => {
   const recorded = all
     .filter(({ row, expected: { finish } }) => WITHHELD[row] || (finish !== 'stop' && finish !== 'tool-calls'))
-    .map((recording) => ({ recording, answer: answerWith(recording), label: `${recording.id} ${recording.file}` }))
+    .map((recording) => ({
+      recording,
+      answer: answerWith(recording),
+      label: `${recording.id} ${recording.file}`,
+      kept: KEPT_AS_TEXT[recording.row],
+    }))
   const cuts = cutBodies()
   const refused = refusedRequests()
   const counts = { recorded: recorded.length, cut: cuts.length, refused: refused.length, failed: 0, keptAsText: 0 }
   const before = desk.executed.length
-  for (const { recording, answer, label } of [...recorded, ...cuts, ...refused]) {
+  for (const { recording, answer, label, kept } of [...recorded, ...cuts, ...refused]) {
     await using session = await desk.ask(recording, [answer])
     const end = await session.until(isOver)
     expect(await session.actions(), label).toEqual([])
     expect(session.requests(), label).toHaveLength(1)
     const notes = (await session.messages()).flatMap(({ kind, content }) => (kind === 'note' ? [content] : []))
-    const kept = label.startsWith(`${recording.id} ${recording.file}`) && !label.includes(' cut at ') ? KEPT_AS_TEXT[recording.row] : undefined
     if (kept) {
       counts.keptAsText++
       expect(end.type, label).toBe('done')
@@ -185,7 +212,10 @@ test('of a truncated, refused or broken answer nothing becomes an action: the ru
       continue
     }
     counts.failed++
-    expect(end, label).toMatchObject({ type: 'error', data: { code: expect.stringMatching(/^model_/), error: expect.stringMatching(/\w{3}/) } })
+    expect(end, label).toMatchObject({
+      type: 'error',
+      data: { code: expect.stringMatching(/^model_/), error: expect.stringMatching(/\w{3}/) },
+    })
     expect(notes, label).toEqual(end.type === 'error' ? [end.data.error] : [])
     expect(await session.session(), label).toMatchObject({ status: 'error', pendingApprovals: [] })
   }
