@@ -24,7 +24,7 @@ export function ActionCard({ action, connection, agentSays, linkSession = true, 
       headingLevel={2}
       shortcuts={shortcuts}
       offerStop={action.runId !== null}
-      agentSays={agentSays}
+      agentSays={action.agentSays ?? agentSays}
       runHref={linkSession && action.sessionId ? `/sessions/${action.sessionId}` : undefined}
       onDecide={async (verdict, details) => {
         const decided = await client.actions.decide(action.id, { verdict, ...details })

@@ -45,6 +45,8 @@ export const Action = z.object({
   votes: z.array(Vote),
   requestedBy: Principal,
   agent: z.string().nullable(),
+  /** What the agent says about it, in its own words: shown as not verified, never instead of the description. */
+  agentSays: z.string().nullable(),
   executor: z.enum(['server', 'client']),
   attempt: z.int(),
   idempotencyKey: z.string(),
@@ -71,7 +73,8 @@ export type DecisionBody = z.infer<typeof DecisionBody>
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
   arguments: z.record(z.string(), Json),
-  description: z.string().max(2_000).optional(),
+  /** The agent's own words about it. What people are shown first is the tool's description of the real arguments. */
+  description: z.string().trim().max(2_000).optional(),
   agent: z.string().min(1).max(120).optional(),
 })
 export type ProposeBody = z.infer<typeof ProposeBody>

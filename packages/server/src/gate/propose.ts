@@ -23,6 +23,8 @@ export interface InsertInput {
   /** Id of the principal. */
   requestedBy: string
   agent: string | undefined
+  /** The agent's own words about it. */
+  agentSays?: string | undefined
   /** The person who approved everything further in this session, if one did. */
   approvedAllBy: string | null
   nowMs: number
@@ -60,6 +62,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     requires: REQUIRES,
     requested_by: requestedBy,
     agent: input.agent ?? null,
+    agent_says: input.agentSays || null,
     executor: tool.executor,
     attempt: 0,
     epoch: 0,
@@ -94,6 +97,7 @@ export interface ProposeInput {
   tool: string
   arguments: JsonObject
   agent?: string | undefined
+  description?: string | undefined
 }
 
 /**
@@ -113,6 +117,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
         placement: NOWHERE,
         requestedBy: caller.principal.id,
         agent: input.agent,
+        agentSays: input.description,
         approvedAllBy: null,
         nowMs,
       })

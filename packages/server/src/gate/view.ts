@@ -50,6 +50,7 @@ export function* viewAction(row: ActionRow): Tx<Action> {
     votes: policy.verdict === 'ask' ? yield* viewVotes(row.id) : [],
     requestedBy: yield* viewPrincipal(row.requested_by),
     agent: row.agent,
+    agentSays: row.agent_says,
     executor: row.executor,
     attempt: row.attempt,
     idempotencyKey: row.idempotency_key,

@@ -27,6 +27,7 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     requires: p.requires,
     requested_by: p.requested_by,
     agent: p.agent,
+    agent_says: p.agent_says,
     executor: p.executor,
     attempt: p.attempt,
     epoch: p.epoch,

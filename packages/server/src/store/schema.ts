@@ -83,6 +83,7 @@ export interface ActionRow {
   requires: string
   requested_by: string
   agent: string | null
+  agent_says: string | null
   executor: Executor
   attempt: number
   epoch: number

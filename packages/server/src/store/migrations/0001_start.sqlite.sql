@@ -97,6 +97,7 @@ create table action (
   requires        text not null,
   requested_by    text not null references principal (id),
   agent           text,
+  agent_says      text,
   executor        text not null check (executor in ('server', 'client')),
   attempt         integer not null default 0,
   epoch           integer not null default 0,
