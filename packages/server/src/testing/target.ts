@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { ConfigInput } from '../config/index.ts'
 
 export interface TargetRequest {
   method: string
@@ -11,6 +12,23 @@ export interface TargetRequest {
 
 /** `reset` breaks the connection without an answer. */
 export type TargetAnswer = { status: number; body?: unknown } | 'reset'
+
+/** A group of tools over a target: `keyed` may be sent again under its key, `unkeyed` may not, `look` only reads. */
+export const toolsOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
+  target: {
+    prefix: false,
+    routes: {
+      baseUrl: url,
+      tools: {
+        keyed: { method: 'POST', path: '/keyed', input: WHAT, describe: 'Do {what}', resultUrl: '/things/{result.id}', idempotent: true },
+        unkeyed: { method: 'POST', path: '/unkeyed', input: WHAT, describe: 'Do {what} once' },
+        look: { method: 'GET', path: '/look/{what}', describe: 'Look at {what}' },
+      },
+    },
+  },
+})
+
+const WHAT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string', minLength: 1 } } }
 
 /** A service behind tools, which counts what reaches it. */
 export interface Target extends AsyncDisposable {
