@@ -93,6 +93,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   votes: [],
   requestedBy: { id: 'prn_1', kind: 'agent', name: 'desk', roles: [] },
   agent: 'desk',
+  agentSays: null,
   executor: 'server',
   attempt: 0,
   idempotencyKey: 'act_1',
