@@ -53,24 +53,34 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
     const ids = new Set(waiting.map((action) => action.id))
-    hold(mergeActions(held, waiting))
+    keep(waiting)
     value.set({ ...value.get(), loaded: true })
     for (const action of Object.values(held)) if (action.state === 'proposed' && !ids.has(action.id)) await fetchAction(action.id)
   }
 
   async function fetchAction(actionId: string): Promise<void> {
-    hold(mergeActions(held, [await client.actions.get(actionId, {}, { signal })]))
+    keep([await client.actions.get(actionId, {}, { signal })])
   }
 
   function take(event: SessionEvent): void {
     if (event.type === 'reset') void untilItWorks(list, quiet).catch(giveUp)
-    if (event.type === 'action_proposed') hold(mergeActions(held, [event.data.proposal]))
+    if (event.type === 'action_proposed') keep([event.data.proposal])
     if (event.type !== 'action_update') return
     const { proposalId } = event.data
     const updated = updateAction(held[proposalId], event.data)
     if (updated !== undefined) hold({ ...held, [proposalId]: updated })
     else if (event.data.state === 'proposed') void untilItWorks(() => fetchAction(proposalId), quiet).catch(giveUp)
     else drop(proposalId)
+  }
+
+  /** Takes in what waits, and news of what is held; what never waited, because policy decided it, is not for the inbox. */
+  function keep(actions: readonly Action[]): void {
+    hold(
+      mergeActions(
+        held,
+        actions.filter((action) => action.state === 'proposed' || action.id in held),
+      ),
+    )
   }
 
   /** Takes `next` as the held actions; whatever no longer waits leaves after a while. */
@@ -92,6 +102,7 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
   }
 
   function drop(actionId: string): void {
+    if (!(actionId in held)) return
     lingering.get(actionId)?.()
     lingering.delete(actionId)
     const { [actionId]: _, ...rest } = held

@@ -40,6 +40,8 @@ export function openSession(client: Client, sessionId: string, options: StoreOpt
     for await (const event of events(client, { path, after: value.get().lastSeq, ...retrying })) {
       const before = value.get().toFetch
       value.set(foldSession(value.get(), event))
+      // A reset carries the newest messages only.
+      if (event.type === 'reset') await untilItWorks(load, retrying)
       for (const id of value.get().toFetch) if (!before.includes(id)) void fetchAction(id).catch(giveUp)
     }
   }

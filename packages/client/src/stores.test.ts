@@ -155,6 +155,41 @@ test('the inbox lists what waits, hears of more, and keeps what was decided else
   store.close()
 })
 
+test('what policy decided by itself never shows in the inbox', async () => {
+  const { server, state, store } = await startInbox([])
+  await using _ = server
+  const read = sampleAction({ id: 'act_read', state: 'approved', policy: { verdict: 'allow', rule: 'reads run', version: 1, reason: '' } })
+  const data = { proposalId: 'act_read', state: 'succeeded', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
+  const waiting = sampleAction({ id: 'act_2' })
+  state.stream?.write(
+    [
+      frame({ type: 'action_proposed', seq: 7, data: { proposal: read } }),
+      frame({ type: 'action_update', seq: 8, data }),
+      frame({ type: 'action_proposed', seq: 9, data: { proposal: waiting } }),
+    ].join(''),
+  )
+  expect((await until(store, (snapshot) => snapshot.waiting === 1)).items).toEqual([waiting])
+  store.close()
+})
+
+test('after a reset every message is there, not only those that the reset carried', async () => {
+  const { session, messages, actions } = snapshotAt(log)
+  const reset = { type: 'reset', seq: log.length, data: { reason: 'unknown id', session, messages: messages.slice(-1), actions } } as const
+  let asked = 0
+  await using server = await serve({
+    'GET /api/sessions/ses_1': (_, response) => json(response, asked++ === 0 ? emptySession() : session),
+    'GET /api/sessions/ses_1/messages': (_, response) => json(response, page(asked === 1 ? [] : messages)),
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      startStream(response)
+      response.write(frame(reset))
+    },
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const snapshot = await until(store, ({ messages }) => messages.length === 3)
+  store.close()
+  expect(snapshot.lastSeq).toBe(log.length)
+})
+
 test('after a cut the inbox learns what was decided meanwhile', async () => {
   const { server, state, store } = await startInbox([sampleAction()])
   await using _ = server

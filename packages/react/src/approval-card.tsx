@@ -12,7 +12,7 @@ import { whyNot } from './may-decide.ts'
 import { outcomeText } from './outcome.ts'
 import { Settled } from './settled.tsx'
 import { showInvisible } from './show-invisible.ts'
-import { StatusBar } from './status-bar.tsx'
+import { ActionFacts, StateMark } from './status-bar.tsx'
 import { useCooldown } from './use-cooldown.ts'
 import { type Step, useDecision } from './use-decision.ts'
 import { useTick } from './use-tick.ts'
@@ -34,7 +34,7 @@ const LABEL_CHARS = 48
  * />
  */
 export function ApprovalCard(props: ApprovalCardProps) {
-  const { action, me, now = Date.now, connection = 'live', onRetry, agentSays, runHref, headingLevel = 3 } = props
+  const { action, me, now = Date.now, connection = 'live', onRetry, agentSays = action.agentSays ?? '', runHref, headingLevel = 3 } = props
   const { shortcuts = true, offerStop = false } = props
   const Heading = `h${headingLevel}` as const
   const id = useId()
@@ -54,15 +54,15 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const busy = step === 'sending' || step === 'sent'
   const paused = connection === 'live' ? null : PAUSED_WORDS[connection]
   const resting = cooling || busy || paused !== null
-  const canAct = () => !busy && paused === null && isReady()
+  const canAct = (by: 'pointer' | 'key' = 'pointer') => !busy && paused === null && isReady(by)
 
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
   const moveTo = (next: Step) => {
     if (card.current?.contains(document.activeElement)) focusCard()
     setStep(next)
   }
-  const approve = () => {
-    if (!deciding || !canAct()) return
+  const approve = (by: 'pointer' | 'key') => {
+    if (!deciding || !canAct(by)) return
     if (blocked) decision.setNotice(HIDDEN_WORDS)
     else if (isHighRisk(action)) setStep('confirming')
     else void decision.send('approve')
@@ -84,8 +84,8 @@ export function ApprovalCard(props: ApprovalCardProps) {
     if (key === 'disarm') setStep('idle')
     else if (key === 'commit') {
       setStep('idle')
-      approve()
-    } else if (!canAct()) return
+      approve('key')
+    } else if (!canAct('key')) return
     else if (key === 'decline') setStep('declining')
     else if (blocked) decision.setNotice(HIDDEN_WORDS)
     else {
@@ -119,7 +119,10 @@ export function ApprovalCard(props: ApprovalCardProps) {
         onKeyDown={onKeyDown}
         onFocus={onFocus}
       >
-        <StatusBar action={action} />
+        <p className="cs-bar">
+          <StateMark state={action.state} />
+          {settled ? null : <ActionFacts action={action} />}
+        </p>
         <Heading id={`${id}-title`} className="cs-title" dir="auto">
           {showInvisible(action.description)}
         </Heading>
@@ -152,7 +155,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
             resting={resting}
             blocked={blocked}
             offerStop={offerStop}
-            onApprove={approve}
+            onApprove={() => approve('pointer')}
             onDecline={decline}
             onStep={moveTo}
             onFocusLost={focusCard}

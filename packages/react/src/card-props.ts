@@ -20,7 +20,7 @@ export type ApprovalCardProps = {
   onDecide: (verdict: Verdict, details: DecisionDetails) => Promise<unknown>
   /** Sends a failed action again; without it the card offers no Retry. */
   onRetry?: () => Promise<unknown>
-  /** What the agent says about this action: shown boxed, as plain text, marked as not verified. */
+  /** What the agent says about this action: boxed, as plain text, marked as not verified. Default `action.agentSays`. */
   agentSays?: string
   /** Link to the run or session that asked. */
   runHref?: string

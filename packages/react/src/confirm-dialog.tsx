@@ -50,7 +50,7 @@ export function ConfirmDialog({ action, resting, onConfirm, onCancel, onLeave }:
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (matches && !resting && isReady()) onConfirm()
+          if (matches && !resting && isReady('pointer')) onConfirm()
         }}
       >
         <p id={`${id}-title`} className="cs-title">

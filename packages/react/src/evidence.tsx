@@ -11,7 +11,7 @@ type EvidenceProps = {
   nowMs: number
   riskId: string
   expiryId: string
-  agentSays: string | undefined
+  agentSays: string
   runHref: string | undefined
 }
 
@@ -35,7 +35,7 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref }
           </>
         )}
       </p>
-      {agentSays === undefined || agentSays === '' ? null : (
+      {agentSays === '' ? null : (
         <figure className="cs-says">
           <figcaption>Agent says (not verified)</figcaption>
           <blockquote dir="auto">

@@ -4,7 +4,9 @@ import { JsonText } from './json-text.tsx'
 
 /** Everything that would be sent, as it is: what the digest covers. Open by itself where nothing else on the card shows the values. */
 export function RawArguments({ action }: { action: Action }) {
-  const [open, setOpen] = useState(action.preview === null || action.preview.length === 0)
+  const needed = action.preview === null || action.preview.length === 0
+  const [chosen, setChosen] = useState<boolean>()
+  const open = chosen ?? needed
   const [copied, setCopied] = useState('')
   const count = Object.keys(action.arguments).length
   const copy = async () => {
@@ -16,7 +18,7 @@ export function RawArguments({ action }: { action: Action }) {
     }
   }
   return (
-    <details className="cs-raw" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className="cs-raw" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && setChosen(currentTarget.open)}>
       <summary>
         Raw arguments <span className="cs-note">{count === 1 ? '1 argument' : `${count} arguments`}</span>{' '}
         <code title={action.digest}>{action.digest.replace(/^sha256:/, '').slice(0, 12)}</code>

@@ -2,6 +2,7 @@ import type { Action } from '@countersign/client'
 import type { ReactNode, RefObject } from 'react'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, outcomeText } from './outcome.ts'
+import { ActionFacts } from './status-bar.tsx'
 import { useKeepFocus } from './use-keep-focus.ts'
 
 type SettledProps = {
@@ -38,6 +39,9 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onFocusLost, 
       </div>
       <details className="cs-details">
         <summary>Details</summary>
+        <p className="cs-bar">
+          <ActionFacts action={action} />
+        </p>
         {children}
         {result === undefined ? null : (
           <pre>

@@ -2,22 +2,28 @@ import type { Action } from '@countersign/client'
 import { showInvisible } from './show-invisible.ts'
 import { STATE_WORDS } from './words.ts'
 
-/** Where the action stands, which one it is, which tool, and where it would act. */
-export function StatusBar({ action: { state, id, tool, destination } }: { action: Action }) {
+/** Where the action stands: a mark and a word. */
+export function StateMark({ state }: Pick<Action, 'state'>) {
   const { mark, word } = STATE_WORDS[state]
   return (
-    <p className="cs-bar">
-      <strong className="cs-state">
-        <span aria-hidden="true" className="cs-mark">
-          {mark}
-        </span>{' '}
-        {word}
-      </strong>
+    <strong className="cs-state">
+      <span aria-hidden="true" className="cs-mark">
+        {mark}
+      </span>{' '}
+      {word}
+    </strong>
+  )
+}
+
+/** Which tool, where it acts, and which action this is. */
+export function ActionFacts({ action: { id, tool, destination } }: { action: Action }) {
+  return (
+    <>
       <code>{showInvisible(tool)}</code>
       {destination === '' ? null : <span>{showInvisible(destination)}</span>}
       <span className="cs-note" title={id}>
         #{id.slice(-6)}
       </span>
-    </p>
+    </>
   )
 }

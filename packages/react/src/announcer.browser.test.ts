@@ -1,0 +1,95 @@
+import type { Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { sampleAction } from './testing/actions.ts'
+import { type CardBrowser, show, startCardBrowser, stopClock } from './testing/browser.ts'
+
+let cards: CardBrowser
+let page: Page
+beforeAll(async () => {
+  cards = await startCardBrowser()
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+declare global {
+  interface Window {
+    heard: { polite: string[]; assertive: string[] }
+  }
+}
+
+/** Writes down every text that the live regions take on. */
+const listen = () =>
+  page.evaluate(() => {
+    window.heard = { polite: [], assertive: [] }
+    for (const level of ['polite', 'assertive'] as const) {
+      const region = document.querySelector(`[aria-live=${level}]`)
+      if (region === null) throw new Error(`no ${level} region`)
+      const note = () => window.heard[level].push(region.textContent ?? '')
+      new MutationObserver(note).observe(region, { childList: true, characterData: true, subtree: true })
+    }
+  })
+
+const heard = () => page.evaluate(() => window.heard)
+const numbered = (n: number) => sampleAction({ id: `act_${n}` })
+
+test('one new approval is one polite message that says how to answer', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await listen()
+  await show(page, { action: numbered(1) })
+  await page.clock.runFor(1_000)
+  await show(page, { action: numbered(1) })
+  await page.clock.runFor(5_000)
+  expect(await heard()).toEqual({
+    polite: [
+      'Approval needed: Set order ORD-001 to processing, medium risk. In the card, press A and then Enter to approve, or D to decline.',
+    ],
+    assertive: [],
+  })
+})
+
+test('a batch of five arrivals is one message', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await listen()
+  for (let count = 1; count <= 5; count++) {
+    await show(page, ...Array.from({ length: count }, (_, index) => ({ action: numbered(index) })))
+    await page.clock.runFor(50)
+  }
+  await page.clock.runFor(5_000)
+  expect(await heard()).toEqual({ polite: ['5 new approvals needed.'], assertive: [] })
+})
+
+test('only a failure and an unknown outcome interrupt', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: numbered(1) }, { action: numbered(2) }, { action: numbered(3) })
+  await page.clock.runFor(1_000)
+  await listen()
+  for (const state of ['approved', 'executing'] as const) {
+    await show(page, ...[1, 2, 3].map((n) => ({ action: { ...numbered(n), state } })))
+    await page.clock.runFor(1_000)
+  }
+  expect(await heard()).toEqual({ polite: [], assertive: [] })
+  const error = { kind: 'http', message: 'The shop said no', retryable: true }
+  await show(
+    page,
+    { action: { ...numbered(1), state: 'failed', error } },
+    { action: { ...numbered(2), state: 'succeeded' } },
+    { action: { ...numbered(3), state: 'outcome_unknown' } },
+  )
+  await page.clock.runFor(1_000)
+  const { polite, assertive } = await heard()
+  expect(polite).toEqual(['Done: Set order ORD-001 to processing. Approved.'])
+  expect(assertive).toHaveLength(1)
+  expect(assertive[0]).toMatch(/^Failed: .*The shop said no.*Outcome unknown: .*May or may not have run/)
+})
+
+test('what is there already is not news', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await listen()
+  await show(page, { action: { ...numbered(1), state: 'succeeded' } }, { action: { ...numbered(2), state: 'failed' } })
+  await page.clock.runFor(2_000)
+  expect(await heard()).toEqual({ polite: [], assertive: [] })
+})

@@ -1,0 +1,422 @@
+import type { Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { SAM, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+import type { Reply } from './testing/page.tsx'
+
+let cards: CardBrowser
+let page: Page
+beforeAll(async () => {
+  cards = await startCardBrowser()
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
+const CRITICAL = sampleAction({ risk: { level: 'critical', reasons: ['irreversible'], setBy: 'policy' } })
+
+const calls = () => page.evaluate(() => window.cardPage.calls)
+const card = () => page.getByTestId('approval-card')
+const approve = () => card().getByRole('button', { name: /^Approve: / })
+const decline = () => card().getByRole('button', { name: 'Decline', exact: true })
+const status = () => card().locator('.cs-status').textContent()
+const activeIs = (selector: string) => page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
+
+test('typing goes on undisturbed while a card arrives', async () => {
+  page = await cards.open()
+  await page.getByLabel('Message').focus()
+  await page.keyboard.type('a b')
+  await show(page, { action: sampleAction() })
+  await page.keyboard.type(' c\n')
+  expect(await page.evaluate(() => window.cardPage.sent)).toEqual(['a b c'])
+  expect(await activeIs('input[name=message]')).toBe(true)
+  expect(await calls()).toEqual([])
+})
+
+test('a card takes no focus, on load or on arrival', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  expect(await activeIs('body')).toBe(true)
+})
+
+test('Enter and Space on the page or on the card decide nothing', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Space')
+  await card().focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Space')
+  expect(await calls()).toEqual([])
+})
+
+test('A arms and says so, Enter commits once', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await card().focus()
+  await page.keyboard.press('a')
+  expect(await calls()).toEqual([])
+  expect(await status()).toBe('Press Enter to approve: Set order ORD-001 to processing')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  expect(await calls()).toEqual([
+    { actionId: sampleAction().id, verdict: 'approve', details: { revision: 1, digest: sampleAction().digest } },
+  ])
+  expect(await status()).toBe('Sent. Waiting for the server.')
+})
+
+test('an armed card lapses after 3 s, and Escape disarms it at once', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: sampleAction() })
+  await page.clock.runFor(600)
+  await card().focus()
+  await page.keyboard.press('a')
+  await page.clock.runFor(2_900)
+  expect(await status()).toMatch(/^Press Enter/)
+  await page.clock.runFor(200)
+  expect(await status()).toBe('')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('a')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Enter')
+  expect(await calls()).toEqual([])
+})
+
+test('while armed, Enter on another control keeps its own meaning', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await card().focus()
+  await page.keyboard.press('a')
+  await decline().focus()
+  await page.keyboard.press('Enter')
+  expect((await calls()).map((call) => call.verdict)).toEqual(['decline'])
+})
+
+test('Ctrl+Enter approves only with the focus in the card', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await page.getByLabel('Message').focus()
+  await page.keyboard.press('Control+Enter')
+  expect(await calls()).toEqual([])
+  await card().focus()
+  await page.keyboard.press('Control+Enter')
+  expect((await calls()).map((call) => call.verdict)).toEqual(['approve'])
+})
+
+const rests = async (disturb: () => Promise<unknown>) => {
+  await disturb()
+  await approve().dispatchEvent('click')
+  await page.clock.runFor(400)
+  await approve().dispatchEvent('click')
+  expect(await calls()).toEqual([])
+  await page.clock.runFor(200)
+  await approve().dispatchEvent('click')
+  expect(await calls()).toHaveLength(1)
+}
+
+test('a click within 500 ms of the arrival is ignored, one after 600 ms counts', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await rests(() => show(page, { action: sampleAction() }))
+})
+
+test('a click right after the card moved by 8 px is ignored', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: sampleAction() })
+  await page.clock.runFor(600)
+  await rests(() => page.evaluate(() => window.cardPage.setAbovePx(8)))
+})
+
+test('a move of the card is noticed without any click, and a small one is not a move', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await page.evaluate(() => window.cardPage.setAbovePx(4))
+  await page.waitForTimeout(100)
+  expect(await approve().getAttribute('aria-disabled')).toBe('false')
+  await page.evaluate(() => window.cardPage.setAbovePx(120))
+  await page.locator('.cs-approve[aria-disabled=true]').waitFor()
+  await untilReady(page)
+  await approve().click()
+  expect(await calls()).toHaveLength(1)
+})
+
+test('a click right after the window came back is ignored', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: sampleAction() })
+  await page.clock.runFor(600)
+  await rests(() => page.evaluate(() => window.dispatchEvent(new Event('focus'))))
+})
+
+test('a changed action disarms, says so and rests', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: sampleAction() })
+  await page.clock.runFor(600)
+  await card().focus()
+  await page.keyboard.press('a')
+  const changed = sampleAction({ revision: 2, digest: 'sha256:0000', description: 'Set order ORD-002 to processing' })
+  await rests(async () => {
+    await show(page, { action: changed })
+    expect(await status()).toBe('This changed while you looked. Review it again.')
+    await page.keyboard.press('Enter')
+  })
+  expect((await calls())[0]?.details).toEqual({ revision: 2, digest: 'sha256:0000' })
+})
+
+test('a double click is one request', async () => {
+  page = await cards.open()
+  await page.evaluate(() => {
+    window.cardPage.reply = { kind: 'hang' }
+  })
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await approve().dblclick()
+  expect(await calls()).toHaveLength(1)
+  expect(await status()).toBe('Sending…')
+  expect(await card().getAttribute('data-state')).toBe('proposed')
+})
+
+test('a refused decision says who was first, and one about an old version asks to review again', async () => {
+  page = await cards.open()
+  const taken = sampleAction({ state: 'approved', votes: [{ by: SAM, verdict: 'approve', at: '2026-11-21T10:44:52.000Z' }] })
+  const reply: Reply = { kind: 'refuse', error: { code: 'already_decided', message: 'no', action: taken } }
+  await page.evaluate((text) => {
+    window.cardPage.reply = JSON.parse(text)
+  }, JSON.stringify(reply))
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await approve().click()
+  await page.getByText('Already approved by Sam 8 s ago.').waitFor()
+  await page.evaluate(() => {
+    window.cardPage.reply = { kind: 'refuse', error: { code: 'revision_mismatch', message: 'no' } }
+  })
+  await approve().click()
+  await page.getByText('This changed while you looked. Review it again.').waitFor()
+})
+
+test('high risk asks again: the focus is on Cancel, Escape returns it to the card', async () => {
+  page = await cards.open()
+  await show(page, { action: HIGH })
+  await untilReady(page)
+  await approve().click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.waitFor()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await activeIs('article.cs-card')).toBe(true)
+  expect(await calls()).toEqual([])
+  await page.keyboard.press('a')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Approve' }).click()
+  expect(await calls()).toHaveLength(1)
+  expect(await activeIs('article.cs-card')).toBe(true)
+})
+
+test('the second click of a double click does not confirm a high risk', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: HIGH })
+  await page.clock.runFor(600)
+  await approve().dispatchEvent('click')
+  const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Approve' })
+  await confirm.dispatchEvent('click')
+  expect(await calls()).toEqual([])
+  await page.clock.runFor(600)
+  await confirm.dispatchEvent('click')
+  expect(await calls()).toHaveLength(1)
+})
+
+test('critical risk needs the name of the object typed', async () => {
+  page = await cards.open()
+  await show(page, { action: CRITICAL })
+  await untilReady(page)
+  await approve().click()
+  const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Approve' })
+  await page.getByLabel('Type ORD-001 to confirm').fill('ORD-00')
+  await page.waitForTimeout(600)
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+  await page.keyboard.press('Enter')
+  expect(await calls()).toEqual([])
+  await page.getByLabel('Type ORD-001 to confirm').fill('ORD-001')
+  await confirm.click()
+  expect(await calls()).toHaveLength(1)
+})
+
+test('a confirmation closes when the action changes or is decided elsewhere', async () => {
+  page = await cards.open()
+  await show(page, { action: HIGH })
+  await untilReady(page)
+  await approve().click()
+  await page.getByRole('alertdialog').waitFor()
+  await show(page, { action: { ...HIGH, state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: HIGH.updatedAt }] } })
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  expect(await activeIs('article.cs-card')).toBe(true)
+  expect(await calls()).toEqual([])
+})
+
+test('a long argument with its payload in the tail holds a high risk until it is opened', async () => {
+  page = await cards.open()
+  const body = `${'safe '.repeat(980)}${'x'.repeat(93)}PAYLOAD`
+  await show(page, { action: { ...HIGH, arguments: { orderId: 'ORD-001', body } } })
+  await untilReady(page)
+  expect(await approve().getAttribute('aria-disabled')).toBe('true')
+  await approve().dispatchEvent('click')
+  expect(await page.getByRole('alertdialog').count()).toBe(0)
+  expect(await calls()).toEqual([])
+  await page.getByText('Raw arguments').click()
+  await page.getByRole('button', { name: /characters hidden/ }).click()
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+  expect(await card().locator('pre').textContent()).toContain(body)
+})
+
+test('markup, links and unseen characters are plain text and fetch nothing', async () => {
+  page = await cards.open()
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  const evil = '<img src=x onerror=alert(1)> [click](https://evil.example) pay\u202Eeem a\u200Bb'
+  await show(page, {
+    action: sampleAction({
+      description: evil,
+      arguments: { [evil]: evil },
+      preview: [{ field: evil, oldValue: evil, newValue: { [evil]: evil } }],
+      previewError: evil,
+      risk: { level: 'medium', reasons: [evil], setBy: 'unverified' },
+      policy: { verdict: 'ask', rule: evil, version: 1, reason: evil },
+      agent: evil,
+      tool: evil,
+      destination: evil,
+    }),
+    agentSays: evil,
+    runHref: '/run',
+  })
+  await untilReady(page)
+  const shown = '<img src=x onerror=alert(1)> [click](https://evil.example) pay⟦U+202E⟧eem a⟦U+200B⟧b'
+  const text = (await card().textContent()) ?? ''
+  expect(text.split(shown).length - 1).toBeGreaterThanOrEqual(11)
+  expect(text).not.toMatch(/[\u202E\u200B]/)
+  expect(await card().locator('img').count()).toBe(0)
+  expect(
+    await card()
+      .locator('a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+  ).toEqual(['/run'])
+  expect(requests).toEqual([])
+})
+
+test('a result link is followed only over http, https or to this site', async () => {
+  page = await cards.open()
+  const settled = { state: 'succeeded' as const, attempt: 1 }
+  await show(page, { action: sampleAction({ ...settled, resultUrl: 'java\nscript:alert(1)' }) })
+  await page.locator('[data-state=succeeded]').waitFor()
+  expect(await card().getByRole('link').count()).toBe(0)
+  await show(page, { action: sampleAction({ ...settled, resultUrl: '/orders/ORD-001' }) })
+  await card().getByRole('link', { name: 'View result' }).waitFor()
+})
+
+test('an update shows old and new, a creation new only, a deletion old only', async () => {
+  page = await cards.open()
+  await show(page, {
+    action: sampleAction({
+      preview: [
+        { field: 'total', oldValue: 10, newValue: 12.5 },
+        { field: 'note', newValue: 'hello' },
+        { field: 'tag', oldValue: '' },
+      ],
+    }),
+  })
+  const rows = card().locator('.cs-changes li')
+  await rows.first().waitFor()
+  expect(await rows.allTextContents()).toEqual(['totalfrom 10 →  to 12.5 (+2.5)', 'notesets hello', 'tagremoves ""'])
+  expect(await card().locator('del').allTextContents()).toEqual(['10', '""'])
+  expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello'])
+})
+
+test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), offerStop: true })
+  await untilReady(page)
+  await decline().click()
+  await show(page, { action: sampleAction({ updatedAt: '2026-11-21T10:44:59.000Z' }), offerStop: true })
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  await card().getByRole('button', { name: 'Wrong target' }).click()
+  await card().getByRole('button', { name: 'Send decline' }).click()
+  expect(await activeIs('article.cs-card')).toBe(true)
+  await show(page, { action: sampleAction({ updatedAt: '2026-11-21T10:45:00.000Z' }), offerStop: true })
+  await card().focus()
+  await page.locator('.cs-refuse[aria-disabled=false]').waitFor()
+  await page.keyboard.press('d')
+  expect(await activeIs('textarea')).toBe(true)
+  await page.keyboard.type('no, a A d')
+  await card().getByRole('button', { name: 'Decline and stop' }).click()
+  const { digest } = sampleAction()
+  expect((await calls()).map((call) => call.details)).toEqual([
+    { revision: 1, digest },
+    { revision: 1, digest, reason: 'Wrong target' },
+    { revision: 1, digest, reason: 'no, a A d', stop: true },
+  ])
+})
+
+test('single keys do nothing when shortcuts are off', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), shortcuts: false })
+  await untilReady(page)
+  await card().focus()
+  await page.keyboard.press('a')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('d')
+  expect(await status()).toBe('')
+  expect(await card().locator('textarea').count()).toBe(0)
+  expect(await calls()).toEqual([])
+})
+
+test('a failed action is sent again once; an unknown outcome offers no retry', async () => {
+  page = await cards.open()
+  const failed = sampleAction({ state: 'failed', attempt: 1, error: { kind: 'http', message: 'The shop said no.', retryable: true } })
+  await show(page, { action: failed, withRetry: true })
+  await page.waitForTimeout(600)
+  await card().getByRole('button', { name: 'Retry' }).dblclick()
+  expect((await calls()).map((call) => call.verdict)).toEqual(['retry'])
+  await show(page, { action: { ...failed, state: 'outcome_unknown' }, withRetry: true })
+  await card().getByText('May or may not have run').waitFor()
+  expect(await card().getByRole('button').count()).toBe(0)
+})
+
+test('without a live connection the buttons rest, with words', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), connection: 'offline' })
+  await page.waitForTimeout(600)
+  await card().getByText('Offline. Decisions are paused.').waitFor()
+  await approve().dispatchEvent('click')
+  await decline().dispatchEvent('click')
+  expect(await calls()).toEqual([])
+})
+
+test('who may not decide reads why, and finds no buttons', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction({ requires: { quorum: 1, roles: ['finance'], notRequester: false } }) })
+  await card().getByText('Waiting for someone with the role finance.').waitFor()
+  expect(await approve().count()).toBe(0)
+  await card().focus()
+  await page.keyboard.press('Control+Enter')
+  expect(await calls()).toEqual([])
+})
+
+test('the focus stays on the card when its buttons go', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await approve().focus()
+  await show(page, { action: sampleAction({ state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: sampleAction().updatedAt }] }) })
+  await card().getByText('Declined by Sam').waitFor()
+  expect(await activeIs('article.cs-card')).toBe(true)
+})

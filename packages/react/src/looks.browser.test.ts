@@ -1,0 +1,112 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { BrowserContextOptions, Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ACTION_PER_STATE, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
+
+let cards: CardBrowser
+let page: Page
+let folder: string
+beforeAll(async () => {
+  cards = await startCardBrowser()
+  folder = await mkdtemp(join(tmpdir(), 'countersign-cards-'))
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+const SAYS = 'The customer asked for it this morning.\nI checked the stock.'
+const card = () => page.getByTestId('approval-card')
+const violations = async () => {
+  const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`)
+}
+
+const LOOKS: Record<string, BrowserContextOptions> = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  'forced-colors': { forcedColors: 'active' },
+  narrow: { colorScheme: 'light', viewport: { width: 320, height: 640 } },
+}
+
+for (const [look, options] of Object.entries(LOOKS)) {
+  test(`every state is legible and without axe violations: ${look}`, async () => {
+    page = await cards.open(options)
+    for (const [name, action] of Object.entries(ACTION_PER_STATE)) {
+      await show(page, { action, agentSays: SAYS, runHref: '/runs/1', withRetry: true })
+      await page.locator(`[data-state=${action.state}]`).waitFor()
+      if (action.state === 'proposed') await untilReady(page)
+      await card().screenshot({ path: join(folder, `${look}-${name}.png`) })
+      expect(await violations(), name).toEqual([])
+    }
+  })
+}
+
+test('an open reason form and an open confirmation have no axe violations', async () => {
+  page = await cards.open()
+  await show(page, { action: ACTION_PER_STATE['proposed-critical'] ?? sampleAction(), offerStop: true })
+  await untilReady(page)
+  await card()
+    .getByRole('button', { name: /^Approve: / })
+    .click()
+  await page.getByRole('alertdialog').waitFor()
+  await page.waitForTimeout(600)
+  await page.screenshot({ path: join(folder, 'confirm.png') })
+  expect(await violations()).toEqual([])
+  await page.keyboard.press('Escape')
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  await page.getByLabel(/^Reason/).waitFor()
+  await card().screenshot({ path: join(folder, 'decline.png') })
+  expect(await violations()).toEqual([])
+})
+
+test('data-theme on a page overrides the system, both ways', async () => {
+  const background = async () => {
+    await show(page, { action: sampleAction() })
+    await card().waitFor()
+    return card().evaluate((element) => getComputedStyle(element).backgroundColor)
+  }
+  page = await cards.open({ colorScheme: 'light' })
+  expect(await background()).toBe('rgb(255, 255, 255)')
+  await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'dark'))
+  expect(await background()).toBe('rgb(27, 30, 35)')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'light'))
+  expect(await background()).toBe('rgb(255, 255, 255)')
+})
+
+test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px away from Approve', async () => {
+  page = await cards.open({ viewport: { width: 320, height: 640 }, hasTouch: true })
+  const long = 'W'.repeat(300)
+  await show(page, { action: sampleAction({ description: long, preview: [{ field: long, oldValue: long, newValue: long }], tool: long }) })
+  await untilReady(page)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  for (const target of await card().locator('button:visible, summary').all()) {
+    const box = await target.boundingBox()
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44)
+  }
+  for (const width of [320, 600, 900]) {
+    await page.setViewportSize({ width, height: 800 })
+    const [declineBox, approveBox] = await Promise.all([
+      card().getByRole('button', { name: 'Decline', exact: true }).boundingBox(),
+      card()
+        .getByRole('button', { name: /^Approve: / })
+        .boundingBox(),
+    ])
+    if (declineBox === null || approveBox === null) throw new Error('the buttons are not there')
+    const acrossPx = approveBox.x - (declineBox.x + declineBox.width)
+    const downPx = approveBox.y - (declineBox.y + declineBox.height)
+    expect(Math.max(acrossPx, downPx)).toBeGreaterThanOrEqual(16)
+  }
+})
+
+test('nothing moves on a change of state, reduced motion or not', async () => {
+  page = await cards.open({ reducedMotion: 'reduce' })
+  for (const action of Object.values(ACTION_PER_STATE)) {
+    await show(page, { action })
+    await page.locator(`[data-state=${action.state}]`).waitFor()
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+  }
+})

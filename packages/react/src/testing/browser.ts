@@ -1,0 +1,89 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test'
+import { build, defaultClientConditions } from 'vite'
+import { ADA, NOW_MS } from './actions.ts'
+import type { Shown } from './page.tsx'
+
+const ARGS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+
+export type CardBrowser = {
+  browser: Browser
+  /** A fresh page with no card on it yet. */
+  open: (options?: BrowserContextOptions) => Promise<Page>
+  [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A real Chromium and a page of real cards, built as an embedder would build it and served over loopback with a strict CSP. */
+export async function startCardBrowser(): Promise<CardBrowser> {
+  const files = await buildPage()
+  const server = createServer((request, response) => {
+    const file = files.get(request.url ?? '/')
+    if (file === undefined) return response.writeHead(404).end()
+    response.setHeader('content-security-policy', "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'")
+    response.setHeader('content-type', file.type)
+    return response.end(file.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS.split(' ') })
+  return {
+    browser,
+    open: async (options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 900, height: 1000 }, timezoneId: 'UTC', locale: 'en-GB', ...options })
+      const page = await context.newPage()
+      const broken = new Promise<never>((_, reject) => page.once('pageerror', reject))
+      // A page that broke later fails its own test; what must not happen is a long wait for a page that never came.
+      broken.catch(() => {})
+      await page.goto(origin)
+      await Promise.race([broken, page.locator('h1').waitFor()])
+      return page
+    },
+    [Symbol.asyncDispose]: async () => {
+      await browser.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Shows these cards, to Ada unless said otherwise. */
+export const show = (page: Page, ...cards: Partial<Shown>[]): Promise<void> =>
+  // As text: the type of a JSON value, recursive as it is, is too deep for the browser driver's own types.
+  page.evaluate((list) => window.cardPage.show(JSON.parse(list)), JSON.stringify(cards.map((card) => ({ me: ADA, ...card }))))
+
+/** Stops the page's clock: from here on time passes only by `page.clock.runFor`. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install({ time: NOW_MS })
+  await page.clock.pauseAt(NOW_MS + 60_000)
+}
+
+/** Waits until the buttons of the card have stopped resting. */
+export const untilReady = (page: Page): Promise<void> => page.locator('.cs-refuse[aria-disabled=false]').first().waitFor()
+
+async function buildPage(): Promise<Map<string, { type: string; body: string }>> {
+  const built = await build({
+    root: fileURLToPath(new URL('.', import.meta.url)),
+    configFile: false,
+    logLevel: 'error',
+    // The test runner sets NODE_ENV=test, which would compile JSX for React's development build.
+    oxc: { jsx: { runtime: 'automatic', development: false } },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    resolve: { conditions: ['countersign-source', ...defaultClientConditions] },
+    build: { write: false, minify: false, rolldownOptions: { input: fileURLToPath(new URL('./page.tsx', import.meta.url)) } },
+  })
+  const [output] = Array.isArray(built) ? built : [built]
+  if (output === undefined || !('output' in output)) throw new Error('the page was not built')
+  const files = new Map<string, { type: string; body: string }>()
+  for (const file of output.output) {
+    if (file.type === 'chunk' && file.isEntry) files.set('/page.js', { type: 'text/javascript', body: file.code })
+    if (file.type === 'asset' && file.fileName.endsWith('.css')) files.set('/card.css', { type: 'text/css', body: String(file.source) })
+  }
+  const head =
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cards</title><link rel="stylesheet" href="/card.css">'
+  const body = `<div id="root" data-now="${NOW_MS}"></div><script type="module" src="/page.js"></script>`
+  files.set('/', { type: 'text/html', body: `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>` })
+  return files
+}

@@ -1,0 +1,71 @@
+import type { Action } from '@countersign/client'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApprovalCard, type ApprovalCardProps, CardAnnouncer, type DecisionDetails, type Verdict } from '../index.ts'
+import '../card.css'
+
+export type Shown = Omit<ApprovalCardProps, 'now' | 'onDecide' | 'onRetry'> & { withRetry?: boolean }
+export type Call = { actionId: string; verdict: Verdict | 'retry'; details?: DecisionDetails }
+/** How the page's stand-in for the server answers: takes it, keeps it waiting, or refuses with this. */
+export type Reply = { kind: 'take' } | { kind: 'hang' } | { kind: 'refuse'; error: { code: string; message: string; action?: Action } }
+
+export type CardPage = {
+  show: (cards: Shown[]) => void
+  /** Height of what stands above the cards. */
+  setAbovePx: (px: number) => void
+  reply: Reply
+  calls: Call[]
+  sent: string[]
+}
+
+declare global {
+  interface Window {
+    cardPage: CardPage
+  }
+}
+
+function App({ nowMs }: { nowMs: number }) {
+  const [cards, setCards] = useState<Shown[]>([])
+  const [abovePx, setAbovePx] = useState(0)
+  window.cardPage.show = setCards
+  window.cardPage.setAbovePx = setAbovePx
+  const answer = async (call: Call) => {
+    window.cardPage.calls.push(call)
+    const { reply } = window.cardPage
+    if (reply.kind === 'hang') await new Promise(() => {})
+    if (reply.kind === 'refuse') throw Object.assign(new Error(reply.error.message), reply.error)
+  }
+  return (
+    <main>
+      <h1>Cards</h1>
+      <div style={{ height: abovePx }} />
+      <div className="list" style={{ display: 'grid', gap: 16 }}>
+        {cards.map(({ withRetry, ...card }) => (
+          <ApprovalCard
+            key={card.action.id}
+            {...card}
+            headingLevel={2}
+            now={() => nowMs}
+            onDecide={(verdict, details) => answer({ actionId: card.action.id, verdict, details })}
+            onRetry={withRetry ? () => answer({ actionId: card.action.id, verdict: 'retry' }) : undefined}
+          />
+        ))}
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          const field = event.currentTarget.elements.namedItem('message') as HTMLInputElement
+          window.cardPage.sent.push(field.value)
+          field.value = ''
+        }}
+      >
+        <input name="message" aria-label="Message" />
+      </form>
+      <CardAnnouncer actions={cards.map((card) => card.action)} />
+    </main>
+  )
+}
+
+window.cardPage = { show: () => {}, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
+const root = document.getElementById('root')
+if (root) createRoot(root).render(<App nowMs={Number(root.dataset.now)} />)

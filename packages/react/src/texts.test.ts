@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { valueText } from './change-rows.tsx'
+import { whyNot } from './may-decide.ts'
+import { objectName } from './object-name.ts'
+import { isSafeLink, outcomeText } from './outcome.ts'
+import { sayError } from './say-error.ts'
+import { showInvisible, showLines } from './show-invisible.ts'
+import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
+import { agoText, spanText } from './time.ts'
+
+test('every character that cannot be seen is spelled out, and what can be seen stays', () => {
+  const unseen =
+    '\u0000\u001B\u007F\u00A0\u00AD\u115F\u180E\u200B\u200D\u2028\u2029\u202E\u2066\u2800\u3000\u3164\uFE0F\uFEFF\u{E0041}\uD800'
+  for (const char of unseen) expect(showInvisible(char), char).toMatch(/^⟦U\+[0-9A-F]{4,6}⟧$/)
+  expect(showInvisible('Größe 5 € – 東京 שלום 👍')).toBe('Größe 5 € – 東京 שלום 👍')
+  expect(showInvisible('a\nb')).toBe('a⟦U+000A⟧b')
+  expect(showLines('a\nb\u200B')).toBe('a\nb⟦U+200B⟧')
+})
+
+test('who may decide reads nothing; everybody else reads why not', () => {
+  expect(whyNot(sampleAction(), ADA)).toBeNull()
+  expect(whyNot(sampleAction(), null)).toBe('Sign in to decide.')
+  expect(whyNot(sampleAction(), { ...ADA, kind: 'service' })).toMatch(/^Only a person/)
+  const finance = sampleAction({ requires: { quorum: 1, roles: ['finance'], notRequester: true } })
+  expect(whyNot(finance, ADA)).toMatch(/role finance/)
+  expect(whyNot(finance, { ...ADA, roles: ['admin'] })).toBeNull()
+  expect(whyNot({ ...finance, requestedBy: ADA }, { ...ADA, roles: ['finance'] })).toMatch(/asked for this yourself/)
+  const half = sampleAction({ votes: [{ by: ADA, verdict: 'approve', at: ago(3) }] })
+  expect(whyNot(half, ADA)).toMatch(/^You approved/)
+  expect(whyNot(half, SAM)).toBeNull()
+})
+
+test('a refusal is told with who, what and when', () => {
+  const declined = { code: 'already_decided', action: ACTION_PER_STATE.declined }
+  expect(sayError(declined, NOW_MS)).toBe('Already declined by Sam 8 s ago.')
+  expect(sayError({ code: 'already_decided', action: ACTION_PER_STATE.succeeded }, NOW_MS)).toBe('Already approved by Ada 20 s ago.')
+  expect(sayError({ code: 'illegal_transition', action: ACTION_PER_STATE.expired }, NOW_MS)).toBe('Already expired 8 s ago.')
+  expect(sayError({ code: 'offline' }, NOW_MS)).toMatch(/cannot be reached/)
+  expect(sayError(new Error('Your role\u202E changed'), NOW_MS)).toBe('Your role⟦U+202E⟧ changed')
+  expect(sayError(undefined, NOW_MS)).toMatch(/not taken/)
+})
+
+test('the object to type is the one named, else the first that can be typed, else the tool', () => {
+  const name = (args: Parameters<typeof objectName>[0]['arguments']) => objectName({ tool: 'deleteOrder', arguments: args })
+  expect(name({ note: 'old', orderId: 'ORD-001' })).toBe('ORD-001')
+  expect(name({ amount: 12 })).toBe('12')
+  expect(name({ id: 'ORD\u200B1', list: [1] })).toBe('deleteOrder')
+  expect(name({ id: { constructor: 1 }, text: 'x'.repeat(65) })).toBe('deleteOrder')
+})
+
+test('values are shown so that a string is not taken for something else', () => {
+  expect([1, null, true, {}, 'plain', '', '12', 'null', '[x', ' '].map(valueText)).toEqual([
+    '1',
+    'null',
+    'true',
+    '{}',
+    'plain',
+    '""',
+    '"12"',
+    '"null"',
+    '"[x"',
+    '" "',
+  ])
+})
+
+test('only http, https and relative links are followed', () => {
+  for (const url of ['/orders/1', 'orders', 'https://shop.example/1', 'HTTP://shop.example']) expect(isSafeLink(url), url).toBe(true)
+  for (const url of ['javascript:alert(1)', 'java\nscript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///x', 'http://']) {
+    expect(isSafeLink(url), url).toBe(false)
+  }
+})
+
+test('every outcome has its words, and an unknown one promises nothing', () => {
+  const words = Object.values(ACTION_PER_STATE).map((action) => outcomeText(action, NOW_MS))
+  expect(words.slice(3, 6)).toEqual(['Approved by Ada · starting', 'Running for 12 s · attempt 2', 'Approved by Ada · took 12 s'])
+  expect(
+    outcomeText(sampleAction({ state: 'declined', policy: { verdict: 'deny', rule: 'r', version: 1, reason: 'Never on Friday' } }), NOW_MS),
+  ).toMatch(/^Declined by policy · .* · Never on Friday$/)
+  expect(words.at(-1)).toMatch(/^May or may not have run\. Last sign /)
+})
+
+test('times are rounded down and never negative', () => {
+  expect([-5, 59_999, 60_000, 7_199_999, 172_800_000].map(spanText)).toEqual(['0 s', '59 s', '1 min', '1 h', '2 d'])
+  expect(agoText(ago(8), NOW_MS)).toBe('8 s ago')
+})
