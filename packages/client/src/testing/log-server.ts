@@ -96,7 +96,6 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   agentSays: null,
   executor: 'server',
   attempt: 0,
-  agentSays: null,
   idempotencyKey: 'act_1',
   resultUrl: null,
   error: null,
