@@ -6,14 +6,13 @@ import { useServices } from '../services.tsx'
 type ActionCardProps = {
   action: Action
   connection: ConnectionState
-  agentSays?: string
   /** Off where the card stands in its own session. */
   linkSession?: boolean
   onSettled?: (action: Action) => void
 }
 
 /** The approval card with the console's calls behind its buttons. */
-export function ActionCard({ action, connection, agentSays, linkSession = true, onSettled }: ActionCardProps) {
+export function ActionCard({ action, connection, linkSession = true, onSettled }: ActionCardProps) {
   const { client, me } = useServices()
   const [shortcuts] = useShortcuts()
   return (
@@ -24,7 +23,6 @@ export function ActionCard({ action, connection, agentSays, linkSession = true, 
       headingLevel={2}
       shortcuts={shortcuts}
       offerStop={action.runId !== null}
-      agentSays={action.agentSays ?? agentSays}
       runHref={linkSession && action.sessionId ? `/sessions/${action.sessionId}` : undefined}
       onDecide={async (verdict, details) => {
         const decided = await client.actions.decide(action.id, { verdict, ...details })

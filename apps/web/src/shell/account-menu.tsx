@@ -3,7 +3,8 @@ import { useServices } from '../services.tsx'
 import { Button, Icon } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
 
-const AccountList = lazy(() => import('./account-list.tsx'))
+const load = () => import('./account-list.tsx')
+const AccountList = lazy(load)
 
 /** Who is signed in; behind it the roles and the way out. */
 export function AccountMenu() {
@@ -19,6 +20,8 @@ export function AccountMenu() {
         aria-haspopup="menu"
         aria-expanded={anchor !== null}
         aria-controls={anchor ? menuId : undefined}
+        onPointerEnter={load}
+        onFocus={load}
         onClick={(event) => setAnchor(event.currentTarget)}
         data-testid="account"
       >

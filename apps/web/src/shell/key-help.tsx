@@ -3,7 +3,8 @@ import { isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { Icon, IconButton } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
 
-const KeyList = lazy(() => import('./key-list.tsx'))
+const load = () => import('./key-list.tsx')
+const KeyList = lazy(load)
 
 /** The button and the `?` key that list all keys. */
 export function KeyHelp() {
@@ -23,7 +24,7 @@ export function KeyHelp() {
 
   return (
     <>
-      <IconButton data-keys aria-label="Keyboard shortcuts" onClick={() => setOpen(true)}>
+      <IconButton data-keys aria-label="Keyboard shortcuts" onPointerEnter={load} onFocus={load} onClick={() => setOpen(true)}>
         <Icon name="help" />
       </IconButton>
       {open && (

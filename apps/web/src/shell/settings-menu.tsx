@@ -2,7 +2,8 @@ import { lazy, useId, useState } from 'react'
 import { Icon, IconButton } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
 
-const SettingsList = lazy(() => import('./settings-list.tsx'))
+const load = () => import('./settings-list.tsx')
+const SettingsList = lazy(load)
 
 /** Theme and shortcuts, both remembered in this browser. */
 export function SettingsMenu() {
@@ -15,6 +16,8 @@ export function SettingsMenu() {
         aria-haspopup="menu"
         aria-expanded={anchor !== null}
         aria-controls={anchor ? menuId : undefined}
+        onPointerEnter={load}
+        onFocus={load}
         onClick={(event) => setAnchor(event.currentTarget)}
       >
         <Icon name="settings" />

@@ -1,0 +1,100 @@
+import type { Action, Message } from '@countersign/client'
+import { expect, test } from 'vitest'
+import { conversation, type Row } from './conversation.ts'
+
+const EMPTY = { messages: [], streaming: [], startedCalls: [], actions: {} }
+
+const message = (id: string, rest: Partial<Message>): Message => ({
+  id,
+  sessionId: 'ses_1',
+  runId: 'run_1',
+  role: 'assistant',
+  kind: 'text',
+  content: id,
+  createdAt: '2026-11-21T12:00:00.000Z',
+  seq: 1,
+  ...rest,
+})
+
+const action = (id: string, rest: Partial<Action>): Action => ({
+  id,
+  sessionId: 'ses_1',
+  runId: 'run_1',
+  messageId: null,
+  toolCallId: null,
+  tool: 'updateOrderStatus',
+  effect: 'write',
+  destination: '',
+  arguments: {},
+  digest: 'sha256:00',
+  revision: 1,
+  description: 'Set order ORD-001 to processing',
+  agentSays: null,
+  preview: null,
+  previewError: null,
+  previewedAt: null,
+  risk: { level: 'medium', reasons: [], setBy: 'policy' },
+  state: 'proposed',
+  policy: { verdict: 'ask', rule: 'writes ask', version: 1, reason: '' },
+  requires: { quorum: 1, roles: [], notRequester: false },
+  votes: [],
+  requestedBy: { id: 'prn_1', kind: 'agent', name: 'desk', roles: [] },
+  agent: 'desk',
+  executor: 'server',
+  attempt: 0,
+  idempotencyKey: 'k',
+  resultUrl: null,
+  error: null,
+  expiresAt: null,
+  createdAt: '2026-11-21T12:00:00.000Z',
+  updatedAt: '2026-11-21T12:00:00.000Z',
+  ...rest,
+})
+
+const actionIds = (rows: Row[]) => rows.flatMap((row) => (row.kind === 'assistant' ? row.calls.map((call) => call.action?.id) : []))
+
+test('a card stands at the message whose call it is, with the answer of its tool', () => {
+  const rows = conversation({
+    ...EMPTY,
+    messages: [
+      message('msg_1', { role: 'user' }),
+      message('msg_2', { toolCalls: [{ id: 'call_1', name: 'updateOrderStatus', arguments: {} }] }),
+      message('msg_3', { role: 'tool', toolCallId: 'call_1', content: '{"ok":true}' }),
+    ],
+    actions: { act_1: action('act_1', { toolCallId: 'call_1', messageId: 'msg_2' }) },
+  })
+  expect(rows.map((row) => [row.kind, row.id])).toEqual([
+    ['user', 'msg_1'],
+    ['assistant', 'msg_2'],
+  ])
+  expect(rows[1]).toMatchObject({ calls: [{ id: 'call_1', action: { id: 'act_1' }, result: '{"ok":true}' }] })
+})
+
+test('every action is drawn once, also while its message is still written and where it has none', () => {
+  const rows = conversation({
+    ...EMPTY,
+    messages: [message('msg_1', { toolCalls: [{ id: 'call_1', name: 'refund', arguments: {} }] })],
+    streaming: [{ messageId: 'msg_2', content: 'I pro', reasoning: '' }],
+    actions: {
+      act_1: action('act_1', { toolCallId: 'call_1', messageId: 'msg_1' }),
+      act_2: action('act_2', { toolCallId: 'call_2', messageId: 'msg_2' }),
+      act_3: action('act_3', { toolCallId: 'call_3', messageId: 'msg_lost' }),
+    },
+  })
+  expect(actionIds(rows)).toEqual(['act_1', 'act_2', 'act_3'])
+})
+
+test('a call that only has a name yet is shown, and only until it is proposed', () => {
+  const started = { ...EMPTY, startedCalls: [{ id: 'call_1', name: 'refund' }] }
+  expect(conversation(started)).toMatchObject([{ calls: [{ id: 'call_1', name: 'refund' }] }])
+  const proposed = conversation({ ...started, actions: { act_1: action('act_1', { toolCallId: 'call_1' }) } })
+  expect(actionIds(proposed)).toEqual(['act_1'])
+})
+
+test('a request and a note are told apart from what the model said', () => {
+  const rows = conversation({
+    ...EMPTY,
+    messages: [message('msg_1', { kind: 'request' }), message('msg_2', { role: 'system', kind: 'note' }), message('msg_3', {})],
+  })
+  expect(rows.map((row) => row.kind)).toEqual(['request', 'note', 'assistant'])
+})

@@ -1,0 +1,35 @@
+import type { Action } from '@countersign/client'
+import { expect, test } from 'vitest'
+import { byUrgency } from './order.ts'
+
+type Fields = Pick<Action, 'id' | 'expiresAt' | 'createdAt'> & { level: Action['risk']['level'] }
+
+const row = ({ level, ...rest }: Fields) => ({ ...rest, risk: { level, reasons: [], setBy: 'policy' } }) as unknown as Action
+
+const order = (...rows: Fields[]) =>
+  rows
+    .map(row)
+    .sort(byUrgency)
+    .map((action) => action.id)
+
+const created = '2026-11-21T12:00:00.000Z'
+
+test('the nearest deadline stands first, and what has none last', () => {
+  expect(
+    order(
+      { id: 'never', expiresAt: null, createdAt: created, level: 'critical' },
+      { id: 'late', expiresAt: '2026-11-21T15:00:00.000Z', createdAt: created, level: 'critical' },
+      { id: 'soon', expiresAt: '2026-11-21T13:00:00.000Z', createdAt: created, level: 'low' },
+    ),
+  ).toEqual(['soon', 'late', 'never'])
+})
+
+test('within the same minute the higher risk stands first, then what waits longer', () => {
+  expect(
+    order(
+      { id: 'young', expiresAt: '2026-11-21T13:00:30.000Z', createdAt: '2026-11-21T12:00:09.000Z', level: 'medium' },
+      { id: 'old', expiresAt: '2026-11-21T13:00:20.000Z', createdAt: '2026-11-21T12:00:01.000Z', level: 'medium' },
+      { id: 'risky', expiresAt: '2026-11-21T13:00:50.000Z', createdAt: '2026-11-21T12:00:10.000Z', level: 'high' },
+    ),
+  ).toEqual(['risky', 'old', 'young'])
+})
