@@ -11,9 +11,6 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   error: { word: 'Error', icon: 'alert' },
 }
 
-/** What a session's status is called. */
-export const statusWord = (status: Status): string => SHOWN[status].word
-
 /** A session's status as icon and word; `short` drops the explanation for narrow places. */
 export function SessionStatus({ status, short = false }: { status: Status; short?: boolean }) {
   const { word, icon } = SHOWN[status]
