@@ -1,6 +1,5 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -9,13 +8,14 @@ import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/
 
 let cards: CardBrowser
 let page: Page
-let folder: string
 beforeAll(async () => {
   cards = await startCardBrowser()
-  folder = await mkdtemp(join(tmpdir(), 'countersign-cards-'))
 })
 afterAll(() => cards[Symbol.asyncDispose]())
 afterEach(() => page?.context().close())
+
+/** Where the pictures of this run are, for people to look at. */
+const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))
 
 const SAYS = 'The customer asked for it this morning.\nI checked the stock.'
 const card = () => page.getByTestId('approval-card')
