@@ -4,8 +4,8 @@ import type { Action } from '@countersign/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Brain, createBrain, createShop, type Shop } from '../../../../examples/shop/src/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { type Replay, startReplayServer } from '../models/testing/replay-server.ts'
-import { brainSays } from '../testing/brain-says.ts'
+import { startReplayServer } from '../models/testing/replay-server.ts'
+import { brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const CONFIG = fileURLToPath(new URL('../../../../examples/shop/countersign.yaml', import.meta.url))
@@ -32,10 +32,6 @@ const ofShop = async (path: string) => (await fetch(shop.url + path)).json()
 const effectsOf = async (orderId: string) => (await ofShop(`/api/effects?orderId=${orderId}`)).items
 const chat = (message: string, agent = 'desk') => server.admin.stream('/api/chat', { body: { message, agent } })
 const decide = (actionId: string, body: object) => server.admin.post(`/api/actions/${actionId}/decision`, body)
-
-/** The messages that a stand-in brain was sent with its `nth` request, from 0. */
-const messagesOf = ({ requests }: Replay, nth: number) =>
-  (requests[nth]?.body as { messages: { role: string; content: string }[] } | undefined)?.messages ?? []
 
 /** Two of the routes of the shop, called by a brain that says exactly what a test wants. */
 const shopAgent = (baseUrl: string) => ({
@@ -165,7 +161,7 @@ test('D0.5 the next request to the brain carries its call and the result, under 
   await other.admin.post('/api/chat/approve', { approvalId: proposal.id, approved: true })
   await stream.ended()
 
-  const messages = messagesOf(replay, 1)
+  const messages = brainHeard(replay, 1)
   expect(messages).toEqual([
     { role: 'user', content: 'ship ORD-009' },
     {
@@ -194,7 +190,7 @@ test('D0.6 a brain hears {denied: true} with the reason that the person gave', a
   await other.admin.post('/api/chat/approve', { approvalId: second.id, approved: false })
   await stream.ended()
 
-  const told = (nth: number) => messagesOf(replay, nth).flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(content)] : []))
+  const told = (nth: number) => resultsHeard(replay, nth).map(([, result]) => result)
   expect(told(1)).toEqual([{ denied: true, reason: 'she called, keep it' }])
   expect(told(2)).toEqual([
     { denied: true, reason: 'she called, keep it' },

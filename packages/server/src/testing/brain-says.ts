@@ -1,5 +1,5 @@
 import type { JsonValue } from '@countersign/core'
-import type { ReplayAnswer } from '../models/testing/replay-server.ts'
+import type { Replay, ReplayAnswer } from '../models/testing/replay-server.ts'
 
 /** What a stand-in remote brain says in one answer. */
 export interface BrainSpeech {
@@ -23,3 +23,18 @@ export function brainSays({ text = '', calls = [] }: BrainSpeech): ReplayAnswer 
     chunks: events.map((event) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)),
   }
 }
+
+export interface BrainMessage {
+  role: string
+  content: string
+  tool_call_id?: string
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+}
+
+/** The messages that a stand-in brain was sent with its `nth` request, counted from 0; none when there was no such request. */
+export const brainHeard = ({ requests }: Replay, nth: number): BrainMessage[] =>
+  (requests[nth]?.body as { messages: BrainMessage[] } | undefined)?.messages ?? []
+
+/** The tool results among them: the id of the call, and what the brain was told. */
+export const resultsHeard = (replay: Replay, nth: number): [id: string | undefined, told: unknown][] =>
+  brainHeard(replay, nth).flatMap(({ role, content, tool_call_id }) => (role === 'tool' ? [[tool_call_id, JSON.parse(content)]] : []))

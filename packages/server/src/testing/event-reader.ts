@@ -21,6 +21,8 @@ export interface EventReader {
    * @throws Error that lists what came instead, when the stream ends or nothing fits within 10 s.
    */
   next<T extends EventType>(type: T, where?: (data: EventDataOf<T>) => boolean): Promise<EventDataOf<T>>
+  /** Resolves when something more has arrived or the stream is over; at the latest after 10 s, with an error. */
+  arrival(): Promise<void>
   /** Reads to the end of the stream, which the server has to end. */
   ended(): Promise<readonly ReadEvent[]>
   /** Hangs up. */
@@ -88,6 +90,10 @@ export function readEvents(response: Response, hangUp: AbortController): EventRe
       const index = seen.findIndex((event, at) => at >= place && fits(event))
       place = index + 1
       return seen[index]?.data as EventDataOf<T>
+    },
+    async arrival() {
+      const known = seen.length
+      await waitFor(() => isOver || seen.length > known, 'anything')
     },
     async ended() {
       await waitFor(() => isOver, 'the end of the stream')
