@@ -9,6 +9,7 @@ import { Boundary } from './boundary.tsx'
 import './shell.css'
 import { ShellContext } from './shell-context.ts'
 import { Sidebar } from './sidebar.tsx'
+import { useSessionsFollowing } from './use-sessions.ts'
 
 const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 
@@ -17,7 +18,8 @@ export function Shell() {
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
   const [openActions, setOpenActions] = useState<Actions>({})
-  const { actionable } = useWaiting()
+  const { items, actionable } = useWaiting()
+  useSessionsFollowing(items)
   const count = actionable.length
   const { pathname } = useLocation()
 

@@ -1,5 +1,6 @@
-import type { Session, SessionList } from '@countersign/client'
-import { type InfiniteData, type QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import type { Action, Session, SessionList } from '@countersign/client'
+import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { useServices } from '../services.tsx'
 
 const KEY = ['sessions'] as const
@@ -20,6 +21,16 @@ export function useSessions() {
 
 /** Asks for the list again, soon. */
 export const refreshSessions = (queries: QueryClient) => queries.invalidateQueries({ queryKey: KEY })
+
+/** Asks for the list again whenever an approval comes, moves or goes: its session has another status then. */
+export function useSessionsFollowing(actions: readonly Action[]): void {
+  const queries = useQueryClient()
+  const moved = actions.map(({ id, state }) => `${id} ${state}`).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what moved is the event, not an input
+  useEffect(() => {
+    void refreshSessions(queries)
+  }, [moved, queries])
+}
 
 /** Puts what an open session just said about itself into the list; one that the list lacks makes it ask again. */
 export function noteSession(queries: QueryClient, session: Session): void {
