@@ -31,7 +31,7 @@ export interface AgentParts {
   log: Logger
 }
 
-/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted. */
+/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted, by their run. */
 export interface AgentState {
   histories: Histories
   modelCalls: Map<string, AbortController>

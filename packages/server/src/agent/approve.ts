@@ -1,5 +1,5 @@
 import { assert, CountersignError, type Session } from '@countersign/core'
-import { type Caller, decideInSession, type SessionWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { type Caller, decideInSession, type SessionWriter, STOPPED, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { findVisibleSession } from './session.ts'
@@ -24,7 +24,7 @@ export function* decideAll(
   if (all) writer.row.approve_all_by = caller.principal.id
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
   if (verdict === 'decline' && run?.state === 'open' && parts.agents.get(writer.row.agent)?.onDecline === 'stop') {
-    yield* stopRun(outbox, writer, run.id, 'Not started: the run was stopped', now)
+    yield* stopRun(outbox, writer, run.id, STOPPED, now)
   }
   return decided
 }

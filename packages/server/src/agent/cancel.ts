@@ -10,6 +10,7 @@ import { addNote, findVisibleSession } from './session.ts'
  */
 export async function cancelSession(parts: AgentParts, state: AgentState, sessionId: string, caller: Caller): Promise<Session> {
   const now = parts.clock.nowMs()
+  let stopped: string | undefined
   const session = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
@@ -18,11 +19,11 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
       const run = yield* sessions.newestRun.first({ session_id: sessionId })
       if (run?.state === 'open') {
         const reason = `Cancelled by ${caller.principal.name}`
+        yield* addNote(writer, `${reason}.`, now)
         yield* stopRun(outbox, writer, run.id, reason, now)
+        stopped = run.id
         for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, run.id)
         writer.row.approve_all_by = null
-        yield* addNote(writer, `${reason}.`, now)
-        writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run.id } })
         yield* writer.finish()
       }
       const row = yield* sessions.findSession.first({ id: sessionId })
@@ -30,6 +31,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
       return yield* viewSession(row)
     }),
   )
-  state.modelCalls.get(sessionId)?.abort()
+  // Only the call of the run that was stopped here: by now another message may have begun the next run.
+  if (stopped !== undefined) state.modelCalls.get(stopped)?.abort()
   return session
 }

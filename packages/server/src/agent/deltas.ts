@@ -1,5 +1,6 @@
 import type { NewEvent } from '@countersign/core'
 import { writeSession } from '../gate/index.ts'
+import { type RunRow, sessions } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 
 /** About 30 writes a second at most per stream; the first piece goes out at once. */
@@ -17,7 +18,8 @@ export interface Deltas {
 }
 
 /** @param apiName The name of a tool in the API, for the name that the model used. */
-export function openDeltas(parts: AgentParts, sessionId: string, messageId: string, apiName: (name: string) => string): Deltas {
+export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, apiName: (name: string) => string): Deltas {
+  const sessionId = run.session_id
   let pending: NewEvent[] = []
   let timer: NodeJS.Timeout | undefined
   let isWriting = false
@@ -42,6 +44,9 @@ export function openDeltas(parts: AgentParts, sessionId: string, messageId: stri
     isWriting = true
     try {
       await parts.store.transact(function* (outbox) {
+        // A run that was stopped meanwhile has said its last word; what came after it would stay half said for good.
+        const newest = yield* sessions.newestRun.first({ session_id: sessionId })
+        if (newest?.id !== run.id || newest.state !== 'open') return
         const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
         for (const event of batch) writer.event(event)
         yield* writer.save(messageId)

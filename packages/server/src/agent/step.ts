@@ -31,8 +31,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   }
 
   const call = new AbortController()
-  state.modelCalls.set(session.id, call)
-  const deltas = openDeltas(parts, session.id, messageId, (name) => findTool(agent, name)?.name ?? name)
+  state.modelCalls.set(run.id, call)
+  const deltas = openDeltas(parts, run, messageId, (name) => findTool(agent, name)?.name ?? name)
   try {
     const history = await state.histories.read(parts.store, session.id, agent)
     const heard = await listenToModel(
@@ -59,7 +59,7 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     })
   } finally {
     deltas.close()
-    if (state.modelCalls.get(session.id) === call) state.modelCalls.delete(session.id)
+    state.modelCalls.delete(run.id)
   }
 }
 

@@ -8,6 +8,8 @@ import { outcomeOf } from './tool-result.ts'
 import { isoTime, viewAction, viewVotes } from './view.ts'
 
 const DEFAULT_REASON = 'User declined'
+/** Why a run ended, and why what else it was about to do was not started. */
+export const STOPPED = 'The run was stopped because an action was declined'
 
 /**
  * Takes one person's decision. Repeating one's own decision changes nothing and answers the action as it is now.
@@ -127,7 +129,7 @@ export function* writeToolResult(writer: SessionWriter | undefined, row: ActionR
 function* endWrite(parts: GateParts, outbox: Outbox, row: ActionRow, writer: SessionWriter | undefined, body: DecisionBody): Tx<void> {
   if (!writer) return
   const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
-  if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, 'Not started: the run was stopped', parts.clock.nowMs())
+  if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, STOPPED, parts.clock.nowMs())
   yield* writer.finish()
 }
 
@@ -139,5 +141,7 @@ export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, r
     yield* announceUpdate(outbox, writer, cancelled, {}, nowMs)
     yield* writeToolResult(writer, cancelled, reason, nowMs)
   }
-  yield* sessions.endRun.first({ id: runId, state: 'cancelled', now: nowMs })
+  const ended = yield* sessions.endRun.first({ id: runId, state: 'cancelled', now: nowMs })
+  // Whoever follows the run has to learn that nothing more comes.
+  if (ended) writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }

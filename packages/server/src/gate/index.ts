@@ -1,5 +1,5 @@
 export { type Caller, type Clock, mayDecide, requireVisible, requireWriter, seesAll } from './caller.ts'
-export { decideInSession, stopRun } from './decide.ts'
+export { decideInSession, STOPPED, stopRun } from './decide.ts'
 export { createGate, type Gate, type GateParts } from './gate.ts'
 export { type PreparedAction, prepareAction } from './prepare.ts'
 export { insertPrepared } from './propose.ts'
