@@ -1,0 +1,106 @@
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { approveButton, ask, cards, expect, press, test } from './demo.ts'
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+async function expectNoViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`point 30: axe finds nothing on chat, card, waiting list and action page, ${colorScheme}`, async ({ page, demo }) => {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(demo.url)
+    await page.getByRole('textbox', { name: 'Message' }).waitFor()
+    await expectNoViolations(page)
+    await ask(page, demo, 'cancel ORD-003 and ORD-004')
+    await expect(approveButton(cards(page).nth(1))).toHaveAttribute('aria-disabled', 'false')
+    await expectNoViolations(page)
+    await press(cards(page).first().getByRole('button', { name: 'Decline with reason' }))
+    await expectNoViolations(page)
+    await page.goto(`${demo.url}/waiting`)
+    await expect(cards(page)).toHaveCount(2)
+    await expectNoViolations(page)
+    const { items } = await (await demo.call('GET', '/api/actions?state=proposed')).json()
+    await page.goto(`${demo.url}/actions/${items[0].id}`)
+    await expect(cards(page)).toHaveCount(1)
+    await expectNoViolations(page)
+  })
+}
+
+test('point 29: one polite message per new approval, one for a batch, and none of them assertive', async ({ page, demo }) => {
+  await page.goto(`${demo.url}/waiting`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.evaluate(() => {
+    const said: string[] = []
+    Object.assign(window, { said })
+    for (const region of document.querySelectorAll('[aria-live]')) {
+      const politeness = region.getAttribute('aria-live')
+      new MutationObserver(() => {
+        if (region.textContent) said.push(`${politeness}: ${region.textContent}`)
+      }).observe(region, { childList: true, characterData: true, subtree: true })
+    }
+  })
+  const said = () => page.evaluate(() => (window as unknown as { said: string[] }).said)
+  const propose = (orderId: string) =>
+    demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId, newStatus: 'cancelled' } })
+  await propose('ORD-001')
+  await expect.poll(said).toHaveLength(1)
+  expect((await said())[0]).toMatch(/^polite: .*ORD-001/)
+  await Promise.all(['ORD-003', 'ORD-004', 'ORD-007', 'ORD-009', 'ORD-010'].map(propose))
+  await expect.poll(said).toHaveLength(2)
+  expect((await said())[1]).toMatch(/^polite: .*5/)
+})
+
+test('point 31: by keyboard alone: ask, reach the card, approve, go on', async ({ page, demo }) => {
+  await page.goto(demo.url)
+  await page.getByRole('textbox', { name: 'Message' }).waitFor()
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused()
+  await page.keyboard.type('mark ORD-001 as processing')
+  await page.keyboard.press('Enter')
+  const approve = approveButton(cards(page))
+  await expect(approve).toHaveAttribute('aria-disabled', 'false')
+  for (let i = 0; i < 40 && !(await approve.evaluate((button) => button === document.activeElement)); i++)
+    await page.keyboard.press('Shift+Tab')
+  await expect(approve).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
+  expect(await demo.effects('ORD-001')).toBe(1)
+})
+
+test('point 33: with reduced motion nothing is animated when a card changes', async ({ page, demo }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await ask(page, demo, 'mark ORD-001 as processing')
+  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'false')
+  await approveButton(cards(page)).click()
+  await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
+  expect(await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === 'running').length)).toBe(0)
+})
+
+test('point 9: 50 arrivals while the list is at rest do not shift what is there', async ({ page, demo }) => {
+  await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'cancelled' } })
+  await page.goto(`${demo.url}/waiting`)
+  await expect(cards(page)).toHaveCount(1)
+  await page.evaluate(() => {
+    Object.assign(window, { shift: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
+        ;(window as unknown as { shift: number }).shift += entry.value
+      }
+    }).observe({ type: 'layout-shift', buffered: false })
+  })
+  for (let i = 0; i < 50; i++) {
+    await demo.call('POST', '/api/actions', { tool: 'checkout', arguments: { items: [{ productId: 'mug', quantity: 1 + i }] } })
+  }
+  await expect(page.getByText(/^(50|51) /).first()).toBeVisible()
+  expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.01)
+})
+
+test('point 34: at 320 px nothing scrolls sideways', async ({ page, demo }) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await ask(page, demo, 'mark ORD-001 as processing')
+  await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+})

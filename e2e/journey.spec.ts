@@ -1,0 +1,119 @@
+import { approve, ask, cards, expect, isDecision, press, test } from './demo.ts'
+
+test('D2.3 ask, card, approve, result link, the agent’s answer: the order changed once', async ({ page, demo }) => {
+  await ask(page, demo, 'mark ORD-001 as processing')
+  const card = cards(page)
+  await expect(card).toHaveAttribute('data-state', 'proposed')
+  await expect(card.getByRole('heading', { name: 'Set order ORD-001 to processing' })).toBeVisible()
+  await expect(card.locator('del')).toHaveText('pending')
+  await expect(card.locator('ins')).toHaveText('processing')
+  expect((await demo.order('ORD-001')).status).toBe('pending')
+
+  await approve(card)
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  await expect(page.getByText('Order ORD-001 is now processing.')).toBeVisible()
+  expect((await demo.order('ORD-001')).status).toBe('processing')
+  expect(await demo.effects('ORD-001')).toBe(1)
+
+  const link = card.getByRole('link', { name: 'View result' })
+  await expect(link).toHaveAttribute('href', `${demo.shopUrl}/orders/ORD-001`)
+  await page.goto(`${demo.shopUrl}/orders/ORD-001`)
+  await expect(page.getByText('processing').first()).toBeVisible()
+})
+
+test('D2.5 a decline with a reason leaves the order alone and the agent repeats the reason', async ({ page, demo }) => {
+  await ask(page, demo, 'cancel ORD-003')
+  const card = cards(page)
+  await press(card.getByRole('button', { name: 'Decline with reason' }))
+  await card.getByRole('textbox', { name: /Reason/ }).fill('The customer called back')
+  await press(card.getByRole('button', { name: 'Send decline' }))
+  await expect(card).toHaveAttribute('data-state', 'declined')
+  await expect(card).toContainText('The customer called back')
+  await expect(
+    page
+      .getByRole('region', { name: 'Conversation' })
+      .getByText(/ORD-003 .*The customer called back/)
+      .last(),
+  ).toBeVisible()
+  expect((await demo.order('ORD-003')).status).toBe('pending')
+  expect(await demo.effects('ORD-003')).toBe(0)
+})
+
+test('D0.5 the remote brain proposes, hears the decision and goes on', async ({ page, demo }) => {
+  await ask(page, demo, 'mark ORD-001 as processing', 'brain')
+  await approve(cards(page))
+  await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
+  await expect(page.getByText('Order ORD-001 is now processing.')).toBeVisible()
+  expect(await demo.effects('ORD-001')).toBe(1)
+})
+
+test('D4.2 a typed command word decides; two calls of one step are decided apart', async ({ page, demo }) => {
+  await ask(page, demo, 'cancel ORD-003 and ORD-004')
+  await expect(cards(page)).toHaveCount(2)
+  await expect(page.getByText('2 approvals waiting')).toBeVisible()
+  await approve(cards(page).nth(1))
+  await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
+  await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'proposed')
+  const message = page.getByRole('textbox', { name: 'Message' })
+  await message.fill('reject')
+  await message.press('Enter')
+  await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined')
+  await expect(page.getByText('Done', { exact: true }).first()).toBeVisible()
+  expect((await demo.order('ORD-003')).status).toBe('pending')
+  expect((await demo.order('ORD-004')).status).toBe('cancelled')
+})
+
+test('D1.2 a reload at any moment shows the same cards in their true states', async ({ page, demo }) => {
+  await ask(page, demo, 'cancel ORD-003 and ORD-004')
+  await expect(cards(page)).toHaveCount(2)
+  const digest = await cards(page).first().locator('code').last().textContent()
+  await page.reload()
+  await expect(cards(page)).toHaveCount(2)
+  await expect(cards(page).first()).toHaveAttribute('data-state', 'proposed')
+  expect(await cards(page).first().locator('code').last().textContent()).toBe(digest)
+
+  const taken = page.waitForResponse(isDecision)
+  await approve(cards(page).first())
+  await taken
+  await page.reload()
+  await expect(cards(page).first()).toHaveAttribute('data-state', 'succeeded')
+  await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'proposed')
+  await page.goto(`${demo.url}/waiting`)
+  await expect(cards(page)).toHaveCount(1)
+  expect(await demo.effects('ORD-003')).toBe(1)
+})
+
+test('D4.5 kill -9 while a card waits: the same card after the restart, approving it runs the tool once', async ({ page, demo }) => {
+  await ask(page, demo, 'mark ORD-001 as processing')
+  const card = cards(page)
+  await expect(card).toHaveAttribute('data-state', 'proposed')
+  const digest = await card.locator('code').last().textContent()
+
+  await demo.kill()
+  await expect(page.getByText(/Reconnecting|Connection lost|offline/i).first()).toBeVisible()
+  await demo.start()
+  await page.reload()
+  await expect(card).toHaveAttribute('data-state', 'proposed')
+  expect(await card.locator('code').last().textContent()).toBe(digest)
+  const message = page.getByRole('textbox', { name: 'Message' })
+  await message.fill('approve')
+  await message.press('Enter')
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  await expect(page.getByText('Order ORD-001 is now processing.')).toBeVisible()
+  expect(await demo.effects('ORD-001')).toBe(1)
+})
+
+test('D1.5 a failure says why in plain words and offers Retry', async ({ page, demo }) => {
+  await ask(page, demo, 'mark ORD-001 as processing')
+  await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
+  // The order moves on behind the card's back: the shop refuses the same step twice.
+  await fetch(`${demo.shopUrl}/api/orders/ORD-001/status`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ status: 'processing' }),
+  })
+  await approve(cards(page))
+  await expect(cards(page)).toHaveAttribute('data-state', 'failed')
+  await expect(cards(page)).toContainText('already processing')
+  expect(await demo.effects('ORD-001')).toBe(1)
+})
