@@ -119,9 +119,23 @@ export const actionsOfMessage = question<{ message_id: string }, ActionRow>((db,
   db.selectFrom('action').selectAll().where('message_id', '=', p.message_id).orderBy('position').limit(lit(1_000)),
 )
 
-/** True when the session already has a call of this id: providers reuse theirs. */
+/** A row when the session already has a call of this id: providers reuse theirs. A call that was refused has no action, only its result. */
 export const callIdTaken = question<{ session_id: string; tool_call_id: string }, { id: string }>((db, p) =>
-  db.selectFrom('action').select('id').where('session_id', '=', p.session_id).where('tool_call_id', '=', p.tool_call_id).limit(lit(1)),
+  db
+    .selectFrom('action')
+    .select('id')
+    .where('session_id', '=', p.session_id)
+    .where('tool_call_id', '=', p.tool_call_id)
+    .unionAll(
+      db
+        .selectFrom('message')
+        .select('id')
+        .where('session_id', '=', p.session_id)
+        .where('tool_call_id', '=', p.tool_call_id)
+        // As the index of refused calls has it, so that it is used.
+        .where('tool_call_id', 'is not', null)
+        .where('action_id', 'is', null),
+    ),
 )
 
 export interface ActionFilter {

@@ -72,6 +72,7 @@ create unique index message_by_seq on message (session_id, seq);
 create unique index message_by_history on message (session_id, history_seq) where history_seq is not null;
 create index message_queued on message (session_id, seq) where queued = 1;
 create index message_by_action on message (action_id) where action_id is not null;
+create index message_refused on message (session_id, tool_call_id) where tool_call_id is not null and action_id is null;
 
 create table action (
   id              text primary key,
