@@ -18,5 +18,6 @@ export const providerEnvironment = (baseUrl: string): Environment => ({
   ANTHROPIC_BASE_URL: baseUrl,
   GEMINI_API_KEY: 'key-of-a-test',
   GOOGLE_BASE_URL: baseUrl,
+  OPENAI_COMPATIBLE_API_KEY: 'key-of-a-test',
   OPENAI_COMPATIBLE_BASE_URL: baseUrl,
 })

@@ -1,0 +1,133 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startReplayServer } from '../models/testing/replay-server.ts'
+import { speak } from '../models/testing/speak.ts'
+import { countCalls, historyProblems } from '../models/testing/strict-history.ts'
+import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const args = (what: string) => JSON.stringify({ what })
+
+for (const { model, api } of PROVIDERS) {
+  for (const order of ['approved first', 'declined first'] as const) {
+    test(`with ${model}, two calls of one step, one approved and one declined (${order}), make a history that the provider takes`, async () => {
+      await using target = await startTarget(() => ({ status: 200, body: { id: 8 } }))
+      await using providers = await startReplayServer()
+      const { baseUrl, requests } = providers.play([
+        speak(api, {
+          text: 'Two things.',
+          calls: [
+            { id: 'call_1', name: 'keyed', argumentsText: args('x') },
+            { id: 'call_2', name: 'unkeyed', argumentsText: args('y') },
+          ],
+        }),
+        speak(api, { text: 'One of two.' }),
+        speak(api, { text: 'Anything else?' }),
+      ])
+      await using server = await startTestServer({
+        config: { agents: { desk: { model, tools: ['*'], instructions: 'Be brief.' } }, tools: toolsOf(target) },
+        environment: providerEnvironment(baseUrl),
+      })
+      const { admin } = server
+      using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+      const { sessionId } = await stream.next('session')
+      const first = (await stream.next('action_proposed')).proposal
+      const second = (await stream.next('action_proposed')).proposal
+      const approve = async () => {
+        await admin.post(`/api/actions/${first.id}/decision`, { verdict: 'approve' })
+        await admin.get(`/api/actions/${first.id}?wait=10&until=settled`)
+      }
+      const decline = () => admin.post(`/api/actions/${second.id}/decision`, { verdict: 'decline', reason: 'not that one' })
+      const steps = order === 'approved first' ? [approve, decline] : [decline, approve]
+      for (const step of steps) {
+        expect(requests, 'the model waits for both').toHaveLength(1)
+        await step()
+      }
+      await stream.next('message', (data) => data.message.content === 'One of two.')
+      await stream.ended()
+      using again = await admin.stream('/api/chat', { body: { sessionId, message: 'thanks' } })
+      await again.ended()
+
+      expect(requests).toHaveLength(3)
+      for (const { body } of requests.slice(1)) {
+        expect(historyProblems(api, body)).toEqual([])
+        expect(countCalls(api, body)).toBe(2)
+        const told = JSON.stringify(body)
+        expect(told).toContain('not that one')
+        expect(told.match(/not that one/g)).toHaveLength(1)
+      }
+      expect(target.writes.map(({ path }) => path)).toEqual(['/keyed'])
+    })
+  }
+
+  test(`with ${model}, refused, failed, unknown, cancelled and repeated calls all end in one result each`, async () => {
+    await using target = await startTarget(({ body }) =>
+      body === undefined || (body as { what: string }).what === 'ok' ? { status: 200, body: { id: 8 } } : 'reset',
+    )
+    await using providers = await startReplayServer()
+    // Every step uses the ids of the one before it: some providers do.
+    const steps = [
+      [
+        { id: 'call_1', name: 'nothing_like_it', argumentsText: '{}' },
+        { id: 'call_2', name: 'keyed', argumentsText: '{"what":1}' },
+      ],
+      [
+        { id: 'call_1', name: 'look', argumentsText: args('ok') },
+        { id: 'call_2', name: 'keyed', argumentsText: args('fail') },
+        { id: 'call_3', name: 'unkeyed', argumentsText: args('lose') },
+      ],
+      [
+        { id: 'call_1', name: 'keyed', argumentsText: args('ok') },
+        { id: 'call_2', name: 'keyed', argumentsText: args('ok') },
+      ],
+    ]
+    const { baseUrl, requests } = providers.play([...steps.map((calls) => speak(api, { calls })), speak(api, { text: 'Hello again.' })])
+    await using server = await startTestServer({
+      config: { agents: { desk: { model, tools: ['*'] } }, tools: toolsOf(target) },
+      environment: providerEnvironment(baseUrl),
+    })
+    const { admin } = server
+    using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+    const { sessionId } = await stream.next('session')
+    const path = `/api/sessions/${sessionId}`
+    await stream.next('session_status', (data) => data.pendingApprovals.length === 2)
+    await admin.post(`${path}/messages`, { content: 'approve all' })
+    await stream.next('action_update', (data) => data.state === 'outcome_unknown')
+    // "approve all" holds for the third step, too; its calls run and the fourth answer ends the run.
+    await stream.next('message', (data) => data.message.content === 'Hello again.')
+    await stream.ended()
+
+    const { items } = await admin.get(`/api/actions?session=${sessionId}`)
+    expect(items.map(({ state }: Action) => state).reverse()).toEqual(['succeeded', 'failed', 'outcome_unknown', 'succeeded', 'succeeded'])
+    expect(new Set(items.map(({ toolCallId }: Action) => toolCallId)).size).toBe(5)
+    for (const [index, { body }] of requests.entries()) {
+      expect(historyProblems(api, body), `request ${index + 1}`).toEqual([])
+      expect(countCalls(api, body)).toBe([0, 2, 5, 7][index])
+    }
+  })
+}
+
+test('with every provider, a cancelled run leaves a history that the next message can go on with', async () => {
+  for (const { model, api } of PROVIDERS) {
+    await using target = await startTarget(() => ({ status: 200 }))
+    await using providers = await startReplayServer()
+    const { baseUrl, requests } = providers.play([
+      speak(api, { text: 'Hm.', calls: [{ id: 'call_1', name: 'keyed', argumentsText: args('x') }] }),
+      speak(api, { text: 'Hello again.' }),
+    ])
+    await using server = await startTestServer({
+      config: { agents: { desk: { model, tools: ['*'] } }, tools: toolsOf(target) },
+      environment: providerEnvironment(baseUrl),
+    })
+    using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+    const { sessionId } = await stream.next('session')
+    await stream.next('session_status', (data) => data.status === 'waiting_approval')
+    await server.admin.post(`/api/sessions/${sessionId}/cancel`)
+    await stream.ended()
+    using again = await server.admin.stream('/api/chat', { body: { sessionId, message: 'hello' } })
+    await again.next('message', (data) => data.message.content === 'Hello again.')
+    expect(historyProblems(api, requests[1]?.body), model).toEqual([])
+    expect(countCalls(api, requests[1]?.body), model).toBe(1)
+  }
+})
