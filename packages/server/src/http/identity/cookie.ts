@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { assert } from '@countersign/core'
-import { type Store, settings } from '../../store/index.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Store } from '../../store/index.ts'
+import { openSecret } from './secret.ts'
 
 /** How long the console stays signed in. */
 export const COOKIE_SECONDS = 30 * 24 * 3600
@@ -12,13 +12,9 @@ export interface CookieSigner {
   read(value: string, nowMs: number): string | undefined
 }
 
-/** The secret lives in the database, so that a restart signs nobody out. */
+/** Signs with a secret of its own. */
 export async function openCookieSigner(store: Store): Promise<CookieSigner> {
-  const secret = await store.transact(function* () {
-    yield* settings.insertSetting.run({ name: 'cookie_secret', value: randomBytes(32).toString('base64url') })
-    return (yield* settings.findSetting.first({ name: 'cookie_secret' }))?.value
-  })
-  assert(secret, 'the cookie secret was just written')
+  const secret = await openSecret(store, 'cookie_secret')
   const signatureOf = (text: string) => createHmac('sha256', secret).update(text).digest()
   return {
     sign(principalId, nowMs) {

@@ -1,7 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
 import type { Clock } from '../../gate/index.ts'
-import { newId, principals, type Store } from '../../store/index.ts'
+import { doOnce, newId, type OnceKey, principals, type Store } from '../../store/index.ts'
+import { openSecret } from './secret.ts'
 
 /** Who the server knows: the key of the environment, the keys it gave out, the person at this machine. */
 export interface Directory {
@@ -10,7 +11,8 @@ export interface Directory {
   byId(principalId: string): Promise<Principal | undefined>
   /** The person at this machine, for loopback without a sign-in service. */
   readonly localPerson: Principal
-  createKey(body: CreateKeyBody): Promise<CreatedKey>
+  /** Makes a principal and its key. The same `once` answers the same key again. */
+  createKey(body: CreateKeyBody, once: OnceKey | undefined): Promise<CreatedKey>
 }
 
 export interface DirectoryOptions {
@@ -29,6 +31,7 @@ export async function openDirectory({ store, clock, savePrincipal, bootstrapKey,
   const bootstrap: Principal = { id: 'prn_bootstrap', kind: 'person', name: 'Bootstrap key', roles: ['admin', 'approver'] }
   const bootstrapHash = bootstrapKey === undefined ? undefined : hashOf(bootstrapKey)
   for (const principal of [localPerson, bootstrap]) await savePrincipal(principal)
+  const secret = await openSecret(store, 'key_secret')
   return {
     localPerson,
     async byKey(key) {
@@ -42,17 +45,21 @@ export async function openDirectory({ store, clock, savePrincipal, bootstrapKey,
       const row = await store.read(() => principals.findPrincipal.first({ id: principalId }))
       return row && { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
     },
-    createKey: (body) => {
+    async createKey(body, once) {
       const now = clock.nowMs()
-      const key = `cs_${randomBytes(24).toString('base64url')}`
-      const principal: Principal = { id: newId('prn', now), kind: body.kind, name: body.name, roles: body.roles }
-      // Without a record of the answer: it holds the secret, and a key is shown once. A repeat makes another key.
-      return store.transact(function* () {
-        const id = newId('key', now)
-        yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now })
-        yield* principals.insertKey.run({ id, principal_id: principal.id, hash: hashOf(key).toString('hex'), now })
-        return { id, key, principal, createdAt: new Date(now).toISOString() }
-      })
+      // No key is ever stored. With an Idempotency-Key it follows from that and our own secret, so that a repeat can be answered the same.
+      const bytes = once ? createHmac('sha256', secret).update(`${once.scope} ${once.key}`).digest() : randomBytes(32)
+      const key = `cs_${bytes.toString('base64url')}`
+      const made = await store.transact(() =>
+        doOnce(once, now, function* () {
+          const id = newId('key', now)
+          const principal: Principal = { id: newId('prn', now), kind: body.kind, name: body.name, roles: body.roles }
+          yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now })
+          yield* principals.insertKey.run({ id, principal_id: principal.id, hash: hashOf(key).toString('hex'), now })
+          return { id, principal, createdAt: new Date(now).toISOString() }
+        }),
+      )
+      return { key, ...made }
     },
   }
 }

@@ -60,10 +60,10 @@ export function identityRoutes(app: App, { directory, cookies, clock, signsInLoc
   })
 
   app.post('/api/keys', { schema: { tags: ['identity'], body: CreateKeyBody, response: { 201: CreatedKey } } }, async (request, reply) => {
-    const { principal } = callerOf(request)
+    const { principal, once } = callerOf(request)
     if (principal.kind !== 'person' || !principal.roles.includes('admin'))
       throw new CountersignError('forbidden', 'only an admin makes keys')
     reply.code(201)
-    return directory.createKey(request.body)
+    return directory.createKey(request.body, once)
   })
 }
