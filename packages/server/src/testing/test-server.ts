@@ -32,6 +32,8 @@ export interface TestServer extends AsyncDisposable {
   with(headers: Record<string, string>): ApiClient
   /** Stops the server and starts it again on the same data, at another address. */
   restart(): Promise<void>
+  /** Resolves when nothing is under way: all waits for a person or is done. */
+  settle(): Promise<void>
   /** What the server logged with level error or above. */
   readonly errors: readonly string[]
 }
@@ -92,6 +94,7 @@ export async function startTestServer({ config, environment = {}, scripts = {} }
       await server.close()
       server = await start()
     },
+    settle: () => server.engine.idle(),
     errors,
     async [Symbol.asyncDispose]() {
       await server.close()
