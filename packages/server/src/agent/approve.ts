@@ -23,10 +23,11 @@ export function* decideAll(
   const decided = yield* decideInSession(outbox, writer, actionIds, { verdict, reason }, caller, now)
   if (all) writer.row.approve_all_by = caller.principal.id
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
-  if (verdict === 'decline' && run?.state === 'open' && parts.agents.get(writer.row.agent)?.onDecline === 'stop') {
+  const isDeclined = verdict === 'decline' && decided.some(({ isNew }) => isNew)
+  if (isDeclined && run?.state === 'open' && parts.agents.get(writer.row.agent)?.onDecline === 'stop') {
     yield* stopRun(outbox, writer, run.id, STOPPED, now)
   }
-  return decided
+  return decided.map(({ row }) => row)
 }
 
 /**
@@ -48,11 +49,6 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
         throw new CountersignError('illegal_transition', `${named.length} actions wait in session ${sessionId}: name one with actionId`, {
           waiting,
         })
-      }
-      for (const actionId of named) {
-        const action = yield* actions.findAction.first({ id: actionId })
-        if (action?.session_id !== sessionId)
-          throw new CountersignError('not_found', `there is no action ${actionId} in session ${sessionId}`)
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
       yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)

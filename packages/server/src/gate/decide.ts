@@ -28,7 +28,10 @@ export const decide = (parts: GateParts, actionId: string, body: DecisionBody, c
   )
 }
 
-/** Decides several actions of one session in one transaction: `approve all`, and what a typed word names. */
+/**
+ * Decides several actions of one session in one transaction: `approve all`, and what a typed word names. `isNew` is false for a
+ * repeat of one's own decision, which changes nothing.
+ */
 export function* decideInSession(
   outbox: Outbox,
   writer: SessionWriter,
@@ -36,11 +39,15 @@ export function* decideInSession(
   body: DecisionBody,
   caller: Caller,
   nowMs: number,
-): Tx<ActionRow[]> {
-  const decided: ActionRow[] = []
+): Tx<{ row: ActionRow; isNew: boolean }[]> {
+  const decided: { row: ActionRow; isNew: boolean }[] = []
   for (const actionId of actionIds) {
-    const row = yield* findForDecision(actionId, caller)
-    decided.push((yield* decideRow(outbox, row, { ...body, revision: row.revision }, caller, nowMs, writer)).row)
+    const found = yield* findForDecision(actionId, caller)
+    if (found.session_id !== writer.row.id) {
+      throw new CountersignError('not_found', `there is no action ${actionId} in session ${writer.row.id}`)
+    }
+    const { row, writer: used } = yield* decideRow(outbox, found, { ...body, revision: found.revision }, caller, nowMs, writer)
+    decided.push({ row, isNew: used !== undefined })
   }
   return decided
 }
@@ -77,7 +84,7 @@ function* decideRow(
     })
   }
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
-  if (!(yield* actions.decideAction.first({ id: row.id, revision, to, now: nowMs }))) {
+  if (!(yield* actions.decideAction.first({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
     return { row: yield* answerLate(current ?? row, body, principal.id), writer: undefined }
   }
@@ -141,7 +148,7 @@ export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, r
     yield* announceUpdate(outbox, writer, cancelled, {}, nowMs)
     yield* writeToolResult(writer, cancelled, reason, nowMs)
   }
-  const ended = yield* sessions.endRun.first({ id: runId, state: 'cancelled', now: nowMs })
+  const ended = yield* sessions.endRun.first({ session_id: writer.row.id, id: runId, state: 'cancelled', now: nowMs })
   // Whoever follows the run has to learn that nothing more comes.
   if (ended) writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }
