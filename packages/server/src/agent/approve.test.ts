@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Action, DEFAULT_POLICY, type Principal } from '@countersign/core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Engine, openEngine } from '../engine.ts'
+import { viewMessage } from '../gate/view.ts'
+import { createLog } from '../log.ts'
+import { scriptedModel } from '../models/index.ts'
+import { messages, type StoredEvent } from '../store/index.ts'
+import { defineTool, openTools } from '../tools/index.ts'
+
+const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
+const caller = { principal: ana }
+
+let folder: string
+let engine: Engine
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-approve-'))
+  const ship = defineTool({
+    name: 'ship',
+    description: 'Ships an order.',
+    effect: 'write',
+    input: { type: 'object' },
+    execute: () => 'shipped',
+  })
+  const tools = openTools({ shop: { prefix: false, tools: [ship] } })
+  // Ships as many orders as the last message has letters, then is done.
+  const model = scriptedModel({
+    id: 'scripted/shop',
+    reply: ({ messages: history }) => {
+      const last = history.at(-1)
+      const orders = last?.role === 'user' ? last.content.length : 0
+      return {
+        text: orders === 0 ? 'Done.' : '',
+        calls: Array.from({ length: orders }, (_, order) => ({ tool: 'ship', arguments: { order } })),
+      }
+    },
+  })
+  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
+    name: onDecline,
+    model,
+    instructions: '',
+    tools: tools.all(),
+    maxSteps: 20,
+    actionsPerStep: 'many' as const,
+    onDecline,
+    suggestions: [],
+  }))
+  engine = await openEngine({ dataDir: folder, agents, tools, policy: DEFAULT_POLICY, log: createLog('silent') })
+  await engine.savePrincipal(ana)
+})
+
+afterEach(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+interface Open {
+  sessionId: string
+  live: StoredEvent[]
+  waiting: Action[]
+}
+
+/** A session that waits for a decision about each letter of `message`. */
+async function openSession(agent: 'continue' | 'stop', message: string): Promise<Open> {
+  const { id: sessionId } = await engine.agentLoop.createSession({ agent }, caller)
+  const live: StoredEvent[] = []
+  engine.hub.onSession(sessionId, (event) => live.push(event))
+  await engine.agentLoop.postMessage(sessionId, message, caller)
+  await engine.idle()
+  const waiting = live.flatMap(({ event }) => (event.type === 'action_proposed' ? [event.data.proposal] : []))
+  return { sessionId, live, waiting }
+}
+
+const only = (list: readonly Action[]): Action => {
+  const [action, ...others] = list
+  if (!action || others.length > 0) throw new Error(`there are ${list.length} actions, not one`)
+  return action
+}
+const endings = ({ live }: Open) => live.flatMap(({ event }) => (event.type === 'done' || event.type === 'error' ? [event] : []))
+const rolesIn = async ({ sessionId }: Open) => {
+  const rows = await engine.store.read(() =>
+    messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: 100 }),
+  )
+  return rows.reverse().map((row) => viewMessage(row).role)
+}
+
+for (const verb of ['approve', 'reject'] as const) {
+  test(`"${verb} <id>" with an action of another session decides nothing, and both sessions go on`, async () => {
+    const here = await openSession('continue', 'a')
+    const there = await openSession('continue', 'b')
+    const other = only(there.waiting)
+    const before = there.live.length
+    expect(await engine.agentLoop.postMessage(here.sessionId, `${verb} ${other.id}`, caller)).toMatchObject({ decided: [] })
+    const decision = engine.agentLoop.approveInSession(here.sessionId, { verdict: verb, actionId: other.id }, caller)
+    await expect(decision).rejects.toMatchObject({ code: 'not_found' })
+    await engine.idle()
+    expect(there.live).toHaveLength(before)
+    for (const session of [here, there]) {
+      await engine.gate.decide(only(session.waiting).id, { verdict: 'approve' }, caller)
+      await engine.idle()
+      expect(endings(session)).toMatchObject([{ type: 'done' }])
+      expect((await rolesIn(session)).filter((role) => role === 'tool')).toHaveLength(1)
+    }
+  })
+}
+
+for (const how of ['the action', 'the session', 'a typed word'] as const) {
+  test(`a decline by ${how} that stops the run withdraws the rest, ends the run’s stream and calls no model again`, async () => {
+    const session = await openSession('stop', 'ab')
+    const [first, second] = session.waiting
+    if (!first || !second) throw new Error('two actions wait')
+    if (how === 'the action') await engine.gate.decide(first.id, { verdict: 'decline' }, caller)
+    else if (how === 'the session')
+      await engine.agentLoop.approveInSession(session.sessionId, { verdict: 'reject', actionId: first.id }, caller)
+    else await engine.agentLoop.postMessage(session.sessionId, `reject ${first.id}`, caller)
+    await engine.idle()
+    expect(endings(session)).toMatchObject([{ type: 'error', data: { code: 'cancelled', runId: first.runId } }])
+    const states = session.live.flatMap(({ event }) => (event.type === 'action_update' ? [[event.data.proposalId, event.data.state]] : []))
+    expect(states).toEqual([
+      [first.id, 'declined'],
+      [second.id, 'cancelled'],
+    ])
+    expect((await rolesIn(session)).filter((role) => role === 'tool')).toHaveLength(2)
+    expect((await rolesIn(session)).at(-1)).not.toBe('assistant')
+  })
+}
+
+test('repeating one’s own decline of an earlier run changes nothing in the run under way', async () => {
+  const session = await openSession('stop', 'a')
+  const earlier = only(session.waiting)
+  await engine.gate.decide(earlier.id, { verdict: 'decline' }, caller)
+  await engine.idle()
+  await engine.agentLoop.postMessage(session.sessionId, 'b', caller)
+  await engine.idle()
+  await engine.agentLoop.postMessage(session.sessionId, 'queued', caller)
+  await engine.agentLoop.approveInSession(session.sessionId, { verdict: 'reject', actionId: earlier.id }, caller)
+  await engine.agentLoop.postMessage(session.sessionId, `reject ${earlier.id}`, caller)
+  await engine.idle()
+  expect(endings(session)).toHaveLength(1)
+  const waiting = session.live.findLast(({ event }) => event.type === 'session_status')
+  expect(waiting?.event.data).toMatchObject({ status: 'waiting_approval', pendingApprovals: [expect.not.stringMatching(earlier.id)] })
+})
+
+test('a cancel that arrives when its run is over does not stop the run that a message begins at the same time', async () => {
+  for (let round = 0; round < 10; round++) {
+    const session = await openSession('continue', '')
+    await Promise.all([
+      engine.agentLoop.cancelSession(session.sessionId, caller),
+      engine.agentLoop.postMessage(session.sessionId, 'a', caller),
+    ])
+    await engine.idle()
+    expect(session.live.at(-1)?.event).toMatchObject({ type: 'session_status', data: { status: 'waiting_approval' } })
+  }
+})
+
+test('the actions of one step stay in the order of its calls, also where lists go by id', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { waiting } = await openSession('continue', 'abcdefgh')
+    expect(waiting.map((action) => action.arguments.order)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(waiting.map(({ id }) => id)).toEqual(waiting.map(({ id }) => id).sort())
+  }
+})

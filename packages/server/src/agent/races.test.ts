@@ -1,0 +1,417 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import {
+  ACTION_EVENTS,
+  type Action,
+  AFTER,
+  DEFAULT_POLICY,
+  isCountersignError,
+  isTerminal,
+  type Message,
+  type ModelMessage,
+  type ModelRequest,
+  type Principal,
+  ToolError,
+} from '@countersign/core'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Engine, openEngine } from '../engine.ts'
+import { viewActions, viewSession } from '../gate/index.ts'
+import { viewMessage } from '../gate/view.ts'
+import { createLog } from '../log.ts'
+import { type ScriptReply, scriptedModel } from '../models/index.ts'
+import { actions, events, messages, type RunRow, type StoredEvent, sessions } from '../store/index.ts'
+import { ask } from '../store/query.ts'
+import { fold } from '../testing/fold.ts'
+import { defineTool, openTools } from '../tools/index.ts'
+
+const person = (name: string, role: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [role] })
+const PEOPLE = [person('ana', 'approver'), person('bo', 'approver'), person('cy', 'admin')]
+const NOBODIES: Principal[] = [person('vi', 'viewer'), { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }]
+
+/** How an attempt of the tool ends; the list of a call is used up attempt by attempt, its last one stays. */
+const ENDINGS = ['ok', 'refused', 'ambiguous', 'broken'] as const
+type Call = { tool: 'act' | 'look'; endings: (typeof ENDINGS)[number][]; turns: number }
+/** What the model will do after a message: the calls of each step. */
+interface Plan {
+  steps: Call[][]
+  text: string
+  delayMs: number
+}
+
+type Op = { by: number } & (
+  | { do: 'decide'; which: number; verdict: 'approve' | 'decline'; stop: boolean | undefined }
+  | { do: 'retry'; which: number }
+  | { do: 'cancel' }
+  | { do: 'word'; word: string; which: number | undefined }
+  | { do: 'session'; verdict: 'approve' | 'reject' | 'approve_all'; which: number | undefined }
+  | { do: 'message'; plan: Plan }
+)
+/** Operations that begin in the same turn, and how long to wait before them: turns of the event loop, or until nothing moves. */
+interface Wave {
+  ops: Op[]
+  wait: number | 'idle'
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  tool: fc.constantFrom('act', 'act', 'act', 'look'),
+  endings: fc.array(fc.constantFrom('ok', 'ok', 'ok', ...ENDINGS), { minLength: 1, maxLength: 3 }),
+  turns: fc.nat(4),
+})
+const plan: fc.Arbitrary<Plan> = fc.record({
+  steps: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 3 }),
+  text: fc.constantFrom('', 'Let me see.'),
+  delayMs: fc.constantFrom(0, 0, 1),
+})
+const which = fc.nat(7)
+const by = fc.nat(PEOPLE.length - 1)
+const op: fc.Arbitrary<Op> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('decide' as const),
+      by,
+      which,
+      verdict: fc.constantFrom('approve' as const, 'approve' as const, 'decline' as const),
+      stop: fc.constantFrom(undefined, undefined, undefined, true),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('retry' as const), by, which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), by }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('word' as const),
+      by,
+      word: fc.constantFrom('approve', 'YES', 'reject', ' no ', 'approve all'),
+      which: fc.option(which, { nil: undefined }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('session' as const),
+      by,
+      verdict: fc.constantFrom('approve' as const, 'reject' as const, 'approve_all' as const),
+      which: fc.option(which, { nil: undefined }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('message' as const), by, plan }) },
+)
+const wave: fc.Arbitrary<Wave> = fc.record({
+  ops: fc.array(op, { minLength: 1, maxLength: 4 }),
+  wait: fc.oneof(fc.nat(12), fc.constant('idle' as const)),
+})
+
+let folder: string
+let engine: Engine
+/** Broken promises seen from inside the model and the tools, where throwing would only look like a failing tool. */
+const violations: string[] = []
+const executions = new Map<string, number>()
+/** Sessions in which someone has said "approve all". */
+const approvedAll = new Set<string>()
+const seen = { executed: 0, declined: 0, cancelled: 0, failed: 0, unknown: 0, retried: 0, lost: 0, queued: 0, requests: 0 }
+
+const policy = { ...DEFAULT_POLICY }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-races-'))
+  const tools = openTools({
+    desk: {
+      prefix: false,
+      tools: (['act', 'look'] as const).map((name) =>
+        defineTool({
+          name,
+          description: name,
+          effect: name === 'act' ? 'write' : 'read',
+          input: { type: 'object' },
+          execute: async (args, { actionId }) => {
+            const attempt = (executions.get(actionId) ?? 0) + 1
+            executions.set(actionId, attempt)
+            await checkStart(actionId, attempt)
+            const { endings, turns } = args as unknown as Call
+            for (let left = turns; left > 0; left--) await turn()
+            const ending = endings[attempt - 1] ?? endings.at(-1)
+            if (ending === 'broken') throw new Error('out of order')
+            if (ending !== 'ok' && ending !== undefined) throw new ToolError(ending, `it was ${ending}`)
+            return { actionId, attempt }
+          },
+        }),
+      ),
+    },
+  })
+  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
+    name: onDecline,
+    model: scriptedModel({ id: 'scripted/races', reply }),
+    instructions: '',
+    tools: tools.all(),
+    maxSteps: 20,
+    actionsPerStep: 'many' as const,
+    onDecline,
+    suggestions: [],
+  }))
+  engine = await openEngine({ dataDir: folder, agents, tools, policy, log: createLog('silent') })
+  for (const principal of [...PEOPLE, ...NOBODIES]) await engine.savePrincipal(principal)
+})
+
+afterAll(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+/** I1 from where it counts: whoever carries something out finds a durable decision for it, and that it was not begun twice. */
+async function checkStart(actionId: string, attempt: number): Promise<void> {
+  const action = await readAction(actionId)
+  const isApproved =
+    action.policy.verdict === 'ask'
+      ? action.votes.length === 1 && action.votes[0]?.verdict === 'approve'
+      : action.effect === 'read' || (action.policy.rule === 'approve all' && approvedAll.has(action.sessionId ?? ''))
+  if (!isApproved)
+    violations.push(`I1: ${actionId} started without an approval: ${JSON.stringify(action.policy)} ${JSON.stringify(action.votes)}`)
+  if (action.state !== 'executing') violations.push(`I1: ${actionId} was carried out while it was ${action.state}`)
+  if (action.attempt !== attempt) violations.push(`I1: ${actionId} was carried out ${attempt} times in ${action.attempt} attempts`)
+}
+
+/** The model does what the last message that holds a plan says, step by step. */
+function reply({ messages: history }: ModelRequest): ScriptReply {
+  seen.requests++
+  violations.push(...historyFaults(history).map((fault) => `I6: ${fault}`))
+  const at = history.findLastIndex((message) => message.role === 'user' && message.content.startsWith('{'))
+  const asked = history[at]
+  if (asked?.role !== 'user') return { text: 'Yes?' }
+  const { steps, text, delayMs } = JSON.parse(asked.content) as Plan
+  const calls = steps[history.slice(at).filter((message) => message.role === 'assistant').length]
+  if (!calls) return { text: 'All done.', chunkDelayMs: delayMs }
+  return { text, chunkDelayMs: delayMs, calls: calls.map(({ tool, ...rest }) => ({ tool, arguments: rest })) }
+}
+
+/** Every call has exactly one result, right behind its step, in the order of the calls. */
+function historyFaults(history: readonly ModelMessage[]): string[] {
+  const faults: string[] = []
+  const ids = new Set<string>()
+  let owed: string[] = []
+  for (const message of history) {
+    if (message.role === 'tool') {
+      if (owed.shift() !== message.toolCallId) faults.push(`the result of ${message.toolCallId} stands at the wrong place`)
+      continue
+    }
+    if (owed.length > 0) faults.push(`no result of ${owed.join(', ')}`)
+    owed = message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []
+    for (const id of owed) {
+      if (ids.has(id)) faults.push(`the id ${id} is used twice`)
+      ids.add(id)
+    }
+  }
+  if (owed.length > 0) faults.push(`the history ends before the results of ${owed.join(', ')}`)
+  if (history.at(-1)?.role === 'assistant') faults.push('the history ends with the model')
+  return faults
+}
+
+const everyAction = (sessionId: string): Promise<Action[]> =>
+  engine.store.read(function* () {
+    const filter = { states: [], tool: undefined, agent: undefined, text: undefined, requestedBy: undefined, before: undefined }
+    return (yield* viewActions(yield* actions.listActions({ ...filter, session: sessionId, limit: 1_000 }))).reverse()
+  })
+
+const readAction = (actionId: string): Promise<Action> =>
+  engine.store.read(function* () {
+    const [action] = yield* viewActions([yield* actions.findAction.first({ id: actionId })].filter((row) => row !== undefined))
+    if (!action) throw new Error(`there is no action ${actionId}`)
+    return action
+  })
+
+/** A decision that was taken, or refused because of another one. */
+type Answer = { actionId: string; by: string; verdict: 'approve' | 'decline'; won: Action } | { lostTo: Action }
+
+async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
+  const principal = PEOPLE[op.by] ?? person('ana', 'approver')
+  const caller = { principal }
+  const known = await everyAction(sessionId)
+  // The newest first: those are the ones that anybody would press a button for.
+  const pick = (at: number): string | undefined => known.at(-1 - (at % Math.max(known.length, 1)))?.id
+  try {
+    if (op.do === 'message') {
+      const posted = await engine.agentLoop.postMessage(sessionId, JSON.stringify(op.plan), caller)
+      if (posted.queued) seen.queued++
+    } else if (op.do === 'cancel') {
+      await engine.agentLoop.cancelSession(sessionId, caller)
+    } else if (op.do === 'word') {
+      if (op.word === 'approve all') approvedAll.add(sessionId)
+      const actionId = op.which === undefined ? undefined : pick(op.which)
+      const verb = /approve|yes/i.test(op.word) ? 'approve' : 'reject'
+      await engine.agentLoop.postMessage(sessionId, actionId === undefined ? op.word : `${verb} ${actionId}`, caller)
+    } else if (op.do === 'session') {
+      if (op.verdict === 'approve_all') approvedAll.add(sessionId)
+      const actionId = op.which === undefined ? undefined : pick(op.which)
+      await engine.agentLoop.approveInSession(sessionId, { verdict: op.verdict, actionId }, caller)
+    } else {
+      const actionId = pick(op.which)
+      if (actionId === undefined) return undefined
+      if (op.do === 'retry') {
+        await engine.gate.retry(actionId, caller)
+        seen.retried++
+      } else {
+        const won = await engine.gate.decide(actionId, { verdict: op.verdict, stop: op.stop }, caller)
+        return { actionId, by: principal.id, verdict: op.verdict, won }
+      }
+    }
+  } catch (error) {
+    if (!isCountersignError(error) || !['already_decided', 'illegal_transition'].includes(error.code)) throw error
+    if (error.code !== 'already_decided') return undefined
+    seen.lost++
+    return { lostTo: error.extra.action as Action }
+  }
+  return undefined
+}
+
+test('whatever people do at the same time, nothing runs twice or unapproved, nobody is told a wrong winner, nothing is left hanging', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      plan,
+      fc.array(wave, { maxLength: 8 }),
+      fc.constantFrom('continue', 'stop'),
+      fc.boolean(),
+      async (first, waves, agent, approves) => {
+        violations.length = 0
+        const owner = { principal: PEOPLE[0] ?? person('ana', 'approver') }
+        const { id: sessionId } = await engine.agentLoop.createSession({ agent }, owner)
+        const live: StoredEvent[] = []
+        const stop = engine.hub.onSession(sessionId, (event) => live.push(event))
+        try {
+          await engine.agentLoop.postMessage(sessionId, JSON.stringify(first), owner)
+          const underWay: Promise<Answer | undefined>[] = []
+          for (const { ops, wait } of waves) {
+            if (wait === 'idle') await engine.idle()
+            else for (let left = wait; left > 0; left--) await turn()
+            underWay.push(...ops.map((each) => perform(sessionId, each)))
+            // A failure is looked at below, with all the others; until then nobody listens for it.
+            Promise.allSettled(underWay)
+          }
+          const answers = await Promise.all(underWay)
+          await settleAll(sessionId, approves)
+          await checkEnd(sessionId, live, answers)
+          expect(violations).toEqual([])
+        } finally {
+          stop()
+        }
+      },
+    ),
+    // A failure prints its seed and path: put them here to see it again.
+    { numRuns: 300 },
+  )
+  console.log('races:', seen)
+  // A run of the property in which something hardly ever happens proves nothing about it.
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10)
+}, 180_000)
+
+/** Decides whatever still waits until nothing does. */
+async function settleAll(sessionId: string, approves: boolean): Promise<void> {
+  for (let rounds = 0; rounds < 100; rounds++) {
+    await engine.idle()
+    const waiting = (await everyAction(sessionId)).filter(({ state }) => state === 'proposed')
+    if (waiting.length === 0) return
+    const principal = PEOPLE[1] ?? person('bo', 'approver')
+    const results = await Promise.allSettled(
+      waiting.map(({ id }) => engine.gate.decide(id, { verdict: approves ? 'approve' : 'decline' }, { principal })),
+    )
+    for (const result of results) {
+      // With onDecline "stop" the first decline withdraws the others.
+      if (result.status === 'rejected' && !(isCountersignError(result.reason) && result.reason.code === 'already_decided'))
+        throw result.reason
+    }
+  }
+  throw new Error('I9: the session does not come to rest')
+}
+
+async function checkEnd(sessionId: string, live: readonly StoredEvent[], answers: readonly (Answer | undefined)[]): Promise<void> {
+  const ended = await everyAction(sessionId)
+  const byId = new Map(ended.map((action) => [action.id, action]))
+
+  for (const action of ended) {
+    expect(executions.get(action.id) ?? 0, `I1: executions of ${action.id}`).toBe(action.attempt)
+    expect(
+      isTerminal(action.state) || action.state === 'failed' || action.state === 'outcome_unknown',
+      `I9: ${action.id} is ${action.state}`,
+    ).toBe(true)
+    expect(action.votes.length, `I2: votes of ${action.id}`).toBeLessThanOrEqual(1)
+    if (action.attempt > 0) seen.executed++
+    if (action.state === 'declined') seen.declined++
+    if (action.state === 'cancelled') seen.cancelled++
+    if (action.state === 'failed') seen.failed++
+    if (action.state === 'outcome_unknown') seen.unknown++
+  }
+  for (const answer of answers) {
+    if (!answer) continue
+    const told = 'won' in answer ? answer.won : answer.lostTo
+    const vote = byId.get(told.id)?.votes[0]
+    if ('won' in answer) {
+      expect(vote, `I2: ${answer.by} was told that it is decided`).toMatchObject({ by: { id: answer.by }, verdict: answer.verdict })
+    } else {
+      expect(told.state, 'I2: a loser is told that it is decided').not.toBe('proposed')
+      expect(told.votes, 'I2: a loser is told the winner').toEqual(byId.get(told.id)?.votes)
+    }
+  }
+
+  const moves = new Map<string, Action['state']>()
+  for (const { event } of live) {
+    if (event.type === 'action_proposed') moves.set(event.data.proposal.id, event.data.proposal.state)
+    if (event.type !== 'action_update') continue
+    const from = moves.get(event.data.proposalId)
+    const isLegal = from !== undefined && ACTION_EVENTS.some((cause) => AFTER[from][cause] === event.data.state)
+    expect(isLegal, `I2: ${event.data.proposalId} went from ${from} to ${event.data.state}`).toBe(true)
+    moves.set(event.data.proposalId, event.data.state)
+  }
+
+  const { session, stored, told, log, runs, queued } = await engine.store.read(function* () {
+    const row = yield* sessions.findSession.first({ id: sessionId })
+    if (!row) throw new Error(`there is no session ${sessionId}`)
+    const all = yield* messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: 10_000 })
+    return {
+      session: yield* viewSession(row),
+      stored: all.map(viewMessage).reverse(),
+      told: all.filter(({ role }) => role === 'tool'),
+      log: (yield* events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 10_000 })).flatMap(events.readEvents),
+      runs: yield* ask<RunRow>((db) => db.selectFrom('run').selectAll().where('session_id', '=', sessionId).orderBy('number')),
+      queued: yield* messages.queuedMessages.all({ session_id: sessionId }),
+    }
+  })
+
+  expect(
+    live.map(({ seq }) => seq),
+    'I7: live events have every number once',
+  ).toEqual(live.map((_, index) => index + 1))
+  expect(live.length, 'I7: the session knows its last event').toBe(session.lastSeq)
+  for (const [name, read] of [['live', live] as const, ['log', log] as const]) {
+    const state = fold(read.map(({ seq, event }) => ({ id: seq ?? 0, type: event.type, data: event.data })))
+    expect(state.status, `I7: status by ${name}`).toBe(session.status)
+    expect(state.pendingApprovals, `I7: waiting by ${name}`).toEqual([])
+    expect([...state.actions.values()].sort(byAge), `I7: actions by ${name}`).toEqual([...ended].sort(byAge))
+    const whole = [...state.messages.values()].filter((message): message is Message => !('streamed' in message))
+    expect(
+      whole.sort((a, b) => a.seq - b.seq),
+      `I7: messages by ${name}`,
+    ).toEqual(stored)
+  }
+
+  const calls = stored.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
+  expect(told.map(({ tool_call_id }) => tool_call_id).sort(), 'I6: each call has one result').toEqual([...calls].sort())
+  expect(queued, 'I9: nothing waits in the queue').toEqual([])
+  const endings = live.flatMap(({ event }) => (event.type === 'done' || event.type === 'error' ? [event.data.runId] : []))
+  expect([...endings].sort(), 'I9: every run says once that it has ended').toEqual(runs.map(({ id }) => id).sort())
+  for (const run of runs) {
+    expect(run.state, `I9: run ${run.number}`).not.toBe('open')
+    const end = live.findIndex(({ event }) => (event.type === 'done' || event.type === 'error') && event.data.runId === run.id)
+    const pieces = live
+      .slice(end + 1)
+      .filter(({ event }) => event.type === 'delta' && event.data.messageId.includes(run.id.slice('run_'.length)))
+    expect(pieces, `I7: pieces of run ${run.number} after its end`).toEqual([])
+  }
+  const last = runs.at(-1)
+  expect(session.status, 'I9: status').toBe(
+    { done: 'completed', cancelled: 'completed', failed: 'error', open: 'active' }[last?.state ?? 'open'],
+  )
+}
+
+const byAge = (a: Action, b: Action): number => (a.id < b.id ? -1 : 1)
