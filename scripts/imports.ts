@@ -25,6 +25,7 @@ const SERVER_ROWS = [
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.
   ['testing'],
+  ['recordings', 'acceptance'],
   ['cli'],
   ['main', 'index'],
 ]

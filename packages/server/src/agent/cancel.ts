@@ -21,7 +21,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
         const reason = `Cancelled by ${caller.principal.name}`
         yield* addNote(writer, `${reason}.`, now)
         // Before the run's last event: who follows a queued message learns from this which run that is.
-        for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, run.id)
+        for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message, run.id)
         yield* stopRun(outbox, writer, run.id, reason, now)
         stopped = run.id
         writer.row.approve_all_by = null

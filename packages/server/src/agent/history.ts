@@ -8,26 +8,34 @@ const MAX_CACHED = 500
 interface Cached {
   upTo: number
   messages: ModelMessage[]
+  callIds: Set<string>
+}
+
+export interface History {
+  messages: readonly ModelMessage[]
+  /** The ids of all its tool calls. */
+  callIds: ReadonlySet<string>
 }
 
 /** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
 export interface Histories {
-  read(store: Store, sessionId: string, agent: Agent): Promise<readonly ModelMessage[]>
+  read(store: Store, sessionId: string, agent: Agent): Promise<History>
 }
 
 export function createHistories(): Histories {
   const cache = new Map<string, Cached>()
   return {
     async read(store, sessionId, agent) {
-      const known = cache.get(sessionId) ?? { upTo: 0, messages: [] }
+      const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set() }
       const rows = await store.read(() => messages.historyAfter.all({ session_id: sessionId, after: known.upTo }))
-      const next = { upTo: rows.at(-1)?.history_seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent) }
+      const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent) }
+      for (const { tool_calls } of rows) for (const call of readCalls(tool_calls)) next.callIds.add(call.id)
       // Last used goes to the end; the first of the map is the one longest unused.
       cache.delete(sessionId)
       cache.set(sessionId, next)
       const oldest = cache.size > MAX_CACHED ? cache.keys().next().value : undefined
       if (oldest !== undefined) cache.delete(oldest)
-      return next.messages
+      return next
     },
   }
 }
@@ -46,9 +54,14 @@ function appendHistory(known: readonly ModelMessage[], rows: readonly MessageRow
   return history
 }
 
+const readCalls = (text: string | null): ToolCall[] => (text === null ? [] : JSON.parse(text))
+
 function assistantMessage(row: MessageRow, nameOf: (name: string) => string): ModelMessage {
-  const calls: ToolCall[] = row.tool_calls === null ? [] : JSON.parse(row.tool_calls)
-  const toolCalls: ModelToolCall[] = calls.map((call) => ({ id: call.id, name: nameOf(call.name), arguments: call.arguments }))
+  const toolCalls: ModelToolCall[] = readCalls(row.tool_calls).map((call) => ({
+    id: call.id,
+    name: nameOf(call.name),
+    arguments: call.arguments,
+  }))
   return {
     role: 'assistant',
     content: row.content,

@@ -38,9 +38,9 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         deltas.reasoning(event.delta)
       } else if (event.type === 'tool_call_start') {
         started++
-        deltas.toolCallStart(await callIds.of(event.key, event.providerCallId), event.name)
+        deltas.toolCallStart(callIds.of(event.key, event.providerCallId), event.name)
       } else if (event.type === 'tool_call') {
-        heard.calls.push({ id: await callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
+        heard.calls.push({ id: callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
       } else if (event.type === 'error') {
         heard.failure = { code: event.code, error: event.message }
         break

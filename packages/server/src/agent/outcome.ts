@@ -43,7 +43,7 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
     if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
     if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
     if (toolCalls.length === 0) {
-      yield* sessions.endRun.first({ id: run.id, state: 'done', now })
+      yield* sessions.endRun.first({ session_id: step.session.id, id: run.id, state: 'done', now })
       writer.event({ type: 'done', data: { messageId, runId: run.id, usage: usageOf(run) } })
       yield* startQueuedRun(outbox, writer, now)
     } else {
@@ -58,6 +58,7 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
 
 const countStep = ({ run }: StepOf, usage: Usage, now: number) =>
   sessions.countStep.first({
+    session_id: run.session_id,
     id: run.id,
     steps: run.steps,
     input_tokens: usage.inputTokens,
@@ -142,7 +143,7 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
   return parts.store.transact(function* (outbox) {
-    const ended = yield* sessions.endRun.first({ id: run.id, state: 'failed', now })
+    const ended = yield* sessions.endRun.first({ session_id: session.id, id: run.id, state: 'failed', now })
     if (!ended) return false as const
     const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })

@@ -6,7 +6,7 @@ export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): T
   const id = newId('run', now)
   const sessionId = writer.row.id
   yield* sessions.insertRun.run({ id, session_id: sessionId, number: ++writer.row.last_run, now })
-  for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message.id, id)
+  for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message, id)
   outbox.sessions.add(sessionId)
   return id
 }

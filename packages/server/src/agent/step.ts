@@ -1,4 +1,4 @@
-import type { RunRow, SessionRow } from '../store/index.ts'
+import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
@@ -37,9 +37,9 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     const history = await state.histories.read(parts.store, session.id, agent)
     const heard = await listenToModel(
       agent.model,
-      { instructions: instructionsOf(agent), messages: history, tools: agent.tools.map(asModelTool), signal: call.signal },
+      { instructions: instructionsOf(agent), messages: history.messages, tools: agent.tools.map(asModelTool), signal: call.signal },
       deltas,
-      openCallIds(parts, session.id),
+      openCallIds(history.callIds, () => newId('call', parts.clock.nowMs())),
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) return false

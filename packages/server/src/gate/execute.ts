@@ -8,7 +8,7 @@ import {
   type Tool,
   type ToolError,
 } from '@countersign/core'
-import { type ActionRow, actions, doOnce, messages, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { writeToolResult } from './decide.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
@@ -112,14 +112,13 @@ function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: 
     error: succeeded ? null : JSON.stringify(settled.error),
   }
   const { id, epoch } = attempted
-  if (!(yield* actions.settleAction.first({ id, epoch, to: settled.to, ...ended, now: nowMs }))) return
+  if (!(yield* actions.settleAction.first({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return
   const row: ActionRow = { ...attempted, ...ended, state: settled.to, updated_at: nowMs }
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const changed = succeeded ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
   yield* announceUpdate(outbox, writer, row, changed, nowMs)
   if (!writer) return
-  const told = yield* messages.toolMessageOf.first({ action_id: row.id })
-  if (told) yield* writeNote(writer, row, nowMs)
+  if (attempted.told) yield* writeNote(writer, row, nowMs)
   else yield* writeToolResult(writer, row, undefined, nowMs)
   yield* writer.finish()
   outbox.sessions.add(writer.row.id)
@@ -207,6 +206,7 @@ async function recoverExecuting(parts: GateParts, row: ActionRow): Promise<void>
       result: null,
       result_url: null,
       error: JSON.stringify({ kind: 'ambiguous', message, retryable: false }),
+      told: row.told,
       now: nowMs,
     })
     return lost ? yield* start(outbox, row.id, 'outcome_unknown', undefined, nowMs) : undefined

@@ -66,6 +66,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     executor: tool.executor,
     attempt: 0,
     epoch: 0,
+    told: STATE_AFTER[policy.verdict] === 'declined' ? 1 : 0,
     idempotency_key: `${id}.1`,
     result: null,
     result_url: null,

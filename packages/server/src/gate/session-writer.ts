@@ -14,7 +14,7 @@ import { toolResultText } from './tool-result.ts'
 import { viewMessage } from './view.ts'
 
 type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
-  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'action_id' | 'model' | 'payload'>> & {
+  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload'>> & {
     /** False for what the model never sees and for what waits in the queue. */
     inHistory: boolean
     toolCalls?: ToolCall[]
@@ -30,8 +30,8 @@ export interface SessionWriter {
   message(message: NewMessage): Tx<MessageRow>
   /** Adds the result of a tool call: what the model is given, and what programs are told. */
   toolResult(result: ToolResult): Tx<void>
-  /** Moves a queued message to the end of the history. */
-  dequeue(messageId: string, runId: string): Tx<void>
+  /** Gives a queued message the last place of the session and of the history. */
+  dequeue(queued: MessageRow, runId: string): Tx<void>
   /**
    * Writes events and counters. Call once, last, instead of `finish`, where nothing happened that a status depends on.
    * @param deltaOf The message that all these events are pieces of.
@@ -76,13 +76,12 @@ export function* writeSession(outbox: Outbox, session: string | SessionRow, nowM
         run_id: null,
         queued: 0,
         tool_call_id: null,
-        action_id: null,
         model: null,
         payload: null,
         ...given,
         session_id: sessionId,
         seq,
-        history_seq: inHistory ? seq : null,
+        in_history: inHistory ? 1 : 0,
         tool_calls: toolCalls === undefined ? null : JSON.stringify(toolCalls),
         action_ids: actionIds === undefined ? null : JSON.stringify(actionIds),
         created_at: nowMs,
@@ -99,18 +98,17 @@ export function* writeSession(outbox: Outbox, session: string | SessionRow, nowM
         role: 'tool',
         content,
         tool_call_id: toolCall.id,
-        action_id: actionId ?? null,
         payload: JSON.stringify(outcome),
         inHistory: true,
       })
       if (actionId === undefined) return
       writer.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
     },
-    *dequeue(messageId, runId) {
-      const seq = ++row.last_seq
-      const message = yield* messages.dequeueMessage.first({ id: messageId, run_id: runId, history_seq: seq })
-      assert(message, `message ${messageId} was queued`)
-      said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
+    *dequeue(queued, runId) {
+      const to = ++row.last_seq
+      const message = yield* messages.dequeueMessage.first({ session_id: sessionId, seq: queued.seq, run_id: runId, to })
+      assert(message, `message ${queued.id} was queued`)
+      said.push({ seq: to, event: { type: 'message', data: { message: viewMessage(message) } } })
     },
     *finish() {
       const waiting = (yield* actions.openActions.all({ session_id: sessionId })).filter((open) => open.state === 'proposed')

@@ -88,7 +88,10 @@ export const viewMessage = (row: MessageRow): Message => ({
 export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
   const message = viewMessage(row)
   if (row.role !== 'assistant' || row.tool_calls === null) return message
-  return { ...message, actions: yield* viewActions(yield* actions.actionsOfMessage.all({ message_id: row.id })) }
+  return {
+    ...message,
+    actions: yield* viewActions(yield* actions.actionsOfMessage.all({ session_id: row.session_id, message_id: row.id })),
+  }
 }
 
 /** A session with the actions that wait in it. */

@@ -44,7 +44,7 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: H
 
 /** Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word. */
 function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
-  const message = yield* messages.findMessage.first({ id: posted.messageId })
+  const message = yield* messages.findMessage.first({ session_id: sessionId, id: posted.messageId })
   assert(message, 'a posted message is stored')
   const newest = posted.queued ? undefined : yield* sessions.newestRun.first({ session_id: sessionId })
   return { seq: message.seq, runId: posted.runId ?? message.run_id ?? newest?.id }

@@ -34,14 +34,14 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
   app.get('/api/sessions', { schema: { tags, querystring: PageQuery, response: { 200: SessionList } } }, (request) => {
     const { principal } = callerOf(request)
     const { limit, cursor } = request.query
-    const place = decodeCursor(cursor, ['number', 'string'])
+    const place = decodeCursor(cursor, ['string'])
     return store.read(function* () {
       const found = yield* sessions.listSessions({
         ownerId: seesAll(principal) ? undefined : principal.id,
-        before: place && { updatedAt: Number(place[0]), id: String(place[1]) },
+        before: place && String(place[0]),
         limit: limit + 1,
       })
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.updated_at, row.id])
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
       const items: Session[] = []
       for (const row of rows) items.push(yield* viewSession(row))
       return { items, nextCursor }

@@ -31,6 +31,7 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     executor: p.executor,
     attempt: p.attempt,
     epoch: p.epoch,
+    told: p.told,
     idempotency_key: p.idempotency_key,
     result: p.result,
     result_url: p.result_url,
@@ -44,21 +45,22 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
 /** Settles the question put to people. No row back: someone else won, or the action changed. */
-export const decideAction = question<{ id: string; revision: number; to: string; now: number }, Pick<ActionRow, 'id'>>((db, p) =>
-  db
-    .updateTable('action')
-    .set({ state: p.to as ActionRow['state'], updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .returning('id'),
+export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }, Pick<ActionRow, 'id'>>(
+  (db, p) =>
+    db
+      .updateTable('action')
+      .set({ state: p.to as ActionRow['state'], told: p.told, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision)
+      .returning('id'),
 )
 
 /** Withdraws an action that has not started. */
 export const cancelAction = question<{ id: string; now: number }, ActionRow>((db, p) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', updated_at: p.now })
+    .set({ state: 'cancelled', told: 1, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`state in ('proposed', 'approved')`)
     .returningAll(),
@@ -86,12 +88,28 @@ export const startAction = { approved: startFrom('approved'), failed: startFrom(
 
 /** Ends the attempt of `epoch`. No row back: a later attempt owns the action, this answer is stale and changes nothing. */
 export const settleAction = question<
-  { id: string; epoch: number; to: string; result: string | null; result_url: string | null; error: string | null; now: number },
+  {
+    id: string
+    epoch: number
+    to: string
+    result: string | null
+    result_url: string | null
+    error: string | null
+    told: number
+    now: number
+  },
   Pick<ActionRow, 'id'>
 >((db, p) =>
   db
     .updateTable('action')
-    .set({ state: p.to as ActionRow['state'], result: p.result, result_url: p.result_url, error: p.error, updated_at: p.now })
+    .set({
+      state: p.to as ActionRow['state'],
+      result: p.result,
+      result_url: p.result_url,
+      error: p.error,
+      told: p.told,
+      updated_at: p.now,
+    })
     .where('id', '=', p.id)
     .where('state', '=', lit('executing'))
     .where('epoch', '=', p.epoch)
@@ -115,27 +133,14 @@ export const unfinishedActions = question<Record<string, never>, ActionRow>((db)
   db.selectFrom('action').selectAll().where(sql<boolean>`state in ('approved', 'executing')`).orderBy('id').limit(lit(1_000_000)),
 )
 
-export const actionsOfMessage = question<{ message_id: string }, ActionRow>((db, p) =>
-  db.selectFrom('action').selectAll().where('message_id', '=', p.message_id).orderBy('position').limit(lit(1_000)),
-)
-
-/** A row when the session already has a call of this id: providers reuse theirs. A call that was refused has no action, only its result. */
-export const callIdTaken = question<{ session_id: string; tool_call_id: string }, { id: string }>((db, p) =>
+export const actionsOfMessage = question<{ session_id: string; message_id: string }, ActionRow>((db, p) =>
   db
     .selectFrom('action')
-    .select('id')
+    .selectAll()
     .where('session_id', '=', p.session_id)
-    .where('tool_call_id', '=', p.tool_call_id)
-    .unionAll(
-      db
-        .selectFrom('message')
-        .select('id')
-        .where('session_id', '=', p.session_id)
-        .where('tool_call_id', '=', p.tool_call_id)
-        // As the index of refused calls has it, so that it is used.
-        .where('tool_call_id', 'is not', null)
-        .where('action_id', 'is', null),
-    ),
+    .where('message_id', '=', p.message_id)
+    .orderBy('position')
+    .limit(lit(1_000)),
 )
 
 export interface ActionFilter {

@@ -28,9 +28,9 @@ export interface SessionRow {
 }
 
 export interface RunRow {
-  id: string
   session_id: string
   number: number
+  id: string
   state: 'open' | 'done' | 'failed' | 'cancelled'
   steps: number
   input_tokens: number
@@ -41,18 +41,17 @@ export interface RunRow {
 }
 
 export interface MessageRow {
-  id: string
   session_id: string
-  run_id: string | null
   seq: number
-  history_seq: number | null
+  id: string
+  run_id: string | null
   role: 'user' | 'assistant' | 'tool' | 'system'
   kind: 'text' | 'request' | 'note'
+  in_history: number
   queued: number
   content: string
   tool_calls: string | null
   tool_call_id: string | null
-  action_id: string | null
   action_ids: string | null
   model: string | null
   payload: string | null
@@ -87,6 +86,7 @@ export interface ActionRow {
   executor: Executor
   attempt: number
   epoch: number
+  told: number
   idempotency_key: string
   result: string | null
   result_url: string | null

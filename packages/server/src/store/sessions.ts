@@ -48,30 +48,20 @@ export const updateSession = question<{
     .where('id', '=', p.id),
 )
 
-export interface SessionPage {
-  ownerId: string | undefined
-  before: { updatedAt: number; id: string } | undefined
-  limit: number
-}
-
-/** Sessions, last touched first. */
-export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
+/** Sessions, newest first. */
+export const listSessions = (page: { ownerId: string | undefined; before: string | undefined; limit: number }): Tx<SessionRow[]> =>
   ask((db) => {
-    let query = db.selectFrom('session').selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(page.limit)
+    let query = db.selectFrom('session').selectAll().orderBy('id', 'desc').limit(page.limit)
     if (page.ownerId !== undefined) query = query.where('owner_id', '=', page.ownerId)
-    const { before } = page
-    if (before)
-      query = query.where((eb) =>
-        eb.or([eb('updated_at', '<', before.updatedAt), eb.and([eb('updated_at', '=', before.updatedAt), eb('id', '<', before.id)])]),
-      )
+    if (page.before !== undefined) query = query.where('id', '<', page.before)
     return query
   })
 
 export const insertRun = question<{ id: string; session_id: string; number: number; now: number }>((db, p) =>
   db.insertInto('run').values({
-    id: p.id,
     session_id: p.session_id,
     number: p.number,
+    id: p.id,
     state: 'open',
     steps: 0,
     input_tokens: 0,
@@ -87,9 +77,17 @@ export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** Counts one step. No row back: another loop made this step, or the run has ended. */
+/** Counts one step of a session's open run. No row back: another loop made this step, or the run has ended. */
 export const countStep = question<
-  { id: string; steps: number; input_tokens: number; cached_input_tokens: number; output_tokens: number; now: number },
+  {
+    session_id: string
+    id: string
+    steps: number
+    input_tokens: number
+    cached_input_tokens: number
+    output_tokens: number
+    now: number
+  },
   RunRow
 >((db, p) =>
   db
@@ -101,23 +99,25 @@ export const countStep = question<
       output_tokens: eb('output_tokens', '+', p.output_tokens),
       updated_at: p.now,
     }))
-    .where('id', '=', p.id)
+    .where('session_id', '=', p.session_id)
     .where('state', '=', lit('open'))
+    .where('id', '=', p.id)
     .where('steps', '=', p.steps)
     .returningAll(),
 )
 
-/** Ends a run that is open. No row back: it had ended already. */
-export const endRun = question<{ id: string; state: string; now: number }, RunRow>((db, p) =>
+/** Ends a session's open run, when it is this one. No row back: it had ended already. */
+export const endRun = question<{ session_id: string; id: string; state: string; now: number }, Pick<RunRow, 'id'>>((db, p) =>
   db
     .updateTable('run')
     .set({ state: p.state as RunRow['state'], updated_at: p.now })
-    .where('id', '=', p.id)
+    .where('session_id', '=', p.session_id)
     .where('state', '=', lit('open'))
-    .returningAll(),
+    .where('id', '=', p.id)
+    .returning('id'),
 )
 
 /** Sessions with a run that is open: what a starting process looks at. */
 export const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
-  db.selectFrom('run').select('session_id').where('state', '=', lit('open')).orderBy('id').limit(lit(1_000_000)),
+  db.selectFrom('run').select('session_id').where('state', '=', lit('open')).limit(lit(1_000_000)),
 )

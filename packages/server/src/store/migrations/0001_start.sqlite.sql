@@ -30,12 +30,11 @@ create table session (
   created_at  integer not null,
   updated_at  integer not null
 ) strict;
-create index session_by_time on session (updated_at, id);
 
 create table run (
-  id                  text primary key,
   session_id          text not null references session (id),
   number              integer not null,
+  id                  text not null,
   state               text not null check (state in ('open', 'done', 'failed', 'cancelled')),
   steps               integer not null default 0,
   input_tokens        integer not null default 0,
@@ -43,36 +42,33 @@ create table run (
   output_tokens       integer not null default 0,
   created_at          integer not null,
   updated_at          integer not null,
-  unique (session_id, number)
-) strict;
+  primary key (session_id, number)
+) strict, without rowid;
 -- At most one run of a session is open: the last guard against two loops on one session.
 create unique index run_open on run (session_id) where state = 'open';
 
 create table message (
-  id            text primary key,
   session_id    text not null references session (id),
-  run_id        text,
+  -- Its place in the session. A queued message gets its last place when its turn comes.
   seq           integer not null,
-  -- Where it stands in the model's history; null while it waits in the queue, and for what the model never sees.
-  history_seq   integer,
+  id            text not null,
+  run_id        text,
   role          text not null check (role in ('user', 'assistant', 'tool', 'system')),
   kind          text not null check (kind in ('text', 'request', 'note')),
-  queued        integer not null default 0,
+  -- 1 when the model is given it; 0 for command words, requests, notes for people, and what waits in the queue.
+  in_history    integer not null,
+  queued        integer not null,
   content       text not null,
   tool_calls    text,
   tool_call_id  text,
-  action_id     text,
   action_ids    text,
   model         text,
   -- An assistant message: what its provider wants back verbatim. A tool message: how the call ended, for the model.
   payload       text,
-  created_at    integer not null
-) strict;
-create unique index message_by_seq on message (session_id, seq);
-create unique index message_by_history on message (session_id, history_seq) where history_seq is not null;
+  created_at    integer not null,
+  primary key (session_id, seq)
+) strict, without rowid;
 create index message_queued on message (session_id, seq) where queued = 1;
-create index message_by_action on message (action_id) where action_id is not null;
-create index message_refused on message (session_id, tool_call_id) where tool_call_id is not null and action_id is null;
 
 create table action (
   id              text primary key,
@@ -102,6 +98,8 @@ create table action (
   executor        text not null check (executor in ('server', 'client')),
   attempt         integer not null default 0,
   epoch           integer not null default 0,
+  -- 1 once the model has been given a result of it: what comes later is told as a note.
+  told            integer not null default 0,
   idempotency_key text not null unique,
   result          text,
   result_url      text,
@@ -110,8 +108,7 @@ create table action (
   created_at      integer not null,
   updated_at      integer not null
 ) strict;
-create index action_by_call on action (session_id, tool_call_id) where session_id is not null;
-create index action_by_message on action (message_id, position) where message_id is not null;
+create index action_by_message on action (session_id, message_id, position) where session_id is not null;
 create index action_open on action (session_id) where state in ('proposed', 'approved', 'executing');
 create index action_waiting on action (id) where state = 'proposed';
 create index action_unfinished on action (id) where state in ('approved', 'executing');
@@ -142,7 +139,6 @@ create table event (
 ) strict;
 create unique index event_by_session on event (session_id, last_seq) where session_id is not null;
 create index event_delta on event (delta_of) where delta_of is not null;
-create index event_inbox on event (id) where inbox = 1;
 
 -- One row per Idempotency-Key of a POST, written in the transaction that it guards.
 create table once (
