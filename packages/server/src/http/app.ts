@@ -64,6 +64,8 @@ export async function createApp(parts: HttpParts): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
+    // Addresses that cannot be read never reach the error handler of the routes.
+    frameworkErrors: handleError,
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   // Shapes of answers are checked by the tests against the same schemas; at run time they only cost.

@@ -71,7 +71,7 @@ function openStream(request: FastifyRequest, reply: FastifyReply): EventStream {
   // A reset by the reader is an ordinary way to leave.
   raw.on('error', close)
 
-  return {
+  const stream: EventStream = {
     // Types are ours, ids are integers and JSON has no raw line breaks: nothing from outside can start a line of its own.
     send: ({ type, id, data }) => write(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`),
     get isClosed() {
@@ -84,4 +84,7 @@ function openStream(request: FastifyRequest, reply: FastifyReply): EventStream {
       close()
     },
   }
+  // HEAD is asked by who wants the headers: nothing follows them.
+  if (request.method === 'HEAD') stream.end()
+  return stream
 }
