@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type ApiClient, openApiClient } from './api-client.ts'
+import { openAnswerChecker } from './openapi.ts'
+import { BOOTSTRAP_KEY } from './test-server.ts'
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+/** A server in a process of its own, as people start it. */
+export interface ChildServer extends AsyncDisposable {
+  readonly admin: ApiClient
+  /** Ends it with SIGKILL and waits until it is gone. */
+  kill(): Promise<void>
+}
+
+/**
+ * Starts `countersign serve` and waits until it says where it listens.
+ * @throws Error with what it wrote when it ends before that.
+ */
+export async function startChildServer(
+  configFile: string,
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<ChildServer> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN],
+      ...['serve', '--config', configFile, '--data', dataDir, '--port', '0', '--log-level', 'error', '--no-open'],
+    ],
+    { env: { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const ended = once(child, 'exit')
+  try {
+    const url = await readAddress(child)
+    const document = await (await fetch(`${url}/api/openapi.json`)).json()
+    const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: openAnswerChecker(document) })
+    const kill = async () => {
+      child.kill('SIGKILL')
+      await ended
+    }
+    return { admin, kill, [Symbol.asyncDispose]: kill }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+}
+
+async function readAddress({ stdout, stderr }: ChildProcess): Promise<string> {
+  if (!stdout || !stderr) throw new Error('the child has no output')
+  let complaint = ''
+  stderr.on('data', (chunk) => {
+    complaint += chunk
+  })
+  for await (const line of createInterface(stdout)) {
+    const url = /ready at (http:\S+)/.exec(line)?.[1]
+    if (url) {
+      stdout.resume()
+      return url
+    }
+  }
+  throw new Error(`the server ended before it listened: ${complaint}`)
+}

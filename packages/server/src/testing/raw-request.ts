@@ -1,0 +1,15 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, request } from 'node:http'
+
+/** Sends a request with headers that `fetch` does not let anybody set, such as `Host`. */
+export async function rawRequest(
+  url: string,
+  { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string | Buffer },
+): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
+  const outgoing = request(url, { method, headers, agent: false })
+  outgoing.end(body)
+  const [response] = await once(outgoing, 'response')
+  let text = ''
+  for await (const chunk of response.setEncoding('utf8')) text += chunk
+  return { status: response.statusCode, headers: response.headers, text }
+}
