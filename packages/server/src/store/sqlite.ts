@@ -36,10 +36,7 @@ interface Prepared extends PreparedQuery {
 export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const owner = takeOwnership(dataDir)
-  const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
-  requireVersion(db)
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
-  migrate(db)
+  const db = openDatabase(dataDir, owner)
 
   const prepared = new WeakMap<object, Prepared>()
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -89,8 +86,9 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
       if (!alone) release.run()
       return { ok: true, value, outbox }
     } catch (error) {
-      // A full disk may have ended the transaction by itself; then there is nothing left to undo here.
-      if (!alone && db.isTransaction) {
+      // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be.
+      if (!db.isTransaction) throw error
+      if (!alone) {
         undo.run()
         release.run()
       }
@@ -111,7 +109,7 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
       if (alone && !outcomes[0]?.ok) rollback.run()
       else commit.run()
     } catch (error) {
-      // Nothing of a batch whose commit failed is durable: every member hears it, none of their results gets out.
+      // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
       if (db.isTransaction) rollback.run()
       outcomes = batch.map(() => ({ ok: false, error }))
     }
@@ -144,6 +142,21 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
       db.close()
       owner.close()
     },
+  }
+}
+
+/** Gives the folder back when the database in it cannot be used: the reason is another one than "in use", also the second time. */
+function openDatabase(dataDir: string, owner: DatabaseSync): DatabaseSync {
+  const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
+  try {
+    requireVersion(db)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
+    migrate(db)
+    return db
+  } catch (error) {
+    db.close()
+    owner.close()
+    throw error
   }
 }
 
