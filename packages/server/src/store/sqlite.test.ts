@@ -1,0 +1,202 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { insertKey } from './principals.ts'
+import { findSetting, insertSetting } from './settings.ts'
+import { openTempStore, raw, type TempStore } from './testing/temp-store.ts'
+
+const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
+const put = ({ store }: TempStore, name: string, value = name) => store.transact(() => insertSetting.run({ name, value }))
+
+/** What another program sees on disk. */
+function onDisk({ dataDir }: TempStore, name: string): unknown {
+  const db = new DatabaseSync(join(dataDir, 'countersign.db'), { readOnly: true })
+  try {
+    return db.prepare('select value from setting where name = ?').get(name)?.value
+  } finally {
+    db.close()
+  }
+}
+
+test('a transaction that fails takes nothing of the others in its batch with it', async () => {
+  await using temp = await openTempStore()
+  const results = await Promise.allSettled(
+    ['a', 'b', 'c'].map((name) =>
+      temp.store.transact(function* (outbox) {
+        outbox.sessions.add(name)
+        yield* insertSetting.run({ name, value: name })
+        if (name === 'b') throw new Error('changed my mind')
+        return name
+      }),
+    ),
+  )
+  expect(results).toMatchObject([{ value: 'a' }, { reason: { message: 'changed my mind' } }, { value: 'c' }])
+  expect([await settingOf(temp, 'a'), await settingOf(temp, 'b'), await settingOf(temp, 'c')]).toEqual(['a', undefined, 'c'])
+  expect(temp.committed.map(({ sessions }) => [...sessions])).toEqual([['a'], ['c']])
+})
+
+test('a statement that fails can be caught inside its transaction, which goes on', async () => {
+  await using temp = await openTempStore()
+  const said = await temp.store.transact(function* () {
+    yield* insertSetting.run({ name: 'before', value: '1' })
+    try {
+      yield* insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 })
+    } catch {
+      return 'caught'
+    }
+    return 'not thrown'
+  })
+  expect(said).toBe('caught')
+  expect(await settingOf(temp, 'before')).toBe('1')
+})
+
+test('nobody hears of a transaction before it can be read from the disk', async () => {
+  await using temp = await openTempStore()
+  await Promise.all(
+    Array.from({ length: 50 }, async (_, index) => {
+      await put(temp, `n${index}`)
+      expect(onDisk(temp, `n${index}`)).toBe(`n${index}`)
+    }),
+  )
+})
+
+test('a commit that fails rejects every member of its batch, stores nothing, and the next batch works', async () => {
+  await using temp = await openTempStore()
+  const owed = temp.store.transact(function* () {
+    // A key of nobody is only noticed at the end of the transaction.
+    yield* raw(sql`pragma defer_foreign_keys = on`)
+    yield* insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 })
+  })
+  const results = await Promise.allSettled([put(temp, 'before'), owed, put(temp, 'after')])
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(results[0]).toMatchObject({ reason: { message: expect.stringContaining('FOREIGN KEY') } })
+  expect([await settingOf(temp, 'before'), await settingOf(temp, 'after')]).toEqual([undefined, undefined])
+  expect(temp.committed).toEqual([])
+  await put(temp, 'later')
+  expect(await settingOf(temp, 'later')).toBe('later')
+})
+
+test('the connection keeps a write-ahead log, waits for the disk at every commit and checks foreign keys', async () => {
+  await using temp = await openTempStore()
+  const pragma = (name: string) => temp.store.read(() => raw(sql`pragma ${sql.raw(name)}`))
+  expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
+  expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }])
+  expect(await pragma('foreign_keys')).toEqual([{ foreign_keys: 1 }])
+  const orphan = temp.store.transact(() => insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 }))
+  await expect(orphan).rejects.toThrow('FOREIGN KEY')
+})
+
+test('opening a folder again finds the same schema, the same migrations and the same data', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
+  const looks: unknown[] = []
+  for (let round = 0; round < 2; round++) {
+    await using temp = await openTempStore(dataDir)
+    await put(temp, 'kept', `round ${round}`)
+    looks.push([
+      await settingOf(temp, 'kept'),
+      await temp.store.read(() => raw(sql`select * from migration`)),
+      await temp.store.read(() => raw(sql`select type, name, sql from sqlite_schema order by name`)),
+    ])
+  }
+  expect(looks[1]).toEqual(looks[0])
+  await rm(dataDir, { recursive: true })
+})
+
+test('a database of a newer version is refused by the name of its migration, and left as it is', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
+  await (await openTempStore(dataDir))[Symbol.asyncDispose]()
+  const change = (text: string) => {
+    const db = new DatabaseSync(join(dataDir, 'countersign.db'))
+    db.exec(text)
+    db.close()
+  }
+  change(`insert into migration values (9000, '9000_time_travel.sqlite.sql', 1)`)
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await expect(openTempStore(dataDir)).rejects.toThrow('newer than this version: it has migration 9000_time_travel.sqlite.sql')
+  }
+  change('delete from migration where number = 9000')
+  await (await openTempStore(dataDir))[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true })
+})
+
+test('one process owns a data folder; when it is killed, the next one opens it and has what it wrote', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
+  const script = fileURLToPath(new URL('./testing/hold-store.ts', import.meta.url))
+  const first = spawn(process.execPath, ['--conditions=countersign-source', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(first, 'exit')
+  await Promise.race([once(first.stdout, 'data'), exited])
+  await expect(openTempStore(dataDir)).rejects.toThrow(`another Countersign process is using ${dataDir}`)
+  first.kill('SIGKILL')
+  expect(await exited).toEqual([null, 'SIGKILL'])
+  {
+    await using temp = await openTempStore(dataDir)
+    expect(await settingOf(temp, 'written-by')).toBe('the first process')
+  }
+  await rm(dataDir, { recursive: true })
+})
+
+test('after close nothing is taken, and what was under way before is stored', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
+  const temp = await openTempStore(dataDir)
+  const last = put(temp, 'last')
+  await temp.store.close()
+  await last
+  await expect(put(temp, 'late')).rejects.toMatchObject({ code: 'not_ready' })
+  expect(onDisk(temp, 'last')).toBe('last')
+  await rm(dataDir, { recursive: true })
+})
+
+test('on a full disk every transaction of the batch is refused as storage_full, nothing is half there, and with room it goes on', async ({
+  skip,
+}) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-full-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir], { stdio: 'ignore' })
+  } catch {
+    await rm(dataDir, { recursive: true })
+    return skip('no small file system can be mounted here (needs root)')
+  }
+  try {
+    const ballast = join(dataDir, 'ballast')
+    await writeFile(ballast, new Uint8Array(2_000_000))
+    await using temp = await openTempStore(dataDir)
+    await put(temp, 'early')
+    temp.committed.length = 0
+    // More than SQLite holds back in memory: the disk is full in the middle of the transaction, not only at its commit.
+    await temp.store.read(() => raw(sql`pragma cache_size = -500`))
+    const large = temp.store.transact(function* () {
+      for (let piece = 0; piece < 60; piece++) yield* insertSetting.run({ name: `piece${piece}`, value: 'x'.repeat(100_000) })
+    })
+    const batch = await Promise.allSettled([put(temp, 'before'), large, put(temp, 'after')])
+    expect(batch).toMatchObject([1, 2, 3].map(() => ({ status: 'rejected', reason: { code: 'storage_full' } })))
+    const alone = temp.store.transact(function* () {
+      for (let piece = 0; piece < 60; piece++) yield* insertSetting.run({ name: `piece${piece}`, value: 'x'.repeat(100_000) })
+    })
+    await expect(alone).rejects.toMatchObject({ code: 'storage_full' })
+    expect(temp.committed).toEqual([])
+    expect(await temp.store.read(() => raw(sql`select name from setting`))).toEqual([{ name: 'early' }])
+
+    let written = 0
+    const fill = async (): Promise<void> => {
+      for (; ; written++) await put(temp, `fill${written}`, 'x'.repeat(50_000))
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'storage_full' })
+    expect(written).toBeGreaterThan(0)
+    expect(await settingOf(temp, `fill${written - 1}`)).toBeDefined()
+    expect(await settingOf(temp, `fill${written}`)).toBeUndefined()
+
+    await rm(ballast)
+    await put(temp, 'room again')
+    expect(onDisk(temp, 'room again')).toBe('room again')
+    expect(await temp.store.read(() => raw(sql`pragma integrity_check`))).toEqual([{ integrity_check: 'ok' }])
+  } finally {
+    execFileSync('umount', [dataDir])
+    await rm(dataDir, { recursive: true })
+  }
+})

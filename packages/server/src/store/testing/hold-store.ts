@@ -1,0 +1,8 @@
+// A process that owns the data folder of its first argument, writes one setting and then does nothing until it is killed.
+import { insertSetting } from '../settings.ts'
+import { openSqlite } from '../sqlite.ts'
+
+const store = openSqlite({ dataDir: process.argv[2] ?? '', onCommitted: () => undefined })
+await store.transact(() => insertSetting.run({ name: 'written-by', value: 'the first process' }))
+process.stdout.write('ready\n')
+setInterval(() => undefined, 60_000)
