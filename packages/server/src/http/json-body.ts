@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 /** The largest body: a tool's arguments may be 256 KB, a message 100,000 characters of up to 4 bytes. */
 const MAX_BODY_BYTES = 512 * 1024
 
-/** Bodies are JSON, read by the strict parser; any other content type is refused. */
+/** Bodies are JSON, read by the strict parser; any other content type is refused. No body at all is an empty object. */
 export function acceptStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) => {
@@ -22,5 +22,9 @@ export function acceptStrictJson(app: FastifyInstance): void {
     const parsed = parseJson(text, { maxBytes: MAX_BODY_BYTES })
     if (parsed.ok) done(null, parsed.value)
     else done(new CountersignError(parsed.tooLarge ? 'too_large' : 'bad_request', `the body is not acceptable JSON: ${parsed.reason}`))
+  })
+  // Fastify would hand the schemas a null, and a body of `null` is not the same as none.
+  app.addHook('preValidation', async (request) => {
+    if (request.body === undefined && request.routeOptions.schema?.body) request.body = {}
   })
 }

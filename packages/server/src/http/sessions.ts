@@ -21,15 +21,11 @@ const Params = z.object({ id: z.string().max(100) })
 export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
   const tags = ['sessions']
 
-  app.post(
-    '/api/sessions',
-    { schema: { tags, body: CreateSessionBody.optional(), response: { 201: Session } } },
-    async (request, reply) => {
-      const session = await agentLoop.createSession(request.body ?? {}, callerOf(request))
-      reply.code(201)
-      return session
-    },
-  )
+  app.post('/api/sessions', { schema: { tags, body: CreateSessionBody, response: { 201: Session } } }, async (request, reply) => {
+    const session = await agentLoop.createSession(request.body, callerOf(request))
+    reply.code(201)
+    return session
+  })
 
   app.get('/api/sessions', { schema: { tags, querystring: PageQuery, response: { 200: SessionList } } }, (request) => {
     const { principal } = callerOf(request)

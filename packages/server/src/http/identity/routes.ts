@@ -31,27 +31,23 @@ export function identityRoutes(app: App, { directory, cookies, clock, signsInLoc
     signIn: mode(request),
   }))
 
-  app.post(
-    '/api/sign-in',
-    { schema: { tags: ['identity'], body: SignInBody.optional(), response: { 200: Me } } },
-    async (request, reply) => {
-      requireSameOrigin(request)
-      const key = request.body?.key
-      const principal = key === undefined ? (mode(request) === 'local' ? directory.localPerson : undefined) : await directory.byKey(key)
-      if (!principal)
-        throw new CountersignError('unauthenticated', key === undefined ? 'a key is needed to sign in here' : 'this key is not known here')
-      if (principal.kind !== 'person')
-        throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
-      reply.setCookie(cookieName(request), cookies.sign(principal.id, clock.nowMs()), {
-        httpOnly: true,
-        sameSite: 'strict',
-        path: '/',
-        maxAge: COOKIE_SECONDS,
-        secure: request.protocol === 'https',
-      })
-      return { principal, signIn: mode(request) }
-    },
-  )
+  app.post('/api/sign-in', { schema: { tags: ['identity'], body: SignInBody, response: { 200: Me } } }, async (request, reply) => {
+    requireSameOrigin(request)
+    const key = request.body.key
+    const principal = key === undefined ? (mode(request) === 'local' ? directory.localPerson : undefined) : await directory.byKey(key)
+    if (!principal)
+      throw new CountersignError('unauthenticated', key === undefined ? 'a key is needed to sign in here' : 'this key is not known here')
+    if (principal.kind !== 'person')
+      throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
+    reply.setCookie(cookieName(request), cookies.sign(principal.id, clock.nowMs()), {
+      httpOnly: true,
+      sameSite: 'strict',
+      path: '/',
+      maxAge: COOKIE_SECONDS,
+      secure: request.protocol === 'https',
+    })
+    return { principal, signIn: mode(request) }
+  })
 
   app.post('/api/sign-out', { schema: { tags: ['identity'], response: { 200: z.object({}) } } }, async (request, reply) => {
     requireSameOrigin(request)
