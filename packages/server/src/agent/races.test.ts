@@ -66,7 +66,8 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   delayMs: fc.constantFrom(0, 0, 1),
 })
 const which = fc.nat(7)
-const by = fc.nat(PEOPLE.length - 1)
+/** Mostly people who may decide; now and then a viewer, or the agent itself. */
+const by = fc.constantFrom(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 4)
 const op: fc.Arbitrary<Op> = fc.oneof(
   {
     weight: 8,
@@ -112,7 +113,7 @@ const violations: string[] = []
 const executions = new Map<string, number>()
 /** Sessions in which someone has said "approve all". */
 const approvedAll = new Set<string>()
-const seen = { executed: 0, declined: 0, cancelled: 0, failed: 0, unknown: 0, retried: 0, lost: 0, queued: 0, requests: 0 }
+const seen = { executed: 0, declined: 0, cancelled: 0, failed: 0, unknown: 0, retried: 0, lost: 0, queued: 0, requests: 0, forbidden: 0 }
 
 const policy = { ...DEFAULT_POLICY }
 
@@ -226,7 +227,8 @@ const readAction = (actionId: string): Promise<Action> =>
 type Answer = { actionId: string; by: string; verdict: 'approve' | 'decline'; won: Action } | { lostTo: Action }
 
 async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
-  const principal = PEOPLE[op.by] ?? person('ana', 'approver')
+  const principal = [...PEOPLE, ...NOBODIES][op.by] ?? person('ana', 'approver')
+  const mayAct = PEOPLE.includes(principal)
   const caller = { principal }
   const known = await everyAction(sessionId)
   // The newest first: those are the ones that anybody would press a button for.
@@ -238,26 +240,32 @@ async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
     } else if (op.do === 'cancel') {
       await engine.agentLoop.cancelSession(sessionId, caller)
     } else if (op.do === 'word') {
-      if (op.word === 'approve all') approvedAll.add(sessionId)
+      if (mayAct && op.word === 'approve all') approvedAll.add(sessionId)
       const actionId = op.which === undefined ? undefined : pick(op.which)
       const verb = /approve|yes/i.test(op.word) ? 'approve' : 'reject'
       await engine.agentLoop.postMessage(sessionId, actionId === undefined ? op.word : `${verb} ${actionId}`, caller)
     } else if (op.do === 'session') {
-      if (op.verdict === 'approve_all') approvedAll.add(sessionId)
+      if (mayAct && op.verdict === 'approve_all') approvedAll.add(sessionId)
       const actionId = op.which === undefined ? undefined : pick(op.which)
       await engine.agentLoop.approveInSession(sessionId, { verdict: op.verdict, actionId }, caller)
     } else {
-      const actionId = pick(op.which)
+      const failed = known.filter(({ state }) => state === 'failed')
+      const actionId = op.do === 'retry' ? (failed[op.which % Math.max(failed.length, 1)]?.id ?? pick(op.which)) : pick(op.which)
       if (actionId === undefined) return undefined
       if (op.do === 'retry') {
         await engine.gate.retry(actionId, caller)
         seen.retried++
       } else {
         const won = await engine.gate.decide(actionId, { verdict: op.verdict, stop: op.stop }, caller)
-        return { actionId, by: principal.id, verdict: op.verdict, won }
+        if (mayAct) return { actionId, by: principal.id, verdict: op.verdict, won }
       }
     }
+    if (!mayAct) violations.push(`I1: ${principal.name} may not ${op.do}, and could`)
   } catch (error) {
+    if (!mayAct && isCountersignError(error) && ['forbidden', 'not_found', 'illegal_transition'].includes(error.code)) {
+      seen.forbidden++
+      return undefined
+    }
     if (!isCountersignError(error) || !['already_decided', 'illegal_transition'].includes(error.code)) throw error
     if (error.code !== 'already_decided') return undefined
     seen.lost++
