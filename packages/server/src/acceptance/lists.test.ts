@@ -1,0 +1,87 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+/** All items of a list, read page by page. */
+async function readAll(server: TestServer, path: string, limit: number): Promise<{ id: string }[]> {
+  const items: { id: string }[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: { items: { id: string }[]; nextCursor: string | null } = await server.admin.get(
+      `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    )
+    expect(page.items.length).toBeLessThanOrEqual(limit)
+    items.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return items
+}
+
+test('lists are newest first, and their pages have every item once, whatever their size', async () => {
+  await using target = await startTarget(() => ({ status: 200 }))
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json' } }, tools: toolsOf(target) },
+    scripts: { talk: Array.from({ length: 9 }, (_, i) => ({ text: `Answer ${i}.` })) },
+  })
+  const { admin } = server
+  const sessions: string[] = []
+  const actions: string[] = []
+  for (let i = 0; i < 7; i++) {
+    sessions.unshift((await admin.post('/api/sessions', { title: `session ${i}` })).id)
+    actions.unshift((await admin.post('/api/actions', { tool: 'keyed', arguments: { what: `thing ${i}` } })).id)
+  }
+  const [newest = ''] = sessions
+  using stream = await admin.stream(`/api/sessions/${newest}/events`)
+  for (let i = 0; i < 4; i++) {
+    await admin.post(`/api/sessions/${newest}/messages`, { content: `message ${i}` })
+    await stream.next('done')
+  }
+  await server.settle()
+  for (const limit of [1, 2, 3, 7, 8, 200]) {
+    expect((await readAll(server, '/api/sessions', limit)).map(({ id }) => id)).toEqual(sessions)
+    expect((await readAll(server, '/api/actions', limit)).map(({ id }) => id)).toEqual(actions)
+    expect((await readAll(server, '/api/actions?state=proposed', limit)).map(({ id }) => id)).toEqual(actions)
+    const messages = (await readAll(server, `/api/sessions/${newest}/messages`, limit)) as { id: string; content: string }[]
+    expect(messages.map(({ content }) => content)).toEqual([3, 2, 1, 0].flatMap((i) => [`Answer ${i}.`, `message ${i}`]))
+  }
+  expect((await admin.get('/api/actions')).items).toHaveLength(7)
+})
+
+test('actions can be found by state, tool, agent, session and words', async () => {
+  await using target = await startTarget(() => ({ status: 200 }))
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
+    scripts: { talk: [{ calls: [{ tool: 'unkeyed', arguments: { what: 'the lamp' } }] }] },
+  })
+  const { admin } = server
+  const mug = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: '100% of a mug_1' }, agent: 'billing' })
+  const pen = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'pen' } })
+  await admin.post(`/api/actions/${pen.id}/decision`, { verdict: 'decline' })
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  const lamp = (await stream.next('action_proposed')).proposal
+  for (const [query, expected] of [
+    ['state=proposed', [lamp, mug]],
+    ['state=declined', [pen]],
+    ['state=proposed,declined', [lamp, pen, mug]],
+    ['state=', [lamp, pen, mug]],
+    ['tool=keyed', [pen, mug]],
+    ['tool=keyed&state=proposed', [mug]],
+    ['agent=billing', [mug]],
+    ['agent=desk', [lamp]],
+    [`session=${sessionId}`, [lamp]],
+    ['session=ses_none', []],
+    ['q=LAMP', [lamp]],
+    [`q=${encodeURIComponent('100%')}`, [mug]],
+    [`q=${encodeURIComponent('%')}`, [mug]],
+    ['q=_', [mug]],
+    ['q=', [lamp, pen, mug]],
+  ] as const) {
+    const { items } = await admin.get(`/api/actions?${query}`)
+    expect(
+      items.map(({ id }: Action) => id),
+      query,
+    ).toEqual(expected.map(({ id }) => id))
+  }
+})
