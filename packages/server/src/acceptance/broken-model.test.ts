@@ -125,3 +125,20 @@ test('after a model that broke, the next message starts a run that works', async
   await stream.ended()
   expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
 })
+
+for (const finish of ['none', 'length', 'content_filter', 'other'] as const) {
+  test(`a whole call in an answer that ends with "${finish}" makes no action`, async () => {
+    await using target = await startTarget(() => ({ status: 200 }))
+    await using server = await startTestServer({
+      config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
+      scripts: { talk: [{ text: 'I will.', calls: [{ tool: 'keyed', arguments: { what: 'something' } }], finish }] },
+    })
+    using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+    const { message } = await stream.next('message', (data) => data.message.role === 'system')
+    expect((await stream.next('error')).error).toBe(message.content)
+    expect(message.content).toContain('Nothing of what it was about to do was carried out')
+    await stream.ended()
+    expect((await server.admin.get('/api/actions')).items).toEqual([])
+    expect(target.writes).toEqual([])
+  })
+}
