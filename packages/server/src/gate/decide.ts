@@ -1,4 +1,4 @@
-import { type Action, CountersignError, type DecisionBody } from '@countersign/core'
+import { type Action, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
@@ -21,9 +21,9 @@ export const decide = (parts: GateParts, actionId: string, body: DecisionBody, c
   return parts.store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
       const row = yield* findForDecision(actionId, caller)
-      const { row: decided, writer } = yield* decideRow(outbox, row, body, caller, nowMs)
+      const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
       yield* endWrite(parts, outbox, decided, writer, body)
-      return yield* viewAction(decided)
+      return yield* viewAction(decided, votes)
     }),
   )
 }
@@ -74,8 +74,8 @@ function* decideRow(
   { principal }: Caller,
   nowMs: number,
   opened?: SessionWriter,
-): Tx<{ row: ActionRow; writer: SessionWriter | undefined }> {
-  if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id), writer: undefined }
+): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
+  if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id) }
   // Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean.
   const revision = body.revision ?? (row.revision === 1 ? 1 : undefined)
   if (revision !== row.revision || (body.digest !== undefined && body.digest !== row.digest)) {
@@ -86,7 +86,7 @@ function* decideRow(
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
   if (!(yield* actions.decideAction.first({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
-    return { row: yield* answerLate(current ?? row, body, principal.id), writer: undefined }
+    return { row: yield* answerLate(current ?? row, body, principal.id) }
   }
   const moved: ActionRow = { ...row, state: to, updated_at: nowMs }
   const reason = body.reason?.trim() || undefined
@@ -98,15 +98,16 @@ function* decideRow(
     reason: reason ?? null,
     created_at: nowMs,
   })
+  const votes = yield* viewVotes(row.id)
   const writer = opened ?? (yield* writeSessionOf(outbox, moved, nowMs))
-  yield* announceUpdate(outbox, writer, moved, { votes: yield* viewVotes(row.id) }, nowMs)
+  yield* announceUpdate(outbox, writer, moved, { votes }, nowMs)
   if (body.verdict === 'approve') {
     if (moved.executor === 'server') outbox.actions.add(moved.id)
   } else {
     yield* writeToolResult(writer, moved, reason ?? DEFAULT_REASON, nowMs)
     if (moved.session_id !== null) outbox.sessions.add(moved.session_id)
   }
-  return { row: moved, writer }
+  return { row: moved, writer, votes }
 }
 
 /** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */

@@ -23,8 +23,8 @@ export function* viewVotes(actionId: string): Tx<Vote[]> {
 
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
-/** An action as it leaves the server. */
-export function* viewAction(row: ActionRow): Tx<Action> {
+/** An action as it leaves the server. @param votes Its votes, where they were read already. */
+export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
   const policy = JSON.parse(row.policy)
   return {
     id: row.id,
@@ -46,8 +46,8 @@ export function* viewAction(row: ActionRow): Tx<Action> {
     state: row.state,
     policy,
     requires: JSON.parse(row.requires),
-    // Only what was asked can have votes; a read that policy allowed has none to look for.
-    votes: policy.verdict === 'ask' ? yield* viewVotes(row.id) : [],
+    // Only what was asked and decided has votes to look for.
+    votes: votes ?? (policy.verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row.id) : []),
     requestedBy: yield* viewPrincipal(row.requested_by),
     agent: row.agent,
     agentSays: row.agent_says,

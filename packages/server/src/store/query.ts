@@ -20,6 +20,8 @@ export type Tx<T> = Generator<BoundQuery, T, Row[]>
 export interface BoundQuery {
   readonly definition: Definition
   readonly values: Params
+  /** How many rows are wanted: asking for one spares making a list. */
+  readonly rows: 'all' | 'first'
 }
 
 interface Definition {
@@ -47,13 +49,13 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
   const definition: Definition = { build: build as Definition['build'] }
   return {
     *all(values: P): Tx<R[]> {
-      return (yield { definition, values }) as R[]
+      return (yield { definition, values, rows: 'all' }) as R[]
     },
     *first(values: P): Tx<R | undefined> {
-      return (yield { definition, values })[0] as R | undefined
+      return (yield { definition, values, rows: 'first' })[0] as R | undefined
     },
     *run(values: P): Tx<void> {
-      yield { definition, values }
+      yield { definition, values, rows: 'first' }
     },
   }
 }
@@ -66,7 +68,7 @@ export const lit = <T extends string | number>(value: T) => sql.lit(value)
 
 /** A query whose shape depends on this use (optional filters, lists): compiled each time. */
 export function* ask<R>(build: (db: Kysely<Schema>) => Compilable<R>): Tx<R[]> {
-  return (yield { definition: { build }, values: {} }) as R[]
+  return (yield { definition: { build }, values: {}, rows: 'all' }) as R[]
 }
 
 export interface PreparedQuery {

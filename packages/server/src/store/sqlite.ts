@@ -9,6 +9,15 @@ import type { Outbox, Store } from './store.ts'
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
 const OLDEST_SQLITE = [3, 51, 3] as const
 
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL; -- an fsync on every commit
+  PRAGMA foreign_keys = ON;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cache_size = -65536; -- 64 MiB: with the default 2 MiB pages are read again from the file (351 against 274 cycles/s at 1 in flight)
+  PRAGMA wal_autocheckpoint = 4000; -- pages
+`
+
 export interface SqliteOptions {
   /** Folder of the database; made when missing. */
   dataDir: string
@@ -21,6 +30,8 @@ interface Waiting {
   resolve(value: unknown): void
   reject(error: unknown): void
 }
+
+const NO_ROWS: Row[] = []
 
 type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error: unknown }
 
@@ -58,9 +69,13 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
       prepared.set(query.definition, use)
     }
     const values: Bindable[] = use.bind(query.values)
-    if (use.returnsRows) return use.statement.all(...values) as Row[]
+    if (use.returnsRows && query.rows === 'all') return use.statement.all(...values) as Row[]
+    if (use.returnsRows) {
+      const row = use.statement.get(...values) as Row | undefined
+      return row === undefined ? NO_ROWS : [row]
+    }
     use.statement.run(...values)
-    return []
+    return NO_ROWS
   }
 
   function drive<T>(tx: Tx<T>): T {
@@ -150,7 +165,7 @@ function openDatabase(dataDir: string, owner: DatabaseSync): DatabaseSync {
   const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
   try {
     requireVersion(db)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
+    db.exec(PRAGMAS)
     migrate(db)
     return db
   } catch (error) {
