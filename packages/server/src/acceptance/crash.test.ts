@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { createBrain, createShop } from '../../../../examples/shop/src/index.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
-import { temporaryFolder } from '../testing/test-server.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const SHOP_CONFIG = fileURLToPath(new URL('../../../../examples/shop/countersign.yaml', import.meta.url))
 
@@ -122,7 +122,6 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
 test('a second server on the same data refuses to start and says why', async () => {
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200 }))
-  const config = writeConfig(folder.path, target)
-  await using _first = await startChildServer(config, join(folder.path, 'data'))
-  await expect(startChildServer(config, join(folder.path, 'data'))).rejects.toThrow(/another Countersign process is using/)
+  await using first = await startTestServer({ config: {} })
+  await expect(startChildServer(writeConfig(folder.path, target), first.dataDir)).rejects.toThrow(/another Countersign process is using/)
 })

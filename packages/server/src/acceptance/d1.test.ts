@@ -66,6 +66,32 @@ test('D1.1 an illegal move is a 409 that says what was tried and carries the act
   expect(target.writes).toHaveLength(4)
 })
 
+test('D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const action = await propose(server.admin, 'keyed', 'x')
+  const other = await propose(server.admin, 'keyed', 'y')
+  for (const named of [
+    { revision: 2 },
+    { revision: 2, digest: action.digest },
+    { digest: other.digest },
+    { revision: 1, digest: other.digest },
+    { digest: `${action.digest} ` },
+    { digest: action.digest.toUpperCase() },
+    { digest: '' },
+  ]) {
+    for (const verdict of ['approve', 'decline']) {
+      const answer = await server.admin.send('POST', `/api/actions/${action.id}/decision`, { body: { verdict, ...named } })
+      expect(answer, JSON.stringify(named)).toMatchObject({ status: 409, body: { code: 'revision_mismatch', action } })
+    }
+  }
+  expect(await server.admin.get(`/api/actions/${action.id}`)).toEqual(action)
+  const body = { verdict: 'approve', revision: 1, digest: action.digest }
+  await server.admin.post(`/api/actions/${action.id}/decision`, body)
+  expect((await settled(server.admin, action)).state).toBe('succeeded')
+  expect(target.writes).toHaveLength(1)
+})
+
 test('D1.2 a restart on the same data shows every card in its state, with its message', async () => {
   await using target = await startTarget(({ body }) =>
     body !== undefined && (body as { what: string }).what === 'refuse'

@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
-import { resultsHeard } from '../testing/brain-says.ts'
+import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
 
 /** Says something in a new session and waits until its actions wait for a person. */
@@ -114,6 +114,19 @@ test('D4.2 the word of an agent, a service or a viewer decides nothing, by whate
   }
   expect(await stateOf(server.admin, actionIds[0])).toBe('proposed')
   expect(talk.target.writes).toEqual([])
+})
+
+test('D4.2 where nothing waits, a command word is a message like any other', async () => {
+  await using talk = await startTalk({ says: [{ text: 'Yes to what?' }] })
+  const { admin } = talk.server
+  const { id } = await admin.post('/api/sessions', {})
+  using stream = await admin.stream(`/api/sessions/${id}/events`)
+  expect(await admin.post(`/api/sessions/${id}/messages`, { content: 'yes' })).toEqual({
+    messageId: expect.any(String),
+    runId: expect.any(String),
+  })
+  await stream.next('message', (data) => data.message.content === 'Yes to what?')
+  expect(brainHeard(talk.brain, 0)).toEqual([{ role: 'user', content: 'yes' }])
 })
 
 test('D4.2 what a tool or the model says never decides', async () => {

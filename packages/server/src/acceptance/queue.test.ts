@@ -150,6 +150,8 @@ test('cancelling while the model speaks ends the run and calls nothing', async (
   await stream.next('delta')
   await server.admin.post(`/api/sessions/${sessionId}/cancel`)
   await stream.ended()
+  // The provider still holds its answer back: nothing is under way any more only because the call was given up.
+  await server.settle()
   hold.resolve()
   expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
   expect((await server.admin.get('/api/actions')).items).toEqual([] as Action[])
