@@ -63,7 +63,7 @@ const APIS: readonly string[] = ['openai-chat', 'openai-responses', 'anthropic-m
  * The recorded model streams of the four APIs we speak, with what others made of them. Origin and licence of each file stand in
  * `llm/MANIFEST.json` beside them.
  * @param wanted Which rows of the index; files are only read for these.
- * @throws Error when the recordings are not there: a suite that needs them fails, it does not skip.
+ * @throws Error when the recordings are not there; `vitest.config.ts` says which suites need them.
  */
 export function recordings(
   wanted: (row: { api: RecordedApi; hasCalls: boolean; file: string; id: string }) => boolean = () => true,
