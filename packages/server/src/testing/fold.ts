@@ -10,7 +10,7 @@ export interface Folded {
   actions: Map<string, Action>
 }
 
-export const emptyFold = (): Folded => ({ status: 'idle', pendingApprovals: [], messages: new Map(), actions: new Map() })
+const emptyFold = (): Folded => ({ status: 'idle', pendingApprovals: [], messages: new Map(), actions: new Map() })
 
 /** Applies events in their order; `from` is left as it is. */
 export function fold(events: readonly ReadEvent[], from: Folded = emptyFold()): Folded {
