@@ -1,6 +1,6 @@
 import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
 import { type Caller, mayDecide, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
-import { actions, doOnce, newId, sessions, type Tx } from '../store/index.ts'
+import { actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll } from './approve.ts'
 import { startRun } from './run.ts'
@@ -36,41 +36,48 @@ export async function createSession(
  * one is under way.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export async function postMessage(parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> {
+export const postMessage = (parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> => {
   const now = parts.clock.nowMs()
-  return parts.store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      requireWriter(caller.principal)
-      const writer = yield* writeSession(outbox, session, now)
-      const open = yield* actions.openActions.all({ session_id: sessionId })
-      const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
-      const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined
+  return parts.store.transact((outbox) => doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, now)))
+}
 
-      let posted: PostedMessage
-      if (command) {
-        const messageId = yield* addUserMessage(writer, content, 'command', now)
-        const named = command.actionId === undefined ? waiting : [command.actionId]
-        const problem = whyNot(command, waiting)
-        if (problem) yield* addNote(writer, problem, now)
-        const decision = { verdict: command.verdict, all: command.all }
-        const decided = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
-        posted = { messageId, decided: yield* viewActions(decided) }
-      } else {
-        const run = yield* sessions.newestRun.first({ session_id: sessionId })
-        const isBusy = open.length > 0 || run?.state === 'open'
-        if (writer.row.title === '') writer.row.title = titleFrom(content)
-        if (isBusy) {
-          posted = { messageId: yield* addUserMessage(writer, content, 'queued', now), queued: true }
-        } else {
-          const runId = yield* startRun(outbox, writer, now)
-          posted = { messageId: yield* addUserMessage(writer, content, { runId }, now), runId }
-        }
-      }
-      yield* writer.finish()
-      return posted
-    }),
-  )
+function* takeMessage(
+  parts: AgentParts,
+  outbox: Outbox,
+  sessionId: string,
+  content: string,
+  caller: Caller,
+  now: number,
+): Tx<PostedMessage> {
+  const session = yield* findVisibleSession(sessionId, caller)
+  requireWriter(caller.principal)
+  const writer = yield* writeSession(outbox, session, now)
+  const open = yield* actions.openActions.all({ session_id: sessionId })
+  const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
+  const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined
+
+  let posted: PostedMessage
+  if (command) {
+    const messageId = yield* addUserMessage(writer, content, 'command', now)
+    const named = command.actionId === undefined ? waiting : [command.actionId]
+    const problem = whyNot(command, waiting)
+    if (problem) yield* addNote(writer, problem, now)
+    const decision = { verdict: command.verdict, all: command.all }
+    const decided = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
+    posted = { messageId, decided: yield* viewActions(decided) }
+  } else {
+    const run = yield* sessions.newestRun.first({ session_id: sessionId })
+    const isBusy = open.length > 0 || run?.state === 'open'
+    if (writer.row.title === '') writer.row.title = titleFrom(content)
+    if (isBusy) {
+      posted = { messageId: yield* addUserMessage(writer, content, 'queued', now), queued: true }
+    } else {
+      const runId = yield* startRun(outbox, writer, now)
+      posted = { messageId: yield* addUserMessage(writer, content, { runId }, now), runId }
+    }
+  }
+  yield* writer.finish()
+  return posted
 }
 
 /** Why a command word decides nothing here, for the person who typed it. */

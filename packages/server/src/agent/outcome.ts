@@ -29,35 +29,34 @@ interface StepResult extends StepOf {
  * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
  * Nothing is stored when another loop made this step or the run has ended meanwhile.
  */
-export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean> {
-  const now = parts.clock.nowMs()
-  return parts.store.transact(function* (outbox) {
-    const run = yield* countStep(step, step.heard.usage ?? NO_USAGE, now)
-    if (!run) return false
-    const { messageId, heard, calls } = step
-    let isAnswered = false
-    const writer = yield* writeSession(outbox, step.session.id, now)
-    yield* events.dropDeltas.run({ message_id: messageId })
-    for (const event of step.unsaid) writer.passingEvent(event)
-    const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
-    if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
-    if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
-    if (toolCalls.length === 0) {
-      yield* sessions.endRun.first({ session_id: step.session.id, id: run.id, state: 'done', now })
-      writer.event({ type: 'done', data: { messageId, runId: run.id, usage: usageOf(run) } })
-      yield* startQueuedRun(outbox, writer, now)
-    } else {
-      const rows = yield* insertCalls(outbox, writer, step, now)
-      yield* askPeople(writer, run.id, rows, now)
-      isAnswered = rows.every((row) => isSettled(row.state))
-    }
-    yield* writer.finish()
-    return isAnswered
-  })
+export const finishStep = (parts: AgentParts, step: StepResult): Promise<boolean> =>
+  parts.store.transact((outbox) => storeStep(outbox, step, parts.clock.nowMs()))
+
+function* storeStep(outbox: Outbox, step: StepResult, now: number): Tx<boolean> {
+  const { run, messageId, heard, calls } = step
+  if (!(yield* countStep(run, heard.usage ?? NO_USAGE, now))) return false
+  let isAnswered = false
+  const writer = yield* writeSession(outbox, step.session.id, now)
+  yield* events.dropDeltas.run({ message_id: messageId })
+  for (const event of step.unsaid) writer.passingEvent(event)
+  const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
+  if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
+  if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
+  if (toolCalls.length === 0) {
+    yield* sessions.endRun.change({ session_id: step.session.id, id: run.id, state: 'done', now })
+    writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, heard.usage ?? NO_USAGE) } })
+    yield* startQueuedRun(outbox, writer, now)
+  } else {
+    const rows = yield* insertCalls(outbox, writer, step, now)
+    yield* askPeople(writer, run.id, rows, now)
+    isAnswered = rows.every((row) => isSettled(row.state))
+  }
+  yield* writer.finish()
+  return isAnswered
 }
 
-const countStep = ({ run }: StepOf, usage: Usage, now: number) =>
-  sessions.countStep.first({
+const countStep = (run: RunRow, usage: Usage, now: number) =>
+  sessions.countStep.change({
     session_id: run.session_id,
     id: run.id,
     steps: run.steps,
@@ -67,10 +66,10 @@ const countStep = ({ run }: StepOf, usage: Usage, now: number) =>
     now,
   })
 
-const usageOf = (run: RunRow): Usage => ({
-  inputTokens: run.input_tokens,
-  cachedInputTokens: run.cached_input_tokens,
-  outputTokens: run.output_tokens,
+const totalUsage = (run: RunRow, last: Usage): Usage => ({
+  inputTokens: run.input_tokens + last.inputTokens,
+  cachedInputTokens: run.cached_input_tokens + last.cachedInputTokens,
+  outputTokens: run.output_tokens + last.outputTokens,
 })
 
 function* addAnswer(writer: SessionWriter, { run, messageId, heard, agent }: StepResult, text: string, toolCalls: ToolCall[]): Tx<void> {
@@ -143,7 +142,7 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
   return parts.store.transact(function* (outbox) {
-    const ended = yield* sessions.endRun.first({ session_id: session.id, id: run.id, state: 'failed', now })
+    const ended = yield* sessions.endRun.change({ session_id: session.id, id: run.id, state: 'failed', now })
     if (!ended) return false as const
     const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })

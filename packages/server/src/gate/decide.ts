@@ -1,4 +1,4 @@
-import { type Action, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
+import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
@@ -18,14 +18,14 @@ export const STOPPED = 'The run was stopped because an action was declined'
  */
 export const decide = (parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> => {
   const nowMs = parts.clock.nowMs()
-  return parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
-      const row = yield* findForDecision(actionId, caller)
-      const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
-      yield* endWrite(parts, outbox, decided, writer, body)
-      return yield* viewAction(decided, votes)
-    }),
-  )
+  return parts.store.transact((outbox) => doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)))
+}
+
+function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
+  const row = yield* findForDecision(actionId, caller)
+  const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
+  yield* endWrite(parts, outbox, decided, writer, body)
+  return yield* viewAction(decided, votes)
 }
 
 /**
@@ -84,7 +84,7 @@ function* decideRow(
     })
   }
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
-  if (!(yield* actions.decideAction.first({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
+  if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
     return { row: yield* answerLate(current ?? row, body, principal.id) }
   }
@@ -144,12 +144,13 @@ function* endWrite(parts: GateParts, outbox: Outbox, row: ActionRow, writer: Ses
 /** Ends a run with no further model call: what has not started is cancelled, what is executing settles on its own. */
 export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, reason: string, nowMs: number): Tx<void> {
   for (const open of yield* actions.openActions.all({ session_id: writer.row.id })) {
-    const cancelled = yield* actions.cancelAction.first({ id: open.id, now: nowMs })
-    if (!cancelled) continue
+    if (!(yield* actions.cancelAction.change({ id: open.id, now: nowMs }))) continue
+    const cancelled = yield* actions.findAction.first({ id: open.id })
+    assert(cancelled, 'a cancelled action is there')
     yield* announceUpdate(outbox, writer, cancelled, {}, nowMs)
     yield* writeToolResult(writer, cancelled, reason, nowMs)
   }
-  const ended = yield* sessions.endRun.first({ session_id: writer.row.id, id: runId, state: 'cancelled', now: nowMs })
+  const ended = yield* sessions.endRun.change({ session_id: writer.row.id, id: runId, state: 'cancelled', now: nowMs })
   // Whoever follows the run has to learn that nothing more comes.
   if (ended) writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }

@@ -28,23 +28,23 @@ type Settled =
  * Carries out an approved action: writes the intent, calls the tool, settles. Returns at once when another caller has it already.
  */
 export async function execute(parts: GateParts, actionId: string): Promise<void> {
-  const started = await parts.store.transact((outbox) => start(outbox, actionId, 'approved', undefined, parts.clock.nowMs()))
+  const started = await parts.store.transact((outbox) => start(outbox, actionId, parts.clock.nowMs()))
   if (started) await carryOut(parts, started)
 }
 
-function* start(
-  outbox: Outbox,
-  actionId: string,
-  from: 'approved' | 'failed' | 'outcome_unknown',
-  newKey: string | undefined,
-  nowMs: number,
-): Tx<ActionRow | undefined> {
-  const row = yield* actions.startAction[from].first({ id: actionId, new_key: newKey ?? null, now: nowMs })
-  if (!row) return undefined
+function* start(outbox: Outbox, actionId: string, nowMs: number): Tx<ActionRow | undefined> {
+  return yield* announceStart(outbox, actionId, yield* actions.startAction.change({ id: actionId, now: nowMs }), nowMs)
+}
+
+/** Tells that an attempt began; `isStarted` is what the guarded update said. Answers the action as it is being carried out. */
+function* announceStart(outbox: Outbox, actionId: string, isStarted: number, nowMs: number): Tx<ActionRow | undefined> {
+  if (!isStarted) return undefined
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'a started action is there')
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   yield* announceUpdate(outbox, writer, row, { attempt: row.attempt, idempotencyKey: row.idempotency_key, error: null }, nowMs)
-  // Approved or executing, the session is at work either way; only a retry wakes one that had come to rest.
-  if (writer) yield* from === 'approved' ? writer.save() : writer.finish()
+  // A first attempt changes nothing about the session's status: approved or executing, it is at work.
+  if (writer) yield* row.told ? writer.finish() : writer.save()
   return row
 }
 
@@ -112,7 +112,7 @@ function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: 
     error: succeeded ? null : JSON.stringify(settled.error),
   }
   const { id, epoch } = attempted
-  if (!(yield* actions.settleAction.first({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return
+  if (!(yield* actions.settleAction.change({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return
   const row: ActionRow = { ...attempted, ...ended, state: settled.to, updated_at: nowMs }
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const changed = succeeded ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
@@ -162,7 +162,9 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
         throw new CountersignError('forbidden', `${caller.principal.name} may not start ${actionId} again`)
       }
       const ambiguous = before.error !== null && JSON.parse(before.error).kind === 'ambiguous'
-      const row = yield* start(outbox, actionId, 'failed', ambiguous ? undefined : `${actionId}.${before.attempt + 1}`, nowMs)
+      const key = ambiguous ? before.idempotency_key : `${actionId}.${before.attempt + 1}`
+      const isStarted = yield* actions.retryAction.change({ id: actionId, idempotency_key: key, now: nowMs })
+      const row = yield* announceStart(outbox, actionId, isStarted, nowMs)
       if (!row) {
         throw new CountersignError('illegal_transition', `action ${actionId} is ${before.state}; only a failed action can be retried`, {
           action: yield* viewAction(before),
@@ -199,7 +201,7 @@ async function recoverExecuting(parts: GateParts, row: ActionRow): Promise<void>
   }
   const resent = await parts.store.transact(function* (outbox) {
     const nowMs = parts.clock.nowMs()
-    const lost = yield* actions.settleAction.first({
+    const lost = yield* actions.settleAction.change({
       id: row.id,
       epoch: row.epoch,
       to: 'outcome_unknown',
@@ -209,7 +211,8 @@ async function recoverExecuting(parts: GateParts, row: ActionRow): Promise<void>
       told: row.told,
       now: nowMs,
     })
-    return lost ? yield* start(outbox, row.id, 'outcome_unknown', undefined, nowMs) : undefined
+    if (!lost) return undefined
+    return yield* announceStart(outbox, row.id, yield* actions.resendAction.change({ id: row.id, now: nowMs }), nowMs)
   })
   if (resent) parts.background(carryOut(parts, resent))
 }

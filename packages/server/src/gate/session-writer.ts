@@ -21,26 +21,6 @@ type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
     actionIds?: string[]
   }
 
-/** One transaction's writing to one session: everything it appends gets the next numbers of the session's log. */
-export interface SessionWriter {
-  readonly row: SessionRow
-  event(event: NewEvent): void
-  /** Tells those who listen now, and keeps nothing: for pieces of a message that is stored whole in this very transaction. */
-  passingEvent(event: NewEvent): void
-  message(message: NewMessage): Tx<MessageRow>
-  /** Adds the result of a tool call: what the model is given, and what programs are told. */
-  toolResult(result: ToolResult): Tx<void>
-  /** Gives a queued message the last place of the session and of the history. */
-  dequeue(queued: MessageRow, runId: string): Tx<void>
-  /**
-   * Writes events and counters. Call once, last, instead of `finish`, where nothing happened that a status depends on.
-   * @param deltaOf The message that all these events are pieces of.
-   */
-  save(deltaOf?: string): Tx<void>
-  /** Works the session's status out of its rows and writes counters and status back. Call once, last. */
-  finish(): Tx<void>
-}
-
 export interface ToolResult {
   messageId: string
   runId: string | null
@@ -54,86 +34,111 @@ export interface ToolResult {
 export function* writeSession(outbox: Outbox, session: string | SessionRow, nowMs: number): Tx<SessionWriter> {
   const found = typeof session === 'string' ? yield* sessions.findSession.first({ id: session }) : session
   assert(found, 'the session that is written to exists')
-  const row: SessionRow = { ...found }
-  const sessionId = row.id
-  const waitingBefore = row.status
+  return new SessionWriter(outbox, found, nowMs)
+}
 
-  const said: { seq: number; event: NewEvent }[] = []
-  const passing: StoredEvent[] = []
+/** One transaction's writing to one session: everything it appends gets the next numbers of the session's log. */
+export class SessionWriter {
+  /** The session as it will be written back. */
+  readonly row: SessionRow
+  readonly #outbox: Outbox
+  readonly #nowMs: number
+  readonly #statusBefore: SessionStatus
+  readonly #said: { seq: number; event: NewEvent }[] = []
+  readonly #passing: StoredEvent[] = []
 
-  const writer: SessionWriter = {
-    row,
-    event(event) {
-      said.push({ seq: ++row.last_seq, event })
-    },
-    passingEvent(event) {
-      passing.push({ id: 0, sessionId, seq: ++row.last_seq, event })
-    },
-    *message({ inHistory, toolCalls, actionIds, ...given }) {
-      const seq = ++row.last_seq
-      const message: MessageRow = {
-        kind: 'text',
-        run_id: null,
-        queued: 0,
-        tool_call_id: null,
-        model: null,
-        payload: null,
-        ...given,
-        session_id: sessionId,
-        seq,
-        in_history: inHistory ? 1 : 0,
-        tool_calls: toolCalls === undefined ? null : JSON.stringify(toolCalls),
-        action_ids: actionIds === undefined ? null : JSON.stringify(actionIds),
-        created_at: nowMs,
-      }
-      yield* messages.insertMessage.run({ ...message })
-      said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
-      return message
-    },
-    *toolResult({ messageId, runId, toolCall, outcome, actionId }) {
-      const content = toolResultText(outcome)
-      yield* writer.message({
-        id: messageId,
-        run_id: runId,
-        role: 'tool',
-        content,
-        tool_call_id: toolCall.id,
-        payload: JSON.stringify(outcome),
-        inHistory: true,
-      })
-      if (actionId === undefined) return
-      writer.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
-    },
-    *dequeue(queued, runId) {
-      const to = ++row.last_seq
-      const message = yield* messages.dequeueMessage.first({ session_id: sessionId, seq: queued.seq, run_id: runId, to })
-      assert(message, `message ${queued.id} was queued`)
-      said.push({ seq: to, event: { type: 'message', data: { message: viewMessage(message) } } })
-    },
-    *finish() {
-      const waiting = (yield* actions.openActions.all({ session_id: sessionId })).filter((open) => open.state === 'proposed')
-      row.status = waiting.length > 0 ? 'waiting_approval' : yield* settledStatus(sessionId)
-      // A waiting session always says which actions wait: the list may have changed under the same word.
-      if (row.status !== waitingBefore || waiting.length > 0) {
-        writer.event({ type: 'session_status', data: { status: row.status, pendingApprovals: waiting.map(({ id }) => id) } })
-      }
-      yield* writer.save()
-    },
-    *save(deltaOf) {
-      const stored = said.length === 0 ? [] : yield* events.insertEvents({ sessionId, events: said, deltaOf, nowMs })
-      outbox.events.push(...[...stored, ...passing].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)))
-      yield* sessions.updateSession.run({
-        id: sessionId,
-        status: row.status,
-        last_seq: row.last_seq,
-        last_run: row.last_run,
-        title: row.title,
-        approve_all_by: row.approve_all_by,
-        now: nowMs,
-      })
-    },
+  constructor(outbox: Outbox, found: SessionRow, nowMs: number) {
+    this.row = { ...found }
+    this.#outbox = outbox
+    this.#nowMs = nowMs
+    this.#statusBefore = found.status
   }
-  return writer
+
+  event(event: NewEvent): void {
+    this.#said.push({ seq: ++this.row.last_seq, event })
+  }
+
+  /** Tells those who listen now, and keeps nothing: for pieces of a message that is stored whole in this very transaction. */
+  passingEvent(event: NewEvent): void {
+    this.#passing.push({ id: 0, sessionId: this.row.id, seq: ++this.row.last_seq, event })
+  }
+
+  *message({ inHistory, toolCalls, actionIds, ...given }: NewMessage): Tx<MessageRow> {
+    const seq = ++this.row.last_seq
+    const message: MessageRow = {
+      session_id: this.row.id,
+      seq,
+      id: given.id,
+      run_id: given.run_id ?? null,
+      role: given.role,
+      kind: given.kind ?? 'text',
+      in_history: inHistory ? 1 : 0,
+      queued: given.queued ?? 0,
+      content: given.content,
+      tool_calls: toolCalls === undefined ? null : JSON.stringify(toolCalls),
+      tool_call_id: given.tool_call_id ?? null,
+      action_ids: actionIds === undefined ? null : JSON.stringify(actionIds),
+      model: given.model ?? null,
+      payload: given.payload ?? null,
+      created_at: this.#nowMs,
+    }
+    yield* messages.insertMessage.run({ ...message })
+    this.#said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
+    return message
+  }
+
+  /** Adds the result of a tool call: what the model is given, and what programs are told. */
+  *toolResult({ messageId, runId, toolCall, outcome, actionId }: ToolResult): Tx<void> {
+    const content = toolResultText(outcome)
+    yield* this.message({
+      id: messageId,
+      run_id: runId,
+      role: 'tool',
+      content,
+      tool_call_id: toolCall.id,
+      payload: JSON.stringify(outcome),
+      inHistory: true,
+    })
+    if (actionId === undefined) return
+    this.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
+  }
+
+  /** Gives a queued message the last place of the session and of the history. */
+  *dequeue(queued: MessageRow, runId: string): Tx<void> {
+    const to = ++this.row.last_seq
+    const message = yield* messages.dequeueMessage.first({ session_id: this.row.id, seq: queued.seq, run_id: runId, to })
+    assert(message, `message ${queued.id} was queued`)
+    this.#said.push({ seq: to, event: { type: 'message', data: { message: viewMessage(message) } } })
+  }
+
+  /** Works the session's status out of its rows and writes counters and status back. Call once, last. */
+  *finish(): Tx<void> {
+    const waiting: string[] = []
+    for (const { id, state } of yield* actions.openActions.all({ session_id: this.row.id })) if (state === 'proposed') waiting.push(id)
+    this.row.status = waiting.length > 0 ? 'waiting_approval' : yield* settledStatus(this.row.id)
+    // A waiting session always says which actions wait: the list may have changed under the same word.
+    if (this.row.status !== this.#statusBefore || waiting.length > 0) {
+      this.event({ type: 'session_status', data: { status: this.row.status, pendingApprovals: waiting } })
+    }
+    yield* this.save()
+  }
+
+  /**
+   * Writes events and counters. Call once, last, instead of `finish`, where nothing happened that a status depends on.
+   * @param deltaOf The message that all these events are pieces of.
+   */
+  *save(deltaOf?: string): Tx<void> {
+    const { id, status, last_seq, last_run, title, approve_all_by } = this.row
+    if (this.#said.length > 0) {
+      const stored = yield* events.insertEvents({ sessionId: id, events: this.#said, deltaOf, nowMs: this.#nowMs })
+      this.#outbox.events.push(...stored)
+    }
+    if (this.#passing.length > 0) {
+      this.#outbox.events.push(...this.#passing)
+      this.#outbox.events.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+    }
+    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, approve_all_by, now: this.#nowMs })
+  }
 }
 
 const STATUS_AFTER = { open: 'active', done: 'completed', failed: 'error', cancelled: 'completed' } as const

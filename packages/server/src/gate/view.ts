@@ -17,7 +17,8 @@ function* viewVote(row: VoteRow): Tx<Vote> {
 
 export function* viewVotes(actionId: string): Tx<Vote[]> {
   const votes: Vote[] = []
-  for (const row of yield* actions.votesOf.all({ action_id: actionId })) votes.push(yield* viewVote(row))
+  const rows = yield* actions.votesOf.all({ action_id: actionId })
+  for (const row of rows.sort((a, b) => a.created_at - b.created_at)) votes.push(yield* viewVote(row))
   return votes
 }
 

@@ -44,62 +44,67 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
-/** Settles the question put to people. No row back: someone else won, or the action changed. */
-export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }, Pick<ActionRow, 'id'>>(
-  (db, p) =>
-    db
-      .updateTable('action')
-      .set({ state: p.to as ActionRow['state'], told: p.told, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))
-      .where('revision', '=', p.revision)
-      .returning('id'),
+/** Settles the question put to people. Nothing changed: someone else won, or the action changed. */
+export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ state: p.to as ActionRow['state'], told: p.told, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision),
 )
 
-/** Withdraws an action that has not started. */
-export const cancelAction = question<{ id: string; now: number }, ActionRow>((db, p) =>
+/** Withdraws an action that has not started. Nothing changed: it had. */
+export const cancelAction = question<{ id: string; now: number }>((db, p) =>
   db
     .updateTable('action')
     .set({ state: 'cancelled', told: 1, updated_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('proposed', 'approved')`)
-    .returningAll(),
+    .where(sql<boolean>`state in ('proposed', 'approved')`),
 )
 
-const startFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
-  question<{ id: string; new_key: string | null; now: number }, ActionRow>((db, p) =>
+const startFrom = (from: 'approved' | 'outcome_unknown') =>
+  question<{ id: string; now: number }>((db, p) =>
     db
       .updateTable('action')
-      .set((eb) => ({
-        state: 'executing',
-        attempt: eb('attempt', '+', 1),
-        epoch: eb('epoch', '+', 1),
-        idempotency_key: eb.fn.coalesce(eb.val(p.new_key), 'idempotency_key'),
-        error: null,
-        updated_at: p.now,
-      }))
+      .set((eb) => ({ state: 'executing', attempt: eb('attempt', '+', 1), epoch: eb('epoch', '+', 1), error: null, updated_at: p.now }))
       .where('id', '=', p.id)
-      .where('state', '=', lit(from))
-      .returningAll(),
+      .where('state', '=', lit(from)),
   )
 
-/** Writes the intent to execute: one more attempt under a new epoch, under a new key where one is given. No row back: its state is another by now, so this caller must not run it. */
-export const startAction = { approved: startFrom('approved'), failed: startFrom('failed'), outcome_unknown: startFrom('outcome_unknown') }
+/** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: its state is another by now, so this caller must not run it. */
+export const startAction = startFrom('approved')
 
-/** Ends the attempt of `epoch`. No row back: a later attempt owns the action, this answer is stale and changes nothing. */
-export const settleAction = question<
-  {
-    id: string
-    epoch: number
-    to: string
-    result: string | null
-    result_url: string | null
-    error: string | null
-    told: number
-    now: number
-  },
-  Pick<ActionRow, 'id'>
->((db, p) =>
+/** The intent to send an attempt of unknown outcome again, under the same key. */
+export const resendAction = startFrom('outcome_unknown')
+
+/** The intent to execute a failed action again, under `idempotency_key`. */
+export const retryAction = question<{ id: string; idempotency_key: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set((eb) => ({
+      state: 'executing',
+      attempt: eb('attempt', '+', 1),
+      epoch: eb('epoch', '+', 1),
+      idempotency_key: p.idempotency_key,
+      error: null,
+      updated_at: p.now,
+    }))
+    .where('id', '=', p.id)
+    .where('state', '=', lit('failed')),
+)
+
+/** Ends the attempt of `epoch`. Nothing changed: a later attempt owns the action, this answer is stale. */
+export const settleAction = question<{
+  id: string
+  epoch: number
+  to: string
+  result: string | null
+  result_url: string | null
+  error: string | null
+  told: number
+  now: number
+}>((db, p) =>
   db
     .updateTable('action')
     .set({
@@ -112,8 +117,7 @@ export const settleAction = question<
     })
     .where('id', '=', p.id)
     .where('state', '=', lit('executing'))
-    .where('epoch', '=', p.epoch)
-    .returning('id'),
+    .where('epoch', '=', p.epoch),
 )
 
 /** The actions of a session that still need a person or an answer, oldest first. */
@@ -130,7 +134,12 @@ export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id'
 
 /** Actions that a starting process finds approved but not run, or in the middle. */
 export const unfinishedActions = question<Record<string, never>, ActionRow>((db) =>
-  db.selectFrom('action').selectAll().where(sql<boolean>`state in ('approved', 'executing')`).orderBy('id').limit(lit(1_000_000)),
+  db
+    .selectFrom('action')
+    .selectAll()
+    .where(sql<boolean>`state in ('proposed', 'approved', 'executing') and state <> 'proposed'`)
+    .orderBy('id')
+    .limit(lit(1_000_000)),
 )
 
 export const actionsOfMessage = question<{ session_id: string; message_id: string }, ActionRow>((db, p) =>
@@ -184,5 +193,5 @@ export const insertVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p)
 )
 
 export const votesOf = question<{ action_id: string }, VoteRow>((db, p) =>
-  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).orderBy('created_at').orderBy('principal_id').limit(lit(1_000)),
+  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).limit(lit(1_000)),
 )

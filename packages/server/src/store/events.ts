@@ -10,21 +10,18 @@ const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update'])
 
 type Insert = Omit<EventRow, 'id'>
 
-const insertRow = question<{ [K in keyof Insert]: Insert[K] }, { id: number }>((db, p) =>
-  db
-    .insertInto('event')
-    .values(
-      // The database numbers the log itself.
-      {
-        session_id: p.session_id,
-        last_seq: p.last_seq,
-        delta_of: p.delta_of,
-        inbox: p.inbox,
-        events: p.events,
-        created_at: p.created_at,
-      } as EventRow,
-    )
-    .returning('id'),
+const insertRow = question<{ [K in keyof Insert]: Insert[K] }>((db, p) =>
+  db.insertInto('event').values(
+    // The database numbers the log itself.
+    {
+      session_id: p.session_id,
+      last_seq: p.last_seq,
+      delta_of: p.delta_of,
+      inbox: p.inbox,
+      events: p.events,
+      created_at: p.created_at,
+    } as EventRow,
+  ),
 )
 
 export interface EventBatch {
@@ -37,7 +34,7 @@ export interface EventBatch {
 
 /** Stores what one transaction says to one session, and answers it with its places in the log. */
 export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
-  const row = yield* insertRow.first({
+  const row = yield* insertRow.insert({
     session_id: sessionId,
     last_seq: events.at(-1)?.seq ?? null,
     delta_of: deltaOf ?? null,
@@ -45,7 +42,7 @@ export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch)
     events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
     created_at: nowMs,
   })
-  return events.map(({ seq, event }, i) => ({ id: (row?.id ?? 0) * EVENTS_PER_ROW + i, sessionId, seq, event }))
+  return events.map(({ seq, event }, i) => ({ id: row * EVENTS_PER_ROW + i, sessionId, seq, event }))
 }
 
 /** The events of a row of the log. */

@@ -20,8 +20,11 @@ export type Tx<T> = Generator<BoundQuery, T, Row[]>
 export interface BoundQuery {
   readonly definition: Definition
   readonly values: Params
-  /** How many rows are wanted: asking for one spares making a list. */
-  readonly rows: 'all' | 'first'
+  /**
+   * What it is resumed with: the rows, the first row, or for a write one row with `changes` (how many rows it touched) and `lastId` (what
+   * the database numbered the row it inserted). RETURNING would tell the same, but costs SQLite a temporary table, 10 µs each time.
+   */
+  readonly want: 'rows' | 'row' | 'change'
 }
 
 interface Definition {
@@ -49,13 +52,21 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
   const definition: Definition = { build: build as Definition['build'] }
   return {
     *all(values: P): Tx<R[]> {
-      return (yield { definition, values, rows: 'all' }) as R[]
+      return (yield { definition, values, want: 'rows' }) as R[]
     },
     *first(values: P): Tx<R | undefined> {
-      return (yield { definition, values, rows: 'first' })[0] as R | undefined
+      return (yield { definition, values, want: 'row' })[0] as R | undefined
     },
     *run(values: P): Tx<void> {
-      yield { definition, values, rows: 'first' }
+      yield { definition, values, want: 'change' }
+    },
+    /** For a write: how many rows it touched. */
+    *change(values: P): Tx<number> {
+      return Number((yield { definition, values, want: 'change' })[0]?.changes)
+    },
+    /** For an insert into a table that the database numbers: the number. */
+    *insert(values: P): Tx<number> {
+      return Number((yield { definition, values, want: 'change' })[0]?.lastId)
     },
   }
 }
@@ -68,7 +79,7 @@ export const lit = <T extends string | number>(value: T) => sql.lit(value)
 
 /** A query whose shape depends on this use (optional filters, lists): compiled each time. */
 export function* ask<R>(build: (db: Kysely<Schema>) => Compilable<R>): Tx<R[]> {
-  return (yield { definition: { build }, values: {}, rows: 'all' }) as R[]
+  return (yield { definition: { build }, values: {}, want: 'rows' }) as R[]
 }
 
 export interface PreparedQuery {

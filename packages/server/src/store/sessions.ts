@@ -77,19 +77,16 @@ export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** Counts one step of a session's open run. No row back: another loop made this step, or the run has ended. */
-export const countStep = question<
-  {
-    session_id: string
-    id: string
-    steps: number
-    input_tokens: number
-    cached_input_tokens: number
-    output_tokens: number
-    now: number
-  },
-  RunRow
->((db, p) =>
+/** Counts one step of a session's open run. Nothing changed: another loop made this step, or the run has ended. */
+export const countStep = question<{
+  session_id: string
+  id: string
+  steps: number
+  input_tokens: number
+  cached_input_tokens: number
+  output_tokens: number
+  now: number
+}>((db, p) =>
   db
     .updateTable('run')
     .set((eb) => ({
@@ -102,19 +99,17 @@ export const countStep = question<
     .where('session_id', '=', p.session_id)
     .where('state', '=', lit('open'))
     .where('id', '=', p.id)
-    .where('steps', '=', p.steps)
-    .returningAll(),
+    .where('steps', '=', p.steps),
 )
 
-/** Ends a session's open run, when it is this one. No row back: it had ended already. */
-export const endRun = question<{ session_id: string; id: string; state: string; now: number }, Pick<RunRow, 'id'>>((db, p) =>
+/** Ends a session's open run, when it is this one. Nothing changed: it had ended already. */
+export const endRun = question<{ session_id: string; id: string; state: string; now: number }>((db, p) =>
   db
     .updateTable('run')
     .set({ state: p.state as RunRow['state'], updated_at: p.now })
     .where('session_id', '=', p.session_id)
     .where('state', '=', lit('open'))
-    .where('id', '=', p.id)
-    .returning('id'),
+    .where('id', '=', p.id),
 )
 
 /** Sessions with a run that is open: what a starting process looks at. */

@@ -109,9 +109,8 @@ create table action (
   updated_at      integer not null
 ) strict;
 create index action_by_message on action (session_id, message_id, position) where session_id is not null;
-create index action_open on action (session_id) where state in ('proposed', 'approved', 'executing');
+create index action_open on action (session_id, id) where state in ('proposed', 'approved', 'executing');
 create index action_waiting on action (id) where state = 'proposed';
-create index action_unfinished on action (id) where state in ('approved', 'executing');
 
 create table vote (
   action_id    text not null references action (id),
