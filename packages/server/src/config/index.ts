@@ -1,6 +1,6 @@
 export { ConfigError } from './config-error.ts'
 export { findConfig } from './document.ts'
 export type { Environment } from './environment.ts'
-export { type Config, type ConfiguredAgent, loadConfig, type OpenConfigOptions, openConfig, policyProblems } from './load.ts'
+export { type Config, type ConfiguredAgent, loadConfig, type OpenConfigOptions, openConfig } from './load.ts'
 export { type ConfigInput, defineConfig, type ToolGroupInput } from './schema.ts'
 export { type LogLevel, readSettings, type Settings, type SettingsFlags } from './settings.ts'

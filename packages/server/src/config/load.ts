@@ -80,7 +80,7 @@ export async function openConfig(document: unknown, { environment, folder, sourc
 }
 
 /** The rules of a policy that name a tool nobody has: a misspelt name would quietly take a rule away. Paths are inside the policy. */
-export function policyProblems(policy: PolicyDocument, tools: readonly Tool[]): SetupProblem[] {
+function policyProblems(policy: PolicyDocument, tools: readonly Tool[]): SetupProblem[] {
   return policy.rules.flatMap(({ match }, index) => {
     const glob = match.tool
     if (glob === undefined || tools.some((tool) => fitsTool(glob, tool))) return []

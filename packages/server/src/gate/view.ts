@@ -4,7 +4,7 @@ import { type ActionRow, actions, type MessageRow, principals, type SessionRow, 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
-export function* viewPrincipal(id: string): Tx<Principal> {
+function* viewPrincipal(id: string): Tx<Principal> {
   const row = yield* principals.findPrincipal.first({ id })
   assert(row, `principal ${id} is in the table that refers to it`)
   return { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
