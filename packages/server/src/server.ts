@@ -39,7 +39,7 @@ export interface RunningServer {
  * await server.close()
  */
 export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
-  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings)))
+  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
   const engine = await openEngine({ dataDir: settings.dataDir, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
   const clock = { nowMs: Date.now }
@@ -102,7 +102,8 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** True for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent({ name, model, ...agent }: ConfiguredAgent, { folder }: Config, { models }: Settings) {
+async function openAgent({ name, model, fallbacks, ...agent }: ConfiguredAgent, { folder }: Config, { models }: Settings, log: Logger) {
+  if (fallbacks.length > 0) log.warn({ agent: name, fallbacks }, 'agent.fallbacks_not_supported_yet')
   try {
     return { ...agent, name, model: await openModel(model, { ...models, scriptDirectory: folder }) }
   } catch (cause) {
