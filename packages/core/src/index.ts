@@ -26,17 +26,18 @@ export {
   type PolicySubject,
   type Verdict,
 } from './policy/policy.ts'
-export type {
-  FinishReason,
-  Model,
-  ModelErrorCode,
-  ModelEvent,
-  ModelMessage,
-  ModelRequest,
-  ModelTool,
-  ModelToolCall,
-  ToolOutcome,
-  Usage,
+export {
+  type FinishReason,
+  type Model,
+  type ModelErrorCode,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+  type ToolOutcome,
+  toolResultValue,
+  type Usage,
 } from './ports/model.ts'
 export {
   type ArgumentCheck,

@@ -22,6 +22,20 @@ export type ToolOutcome =
   | { type: 'error'; message: string }
   | { type: 'outcome_unknown'; message: string }
 
+/** The result of a tool call as models, histories and events have it: the output as it is, everything else an object that says what happened. */
+export function toolResultValue(outcome: ToolOutcome): JsonValue {
+  switch (outcome.type) {
+    case 'output':
+      return outcome.value
+    case 'declined':
+      return { declined: true, reason: outcome.reason }
+    case 'error':
+      return { error: outcome.message }
+    case 'outcome_unknown':
+      return { outcome_unknown: true, message: outcome.message }
+  }
+}
+
 export type ModelMessage =
   | { role: 'user'; content: string }
   | {

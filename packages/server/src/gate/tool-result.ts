@@ -1,19 +1,5 @@
-import type { JsonValue, ToolOutcome } from '@countersign/core'
+import { type ToolOutcome, toolResultValue } from '@countersign/core'
 import type { ActionRow } from '../store/index.ts'
-
-/** The result of a tool call as the contract words it, for histories, events and people. */
-function toolResultValue(outcome: ToolOutcome): JsonValue {
-  switch (outcome.type) {
-    case 'output':
-      return outcome.value
-    case 'declined':
-      return { declined: true, reason: outcome.reason }
-    case 'error':
-      return { error: outcome.message }
-    case 'outcome_unknown':
-      return { outcome_unknown: true, message: outcome.message }
-  }
-}
 
 export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(toolResultValue(outcome))
 

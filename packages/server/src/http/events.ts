@@ -72,12 +72,7 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
     const rows = await store.read(() =>
       actions.listActions({
         states: ['proposed', 'approved', 'executing'],
-        tool: undefined,
-        session: undefined,
-        agent: undefined,
-        text: undefined,
         requestedBy: principal.id,
-        before: undefined,
         limit: 10_000,
       }),
     )

@@ -72,13 +72,7 @@ function* takeSnapshot(sessionId: string, reason: string): Tx<EventDataOf<'reset
   for (const message of newest.reverse()) views.push(yield* viewMessageWithActions(message))
   const found: Action[] = yield* viewActions(
     yield* actions.listActions({
-      states: [],
-      tool: undefined,
       session: sessionId,
-      agent: undefined,
-      text: undefined,
-      requestedBy: undefined,
-      before: undefined,
       limit: SNAPSHOT_MESSAGES,
     }),
   )

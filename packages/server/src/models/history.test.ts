@@ -1,6 +1,6 @@
-import type { ModelMessage, ModelTool } from '@countersign/core'
+import { type ModelMessage, type ModelTool, toolResultValue } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { historyProblem, toPrompt, wordOutcome } from './history.ts'
+import { historyProblem, toPrompt } from './history.ts'
 import { openModel } from './open.ts'
 import { callsOf, collect, messagesOf } from './testing/collect.ts'
 import { modelFor, type RecordedApi } from './testing/recordings.ts'
@@ -130,10 +130,10 @@ test('a message that is no longer what the provider said is sent plainly', () =>
 })
 
 test('each outcome is worded as the contract says', () => {
-  expect(wordOutcome({ type: 'output', value: { total: 3 } })).toEqual({ total: 3 })
-  expect(wordOutcome({ type: 'declined', reason: 'Timeout' })).toEqual({ declined: true, reason: 'Timeout' })
-  expect(wordOutcome({ type: 'error', message: 'no stock' })).toEqual({ error: 'no stock' })
-  expect(wordOutcome({ type: 'outcome_unknown', message: 'cut off' })).toEqual({ outcome_unknown: true, message: 'cut off' })
+  expect(toolResultValue({ type: 'output', value: { total: 3 } })).toEqual({ total: 3 })
+  expect(toolResultValue({ type: 'declined', reason: 'Timeout' })).toEqual({ declined: true, reason: 'Timeout' })
+  expect(toolResultValue({ type: 'error', message: 'no stock' })).toEqual({ error: 'no stock' })
+  expect(toolResultValue({ type: 'outcome_unknown', message: 'cut off' })).toEqual({ outcome_unknown: true, message: 'cut off' })
 })
 
 test('a history with a call that has no result, two results, or a result without a call is refused before anything is sent', async () => {

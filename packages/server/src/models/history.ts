@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import type { JsonValue, ModelMessage, ToolOutcome } from '@countersign/core'
+import { type ModelMessage, type ToolOutcome, toolResultValue } from '@countersign/core'
 import { readStepData, type StepPart } from './step-data.ts'
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
@@ -47,20 +47,6 @@ export function toPrompt(instructions: string, messages: readonly ModelMessage[]
   return prompt
 }
 
-/** The result of a tool call as the model reads it: the output as it is, everything else an object that says what happened. */
-export function wordOutcome(outcome: ToolOutcome): JsonValue {
-  switch (outcome.type) {
-    case 'output':
-      return outcome.value
-    case 'declined':
-      return { declined: true, reason: outcome.reason }
-    case 'error':
-      return { error: outcome.message }
-    case 'outcome_unknown':
-      return { outcome_unknown: true, message: outcome.message }
-  }
-}
-
 /**
  * What no provider takes: a call without its result right after it, a result without a call, an id used twice. Undefined for a
  * history that is in order.
@@ -95,7 +81,7 @@ function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) 
 }
 
 function toOutput(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output'] {
-  const value = wordOutcome(outcome)
+  const value = toolResultValue(outcome)
   return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value }
 }
 

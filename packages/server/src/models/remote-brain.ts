@@ -1,8 +1,17 @@
-import type { FinishReason, JsonObject, JsonValue, Model, ModelEvent, ModelMessage, ModelRequest } from '@countersign/core'
+import {
+  type FinishReason,
+  type JsonObject,
+  type JsonValue,
+  type Model,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  toolResultValue,
+} from '@countersign/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
 import { describe, modelError, statusError, toModelError, unsentError } from './errors.ts'
-import { historyProblem, wordOutcome } from './history.ts'
+import { historyProblem } from './history.ts'
 import { readJson } from './json.ts'
 import { watchWire } from './watch.ts'
 
@@ -159,7 +168,7 @@ function toBody(model: string, { instructions, messages, tools }: ModelRequest):
     if (message.role === 'user') return { role: 'user', content: message.content }
     if (message.role === 'tool') {
       const { outcome } = message
-      const content: JsonValue = outcome.type === 'declined' ? { denied: true, reason: outcome.reason } : wordOutcome(outcome)
+      const content: JsonValue = outcome.type === 'declined' ? { denied: true, reason: outcome.reason } : toolResultValue(outcome)
       return { role: 'tool', tool_call_id: idOf(message.toolCallId), content: JSON.stringify(content) }
     }
     const toolCalls = message.toolCalls.map((call) => ({

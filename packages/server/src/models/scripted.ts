@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FinishReason, JsonObject, Model, ModelErrorCode, ModelEvent, ModelMessage, ModelRequest } from '@countersign/core'
+import {
+  type FinishReason,
+  type JsonObject,
+  type Model,
+  type ModelErrorCode,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  toolResultValue,
+} from '@countersign/core'
 import { modelError } from './errors.ts'
-import { wordOutcome } from './history.ts'
 
 /** What a scripted model says in one step. */
 export interface ScriptReply {
@@ -90,7 +98,7 @@ const lastUserText = (messages: readonly ModelMessage[]) => messages.findLast((m
 
 function lastToolText(messages: readonly ModelMessage[]): string | undefined {
   const last = messages.findLast((message) => message.role === 'tool')
-  return last && JSON.stringify(wordOutcome(last.outcome))
+  return last && JSON.stringify(toolResultValue(last.outcome))
 }
 
 async function* say(reply: ScriptReply, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -153,13 +153,16 @@ export const actionsOfMessage = question<{ session_id: string; message_id: strin
 )
 
 export interface ActionFilter {
-  states: readonly ActionRow['state'][]
-  tool: string | undefined
-  session: string | undefined
-  agent: string | undefined
-  text: string | undefined
-  requestedBy: string | undefined
-  before: string | undefined
+  /** Any of them; none given means all. */
+  states?: readonly ActionRow['state'][]
+  tool?: string | undefined
+  session?: string | undefined
+  agent?: string | undefined
+  /** In the description or the arguments. */
+  text?: string | undefined
+  requestedBy?: string | undefined
+  /** Only ids before this one. */
+  before?: string | undefined
   limit: number
 }
 
@@ -167,8 +170,10 @@ export interface ActionFilter {
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
   ask((db) => {
     let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
-    if (filter.states.length === 1 && filter.states[0] === 'proposed') query = query.where(sql<boolean>`state = 'proposed'`)
-    else if (filter.states.length > 0) query = query.where('state', 'in', [...filter.states])
+    const { states = [] } = filter
+    // Written out, so that the partial index of what waits is used.
+    if (states.length === 1 && states[0] === 'proposed') query = query.where(sql<boolean>`state = 'proposed'`)
+    else if (states.length > 0) query = query.where('state', 'in', [...states])
     if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
     if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
     if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
