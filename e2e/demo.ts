@@ -117,14 +117,39 @@ export const cards = (page: Page): Locator => page.getByTestId('approval-card')
 
 export const approveButton = (card: Locator): Locator => card.getByRole('button', { name: /^Approve/ })
 
-/** Presses a button of a card when its cool-down is over: a click before that, or right after the card moved, counts as an accident. */
-export async function press(button: Locator): Promise<void> {
-  await button.scrollIntoViewIfNeeded()
-  await expect(button).toHaveAttribute('aria-disabled', 'false')
-  await button.click()
+/** Resolves when the card's Approve is in view and takes clicks. */
+export async function ready(card: Locator): Promise<void> {
+  await approveButton(card).scrollIntoViewIfNeeded()
+  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
 }
 
-export const approve = (card: Locator): Promise<void> => press(approveButton(card))
+/**
+ * Presses a button of a card as a person does: when its cool-down is over, and once more when nothing came of it because the card moved
+ * under the pointer just then (such a click counts as an accident).
+ */
+export async function press(button: Locator, hasWorked: () => Promise<unknown>): Promise<void> {
+  await expect(async () => {
+    await button.scrollIntoViewIfNeeded()
+    await expect(button).toHaveAttribute('aria-disabled', 'false', { timeout: 2_000 })
+    const worked = hasWorked()
+    await button.click()
+    await worked
+  }).toPass({ timeout: 20_000 })
+}
+
+/** Presses a button that sends a decision; resolves when the browser has sent it. */
+export const decide = (button: Locator): Promise<void> =>
+  press(button, () =>
+    button.page().waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/decision'), { timeout: 1_500 }),
+  )
+
+export const approve = (card: Locator): Promise<void> => decide(approveButton(card))
+
+/** Opens the form for a reason. */
+export async function openDecline(card: Locator): Promise<void> {
+  const reason = card.getByRole('textbox', { name: /Reason/ })
+  await press(card.getByRole('button', { name: 'Decline with reason' }), () => reason.waitFor({ timeout: 1_500 }))
+}
 
 /** Counts the browser's decisions on their way to the server. */
 export function countDecisions(page: Page): { readonly count: number } {

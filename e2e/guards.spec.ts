@@ -1,4 +1,4 @@
-import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, test } from './demo.ts'
+import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, ready, test } from './demo.ts'
 
 test('point 3: text typed while a card arrives is sent whole, focus stays, the card still waits', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
@@ -17,10 +17,10 @@ test('points 4 and 5: Approve is never focused by itself, and Enter or Space els
   const decisions = countDecisions(page)
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
+  await ready(card)
   await expect(approveButton(card)).not.toBeFocused()
   await page.reload()
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
+  await ready(card)
   await expect(approveButton(card)).not.toBeFocused()
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await page.keyboard.press('Enter')
@@ -36,7 +36,7 @@ test('point 6: A arms and sends nothing, A then Enter decides once', async ({ pa
   const decisions = countDecisions(page)
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
+  await ready(card)
   await card.focus()
   await page.keyboard.press('a')
   await expect(card).toContainText(/Press Enter/)
@@ -55,7 +55,7 @@ test('point 10: a double click sends one request and the tool runs once', async 
   const decisions = countDecisions(page)
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
+  await ready(card)
   await approveButton(card).dblclick()
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   expect(decisions.count).toBe(1)
@@ -64,12 +64,12 @@ test('point 10: a double click sends one request and the tool runs once', async 
 
 test('point 11: two tabs decide; the second is told who was first, the tool runs once', async ({ page, demo, context }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
-  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'false')
+  await ready(cards(page))
   const actionId = (await (await demo.call('GET', '/api/actions?state=proposed')).json()).items[0].id
   const second = await context.newPage()
   // The second tab does not hear of the decision: its stream is cut, as on a bad line.
   await second.goto(page.url())
-  await expect(approveButton(cards(second))).toHaveAttribute('aria-disabled', 'false')
+  await ready(cards(second))
   await second.route('**/decision', async (route) => {
     await demo.call('POST', `/api/actions/${actionId}/decision`, { verdict: 'decline', reason: 'from elsewhere' })
     await route.continue()
@@ -127,7 +127,7 @@ test('point 32: with shortcuts off, A does nothing; in a text field it is a lett
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   const message = page.getByRole('textbox', { name: 'Message' })
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
+  await ready(card)
   await message.focus()
   await page.keyboard.type('a')
   await expect(message).toHaveValue('a')
@@ -150,7 +150,7 @@ test('point 32: with shortcuts off, A does nothing; in a text field it is a lett
 test('a decision is not taken while the server is away, and is not sent later', async ({ page, demo }) => {
   const decisions = countDecisions(page)
   await ask(page, demo, 'mark ORD-001 as processing')
-  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'false')
+  await ready(cards(page))
   await demo.kill()
   await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'true')
   await approveButton(cards(page)).click({ force: true })

@@ -1,4 +1,4 @@
-import { approve, ask, cards, expect, isDecision, press, test } from './demo.ts'
+import { approve, ask, cards, decide, expect, isDecision, openDecline, test } from './demo.ts'
 
 test('D2.3 ask, card, approve, result link, the agent’s answer: the order changed once', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
@@ -24,9 +24,9 @@ test('D2.3 ask, card, approve, result link, the agent’s answer: the order chan
 test('D2.5 a decline with a reason leaves the order alone and the agent repeats the reason', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003')
   const card = cards(page)
-  await press(card.getByRole('button', { name: 'Decline with reason' }))
+  await openDecline(card)
   await card.getByRole('textbox', { name: /Reason/ }).fill('The customer called back')
-  await press(card.getByRole('button', { name: 'Send decline' }))
+  await decide(card.getByRole('button', { name: 'Send decline' }))
   await expect(card).toHaveAttribute('data-state', 'declined')
   await expect(card).toContainText('The customer called back')
   await expect(
