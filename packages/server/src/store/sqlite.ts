@@ -96,22 +96,37 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
     return next.value
   }
 
-  function runMember(member: Waiting, alone: boolean): Outcome {
+  function run(member: Waiting): Outcome {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
-    if (!alone) savepoint.run()
     try {
-      const value = drive(member.work(outbox))
-      if (!alone) release.run()
-      return { ok: true, value, outbox }
+      return { ok: true, value: drive(member.work(outbox)), outbox }
     } catch (error) {
       // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be.
       if (!db.isTransaction) throw error
-      if (!alone) {
-        undo.run()
-        release.run()
-      }
       return { ok: false, error }
     }
+  }
+
+  function runApart(member: Waiting): Outcome {
+    savepoint.run()
+    const outcome = run(member)
+    if (!outcome.ok) undo.run()
+    release.run()
+    return outcome
+  }
+
+  /** Runs a batch in the open transaction. A savepoint each costs a sixth of the throughput, so they are only taken once one has failed. */
+  function runBatch(batch: readonly Waiting[]): Outcome[] {
+    const outcomes: Outcome[] = []
+    for (const member of batch) {
+      const outcome = run(member)
+      outcomes.push(outcome)
+      if (outcome.ok) continue
+      rollback.run()
+      begin.run()
+      return batch.length === 1 ? outcomes : batch.map(runApart)
+    }
+    return outcomes
   }
 
   function flush(): void {
@@ -119,13 +134,11 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
     const batch = waiting
     waiting = []
     if (batch.length === 0) return
-    const alone = batch.length === 1
     let outcomes: Outcome[] = []
     try {
       begin.run()
-      outcomes = batch.map((member) => runMember(member, alone))
-      if (alone && !outcomes[0]?.ok) rollback.run()
-      else commit.run()
+      outcomes = runBatch(batch)
+      commit.run()
     } catch (error) {
       // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
       if (db.isTransaction) rollback.run()

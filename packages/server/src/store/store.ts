@@ -20,7 +20,8 @@ export interface Outbox {
 
 export interface Store {
   /**
-   * Runs `work` as one transaction and resolves after it is on disk. Transactions in flight together share the commit.
+   * Runs `work` as one transaction and resolves after it is on disk. Transactions in flight together share the commit. When one of them
+   * fails the others are run again from their start, so `work` acts through its queries and its outbox only.
    * @throws whatever `work` throws, with everything it wrote undone; CountersignError `storage_full` when the disk is full.
    */
   transact<T>(work: (outbox: Outbox) => Tx<T>): Promise<T>
