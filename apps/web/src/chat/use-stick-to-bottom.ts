@@ -25,16 +25,19 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
     const inner = content.current
     if (!region || !inner) return
     let heightPx = inner.offsetHeight
+    const isAtEnd = () => region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
     const follow = () => {
       const grewPx = inner.offsetHeight - heightPx
       heightPx = inner.offsetHeight
       if (grewPx === 0) return
       const isTouched = inner.querySelector('article:hover, article:focus-within') !== null
       if (isStuck.current && !isTouched) toEnd()
-      else if (grewPx > 0 && region.scrollHeight - region.clientHeight - region.scrollTop > NEAR_PX) setBehind(true)
+      // A card that settles gets small: what was below may be in view now, and no scroll event says so.
+      else if (isAtEnd()) setBehind(false)
+      else if (grewPx > 0) setBehind(true)
     }
     const onScroll = () => {
-      isStuck.current = region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
+      isStuck.current = isAtEnd()
       if (isStuck.current) setBehind(false)
     }
     // Opening a disclosure grows the content too: what was clicked must stay under the pointer.
