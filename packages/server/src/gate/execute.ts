@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Tool,
-  type ToolError,
+  ToolError,
 } from '@countersign/core'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
@@ -66,18 +66,29 @@ async function attempt(parts: GateParts, row: ActionRow): Promise<Settled> {
   const args: JsonObject = JSON.parse(row.arguments)
   let output: JsonValue
   try {
-    output = await tool.execute(args, {
-      actionId: row.id,
-      idempotencyKey: row.idempotency_key,
-      signal: AbortSignal.timeout(tool.timeoutMs),
-      principalId: row.requested_by,
-    })
+    output = await withinTimeout(tool, (signal) =>
+      tool.execute(args, { actionId: row.id, idempotencyKey: row.idempotency_key, signal, principalId: row.requested_by }),
+    )
   } catch (error) {
     return settleError(parts, tool, row, error)
   }
   const text = JSON.stringify(output ?? null)
   if (Buffer.byteLength(text) > MAX_RESULT_BYTES) output = { truncated: true, bytes: Buffer.byteLength(text), start: text.slice(0, 10_000) }
   return { to: 'succeeded', output: output ?? null, url: resultUrl(tool, args, output) }
+}
+
+/** A tool that does not heed its signal would leave its action executing for good: after the timeout it may or may not have acted. */
+async function withinTimeout(tool: Tool, run: (signal: AbortSignal) => Promise<JsonValue>): Promise<JsonValue> {
+  const signal = AbortSignal.timeout(tool.timeoutMs)
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  // A turn later, so that a tool which does heed the signal says better what became of it.
+  const onAbort = () => setImmediate(reject, new ToolError('ambiguous', `${tool.name} did not answer within ${tool.timeoutMs / 1000} s`))
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([run(signal), late])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }
 
 function resultUrl(tool: Tool, args: JsonObject, output: JsonValue): string | undefined {
