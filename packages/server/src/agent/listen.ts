@@ -57,7 +57,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
       }
     }
   } catch (error) {
-    heard.failure ??= { code: 'model_error', error: request.signal.aborted ? 'The model call was stopped.' : 'The model call broke.' }
+    // Whoever stopped the call looks at the signal, not at what was heard until then.
     if (!request.signal.aborted) throw error
   }
   if (!isWhole) heard.failure ??= { code: 'model_broken_stream', error: 'The model’s answer ended before it was complete.' }

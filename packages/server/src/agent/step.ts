@@ -55,7 +55,7 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
       messageId,
       text: '',
       code: 'internal',
-      error: 'Something went wrong here; nothing was carried out.',
+      error: 'Something went wrong here; this step was not carried out.',
     })
   } finally {
     deltas.close()

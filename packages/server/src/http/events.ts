@@ -1,4 +1,4 @@
-import { type Action, CountersignError, type EventDataOf, type NewEvent } from '@countersign/core'
+import { CountersignError, type NewEvent } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
@@ -78,13 +78,10 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
     )
     for (const row of rows) own.add(row.id)
     return (event) => {
-      if (event.type === 'action_proposed' && isOwn(event.data, principal.id)) own.add(event.data.proposal.id)
+      if (event.type === 'action_proposed' && event.data.proposal.requestedBy.id === principal.id) own.add(event.data.proposal.id)
       return event.type === 'action_proposed'
         ? own.has(event.data.proposal.id)
         : event.type === 'action_update' && own.has(event.data.proposalId)
     }
   }
 }
-
-const isOwn = ({ proposal }: EventDataOf<'action_proposed'>, principalId: string): boolean =>
-  (proposal satisfies Action).requestedBy.id === principalId
