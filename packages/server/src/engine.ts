@@ -1,8 +1,9 @@
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { createDispatch, createEventHub, type EventHub } from './dispatch/index.ts'
-import { type Clock, createGate, type Gate } from './gate/index.ts'
+import { createGate, type Gate } from './gate/index.ts'
 import { openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
@@ -20,6 +21,7 @@ export interface EngineOptions {
 /** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
 export interface Engine {
   readonly store: Store
+  readonly clock: Clock
   readonly gate: Gate
   readonly agentLoop: AgentLoop
   readonly agents: ReadonlyMap<string, Agent>
@@ -36,7 +38,7 @@ export interface Engine {
  * Opens the engine on its data and takes up whatever an earlier process left.
  * @throws Error when the database cannot be opened (newer version, in use, SQLite too old).
  */
-export async function openEngine({ dataDir, agents, tools, policy, log, clock = { nowMs: Date.now } }: EngineOptions): Promise<Engine> {
+export async function openEngine({ dataDir, agents, tools, policy, log, clock = systemClock }: EngineOptions): Promise<Engine> {
   const hub = createEventHub()
   const dispatch = createDispatch(log)
   const store = openSqlite({
@@ -65,6 +67,7 @@ export async function openEngine({ dataDir, agents, tools, policy, log, clock = 
 
   return {
     store,
+    clock,
     gate,
     agentLoop,
     agents: byName,
@@ -76,9 +79,9 @@ export async function openEngine({ dataDir, agents, tools, policy, log, clock = 
       dispatch.stop()
       agentLoop.abortModelCalls()
       const { promise: late, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, drainMs)
+      const stopWaiting = clock.after(drainMs, resolve)
       await Promise.race([dispatch.idle(), late])
-      clearTimeout(timer)
+      stopWaiting()
       await store.close()
     },
   }

@@ -42,13 +42,12 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
   const engine = await openEngine({ dataDir: settings.dataDir, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
-  const clock = { nowMs: Date.now }
   const streams = createStreams()
   let isReady = true
   try {
     const directory = await openDirectory({
       store,
-      clock,
+      clock: engine.clock,
       savePrincipal: engine.savePrincipal,
       bootstrapKey: settings.bootstrapKey,
       localName: userInfo().username,
@@ -62,7 +61,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       hub: engine.hub,
       directory,
       cookies: await openCookieSigner(store),
-      clock,
+      clock: engine.clock,
       log,
       streams,
       signsInLocally: LOOPBACK.has(settings.host),

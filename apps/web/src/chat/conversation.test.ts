@@ -45,6 +45,8 @@ const action = (id: string, rest: Partial<Action>): Action => ({
   idempotencyKey: 'k',
   resultUrl: null,
   error: null,
+  resolution: null,
+  cachedFrom: null,
   expiresAt: null,
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-21T12:00:00.000Z',

@@ -99,6 +99,8 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   idempotencyKey: 'act_1',
   resultUrl: null,
   error: null,
+  resolution: null,
+  cachedFrom: null,
   expiresAt: null,
   createdAt: AT,
   updatedAt: '2026-11-21T10:00:05.000Z',

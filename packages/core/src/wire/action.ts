@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
+import { Duration } from './duration.ts'
 import { Json } from './json.ts'
 import { Principal } from './principal.ts'
 
@@ -20,6 +21,10 @@ export const Vote = z.object({
   reason: z.string().optional(),
 })
 export type Vote = z.infer<typeof Vote>
+
+/** What a person said came of an unknown outcome, and how they know. */
+export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
+export type Resolution = z.infer<typeof Resolution>
 
 /** One tool call, as everybody sees it. Times are ISO 8601 UTC; absent things are `null`. */
 export const Action = z.object({
@@ -52,7 +57,11 @@ export const Action = z.object({
   idempotencyKey: z.string(),
   result: Json.optional(),
   resultUrl: z.string().nullable(),
+  /** On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
+  resolution: Resolution.nullable(),
+  /** The action whose result this read was given again. */
+  cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -76,8 +85,41 @@ export const ProposeBody = z.strictObject({
   /** The agent's own words about it. What people are shown first is the tool's description of the real arguments. */
   description: z.string().trim().max(2_000).optional(),
   agent: z.string().min(1).max(120).optional(),
+  /** How long people may take, for example `PT1H`: from one second to 400 days. */
+  expiresIn: Duration.optional(),
 })
 export type ProposeBody = z.infer<typeof ProposeBody>
+
+/** A person settles an unknown outcome: they looked, and say in `note` what they saw. */
+export const ResolveBody = z.strictObject({ outcome: z.enum(['succeeded', 'failed']), note: z.string().trim().min(1).max(2_000) })
+export type ResolveBody = z.infer<typeof ResolveBody>
+
+/** The HTTP request that a client sends for a route of a route table. It carries no header of the configuration: the client uses its own. */
+export const ClientRequest = z.object({ method: z.string(), url: z.string(), body: Json.optional() })
+export type ClientRequest = z.infer<typeof ClientRequest>
+
+/** A client's hold on an action that it carries out; over at `holdEndsAt`, when the outcome becomes unknown. */
+export const Claim = z.object({
+  action: Action,
+  epoch: z.int(),
+  idempotencyKey: z.string(),
+  request: ClientRequest.nullable(),
+  holdEndsAt: z.string(),
+})
+export type Claim = z.infer<typeof Claim>
+
+/** What came of it: `output`, or `error`. `kind` says what is known of the effect; `ambiguous` makes the outcome unknown. */
+export const ClientResultBody = z.union([
+  z.strictObject({ epoch: z.int().positive(), output: Json }),
+  z.strictObject({
+    epoch: z.int().positive(),
+    error: z.strictObject({
+      kind: z.enum(['refused', 'unreachable', 'ambiguous', 'broken']),
+      message: z.string().trim().min(1).max(2_000),
+    }),
+  }),
+])
+export type ClientResultBody = z.infer<typeof ClientResultBody>
 
 export const ActionListQuery = z.object({
   state: z.string().optional(),

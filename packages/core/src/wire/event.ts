@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Action, ActionErrorView, ActionState, PreviewField, Vote } from './action.ts'
+import { Action, ActionErrorView, ActionState, PreviewField, Resolution, Vote } from './action.ts'
 import { Json } from './json.ts'
 import { Message, Session, SessionStatus } from './session.ts'
 
@@ -27,8 +27,10 @@ export const EventData = {
     result: Json.optional(),
     resultUrl: z.string().nullable().optional(),
     error: ActionErrorView.nullable().optional(),
+    resolution: Resolution.nullable().optional(),
     expiresAt: z.string().nullable().optional(),
   }),
+  approval_overdue: z.object({ actionId: z.string(), waitedMs: z.int() }),
   tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string() }),
   done: z.object({
     messageId: z.string(),

@@ -3,11 +3,17 @@ export {
   ActionErrorView,
   ActionList,
   ActionListQuery,
+  Claim,
+  ClientRequest,
+  ClientResultBody,
   DecisionBody,
   ProposeBody,
+  Resolution,
+  ResolveBody,
   type RiskLevel,
   Vote,
 } from './action.ts'
+export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'
 export { CreatedKey, CreateKeyBody, Principal, PrincipalKind } from './principal.ts'

@@ -40,6 +40,8 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   idempotencyKey: 'act_0000000000000000000000001',
   resultUrl: null,
   error: null,
+  resolution: null,
+  cachedFrom: null,
   expiresAt: new Date(NOW_MS + 720_000).toISOString(),
   createdAt: ago(30),
   updatedAt: ago(30),

@@ -1,6 +1,7 @@
 import type { Model, PolicyDocument, PostedMessage, Session, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
-import type { Caller, Clock } from '../gate/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Caller } from '../gate/index.ts'
 import type { Store } from '../store/index.ts'
 import { advance } from './advance.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'

@@ -21,7 +21,7 @@ export interface Deltas {
 export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, apiName: (name: string) => string): Deltas {
   const sessionId = run.session_id
   let pending: NewEvent[] = []
-  let timer: NodeJS.Timeout | undefined
+  let stopWaiting: (() => void) | undefined
   let isWriting = false
   let isClosed = false
 
@@ -33,11 +33,11 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
       pending.push(event)
     }
     // Not at once: an answer that comes whole needs no write of its own.
-    if (!isWriting && timer === undefined) timer = setTimeout(write, 0)
+    if (!isWriting && stopWaiting === undefined) stopWaiting = parts.clock.after(0, write)
   }
 
   async function write(): Promise<void> {
-    timer = undefined
+    stopWaiting = undefined
     if (isClosed || pending.length === 0) return
     const batch = pending
     pending = []
@@ -56,7 +56,7 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
       parts.log.warn({ sessionId, messageId, error }, 'delta.lost')
     }
     isWriting = false
-    if (!isClosed && pending.length > 0) timer = setTimeout(write, MIN_INTERVAL_MS)
+    if (!isClosed && pending.length > 0) stopWaiting = parts.clock.after(MIN_INTERVAL_MS, write)
   }
 
   return {
@@ -65,7 +65,7 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
     toolCallStart: (id, name) => push({ type: 'tool_call_start', data: { toolCall: { id, name: apiName(name) } } }),
     close: () => {
       isClosed = true
-      clearTimeout(timer)
+      stopWaiting?.()
       const unsaid = pending
       pending = []
       return unsaid

@@ -7,11 +7,6 @@ export interface Caller {
   once?: OnceKey
 }
 
-/** What every part of the engine takes from outside: time and randomness. */
-export interface Clock {
-  nowMs(): number
-}
-
 const SEES_ALL = ['admin', 'approver', 'viewer']
 
 /** Persons with a role see everything; agents and services see what they asked for themselves. */

@@ -1,4 +1,4 @@
-export { type Caller, type Clock, mayDecide, requireVisible, requireWriter, seesAll } from './caller.ts'
+export { type Caller, mayDecide, requireVisible, requireWriter, seesAll } from './caller.ts'
 export { decideInSession, STOPPED, stopRun } from './decide.ts'
 export { createGate, type Gate, type GateParts } from './gate.ts'
 export { type PreparedAction, prepareAction } from './prepare.ts'

@@ -58,6 +58,8 @@ export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
     ...(row.result === null ? {} : { result: JSON.parse(row.result) }),
     resultUrl: row.result_url,
     error: parsed(row.error),
+    resolution: parsed(row.resolution),
+    cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -21,6 +21,7 @@ export interface SessionRow {
   status: SessionStatus
   owner_id: string
   approve_all_by: string | null
+  archived_at: number | null
   last_seq: number
   last_run: number
   created_at: number
@@ -36,6 +37,7 @@ export interface RunRow {
   input_tokens: number
   cached_input_tokens: number
   output_tokens: number
+  held: number
   created_at: number
   updated_at: number
 }
@@ -87,6 +89,11 @@ export interface ActionRow {
   attempt: number
   epoch: number
   told: number
+  runner: string | null
+  due_at: number | null
+  resolution: string | null
+  cached_from: string | null
+  reusable_until: number | null
   idempotency_key: string
   result: string | null
   result_url: string | null

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller, Clock } from '../../gate/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Caller } from '../../gate/index.ts'
 import type { CookieSigner } from './cookie.ts'
 import type { Directory } from './directory.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
-import type { Clock } from '../../gate/index.ts'
+import type { Clock } from '../../clock.ts'
 import { doOnce, newId, type OnceKey, principals, type Store } from '../../store/index.ts'
 import { openSecret } from './secret.ts'
 
