@@ -2,7 +2,9 @@ import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchBytes } from './bytes.ts'
 import { benchCycles, benchLongSession } from './cycles.ts'
+import { openSqliteForBench } from './database.ts'
 import { benchReady } from './ready.ts'
+import { benchWaiting } from './waiting.ts'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
 const scale = values.quick ? 0.1 : 1
@@ -14,6 +16,8 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   cyclesAt32: () => benchCycles(32, n(16_000)),
   longSession: () => benchLongSession(values.quick ? 3 : 12),
   bytes: () => benchBytes(n(1_000)),
+  waiting1k: () => benchWaiting(openSqliteForBench, 1_000, n(1_000)),
+  waiting1M: () => benchWaiting(openSqliteForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),
   ready: () => benchReady(values.quick ? 2 : 7),
 }
 

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** A database for a server process of a benchmark. */
+export interface BenchDatabase {
+  /** What the server is started with. */
+  flags: string[]
+  run(sql: string): Promise<void>
+  columnsOf(table: string): Promise<string[]>
+  /** A table of the numbers from 1 to `count`, in a column `i` of `n`. */
+  numbers(count: number): string
+  /** An expression: column `i` with leading zeros. */
+  readonly padded: string
+  close(): Promise<void>
+}
+
+export async function openSqliteForBench(folder: string): Promise<BenchDatabase> {
+  const dataDir = join(folder, 'data')
+  const use = <T>(work: (db: DatabaseSync) => T): T => {
+    const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
+    try {
+      return work(db)
+    } finally {
+      db.close()
+    }
+  }
+  return {
+    flags: ['--data', dataDir],
+    run: async (sql) => use((db) => db.exec(sql)),
+    columnsOf: async (table) =>
+      use((db) =>
+        db
+          .prepare(`select * from ${table} limit 0`)
+          .columns()
+          .map(({ name }) => name),
+      ),
+    numbers: (count) => `(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select i from n) as n`,
+    padded: `printf('%026d', i)`,
+    close: async () => {},
+  }
+}
+
+/** Puts `count` copies of a waiting action into the database of a server that is stopped: one by one through the API would take an hour. */
+export async function copyActions(database: BenchDatabase, actionId: string, count: number): Promise<void> {
+  const columns = await database.columnsOf('action')
+  const values = columns.map((column) => {
+    if (column === 'id') return `'act_' || ${database.padded}`
+    return column === 'idempotency_key' ? `'act_' || ${database.padded} || '.1'` : column
+  })
+  await database.run(
+    `insert into action (${columns.join(', ')}) select ${values.join(', ')} from ${database.numbers(count)}, action where id = '${actionId}'`,
+  )
+  await database.run('analyze')
+}
