@@ -1,0 +1,62 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Row, type Tx } from './query.ts'
+
+interface Prepared extends PreparedQuery {
+  statement: StatementSync
+  columns: readonly string[]
+}
+
+const NO_ROWS: Row[] = []
+
+/** Statements belong to their connection and are prepared once for it, whoever asks. */
+const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
+
+/** What runs one query of a transaction on a connection. */
+export function queryRunner(db: DatabaseSync): (query: BoundQuery) => Row[] {
+  const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
+  ofConnection.set(db, prepared)
+
+  return (query) => {
+    let use = prepared.get(query.definition)
+    if (!use) {
+      const compiled = prepareForSqlite(query)
+      const statement = db.prepare(compiled.sql)
+      // Rows as lists, made into objects here: node:sqlite's own row objects are dictionaries, slow to make and slower to read.
+      statement.setReturnArrays(true)
+      use = { ...compiled, statement, columns: statement.columns().map((column) => column.name) }
+      prepared.set(query.definition, use)
+    }
+    const values: Bindable[] = use.bind(query.values)
+    if (query.want === 'change') {
+      const { changes, lastInsertRowid } = use.statement.run(...values)
+      return [{ changes: Number(changes), lastId: Number(lastInsertRowid) }]
+    }
+    const { columns } = use
+    if (query.want === 'rows') return use.statement.all(...values).map((list) => toRow(columns, list))
+    const list = use.statement.get(...values)
+    return list === undefined ? NO_ROWS : [toRow(columns, list)]
+  }
+}
+
+/** Runs a transaction's queries one after another, without a pause. */
+export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[]): T {
+  let next = tx.next([])
+  while (!next.done) {
+    let rows: Row[]
+    try {
+      rows = runQuery(next.value)
+    } catch (error) {
+      next = tx.throw(error)
+      continue
+    }
+    next = tx.next(rows)
+  }
+  return next.value
+}
+
+function toRow(columns: readonly string[], list: unknown): Row {
+  const values = list as unknown[]
+  const row: Row = {}
+  for (const [i, column] of columns.entries()) row[column] = values[i]
+  return row
+}
