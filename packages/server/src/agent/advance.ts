@@ -1,4 +1,5 @@
 import { writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import { actions, messages, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { startRun } from './run.ts'
@@ -16,6 +17,7 @@ export async function advance(parts: AgentParts, state: AgentState, sessionId: s
     const next = await parts.store.read(() => nextThing(sessionId))
     if (next.do === 'nothing') return
     if (next.do === 'start_run') {
+      reach('run.before_start')
       await parts.store.transact(function* (outbox) {
         const now = parts.clock.nowMs()
         // Asked again inside the transaction: since the read, the queue may have been taken.
@@ -24,6 +26,7 @@ export async function advance(parts: AgentParts, state: AgentState, sessionId: s
         yield* startRun(outbox, writer, now)
         yield* writer.finish()
       })
+      reach('run.after_start')
     } else if (!(await takeStep(parts, state, next.session, next.run))) return
   }
 }

@@ -1,5 +1,6 @@
 import { assert, CountersignError, type Session } from '@countersign/core'
 import { type Caller, decideInSession, type SessionWriter, STOPPED, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { findVisibleSession } from './session.ts'
@@ -52,6 +53,7 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
       yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)
+      reach('approve.storing')
       yield* writer.finish()
       const row = yield* sessions.findSession.first({ id: sessionId })
       assert(row, 'the session is still there')

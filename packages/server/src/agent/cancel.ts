@@ -1,5 +1,6 @@
 import { assert, type Session } from '@countersign/core'
 import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import { doOnce, messages, sessions } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { addNote, findVisibleSession } from './session.ts'
@@ -11,6 +12,7 @@ import { addNote, findVisibleSession } from './session.ts'
 export async function cancelSession(parts: AgentParts, state: AgentState, sessionId: string, caller: Caller): Promise<Session> {
   const now = parts.clock.nowMs()
   let stopped: string | undefined
+  reach('cancel.before_store')
   const session = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
@@ -23,6 +25,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
         // Before the run's last event: who follows a queued message learns from this which run that is.
         for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message, run.id)
         yield* stopRun(outbox, writer, run.id, reason, now)
+        reach('cancel.storing')
         stopped = run.id
         writer.row.approve_all_by = null
         yield* writer.finish()
@@ -32,6 +35,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
       return yield* viewSession(row)
     }),
   )
+  reach('cancel.after_store')
   // Only the call of the run that was stopped here: by now another message may have begun the next run.
   if (stopped !== undefined) state.modelCalls.get(stopped)?.abort()
   return session

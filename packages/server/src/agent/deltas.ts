@@ -1,5 +1,6 @@
 import type { NewEvent } from '@countersign/core'
 import { writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import { type RunRow, sessions } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 
@@ -42,6 +43,7 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
     const batch = pending
     pending = []
     isWriting = true
+    reach('delta.before_store')
     try {
       await parts.store.transact(function* (outbox) {
         // A run that was stopped meanwhile has said its last word; what came after it would stay half said for good.
@@ -51,6 +53,7 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
         for (const event of batch) writer.event(event)
         yield* writer.save(messageId)
       })
+      reach('delta.after_store')
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.
       parts.log.warn({ sessionId, messageId, error }, 'delta.lost')

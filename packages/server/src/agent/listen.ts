@@ -1,4 +1,5 @@
 import type { Model, ModelRequest, Usage } from '@countersign/core'
+import { reach } from '../points.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
 
@@ -31,6 +32,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
   let started = 0
   try {
     for await (const event of model.stream(request)) {
+      reach('step.hearing')
       if (event.type === 'text') {
         heard.text += event.delta
         deltas.text(event.delta)

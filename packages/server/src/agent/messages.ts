@@ -1,5 +1,6 @@
 import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
 import { type Caller, mayDecide, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import { actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll } from './approve.ts'
@@ -20,7 +21,7 @@ export async function createSession(
     throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...parts.agents.keys()].join(', ')}`)
   }
   const now = parts.clock.nowMs()
-  return parts.store.transact(() =>
+  const session = await parts.store.transact(() =>
     doOnce(caller.once, now, function* () {
       const id = newId('ses', now)
       yield* sessions.insertSession.run({ id, agent, title: input.title ?? '', owner_id: caller.principal.id, now })
@@ -29,6 +30,8 @@ export async function createSession(
       return yield* viewSession(row)
     }),
   )
+  reach('session.after_store')
+  return session
 }
 
 /**
@@ -36,9 +39,14 @@ export async function createSession(
  * one is under way.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export const postMessage = (parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> => {
+export async function postMessage(parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> {
   const now = parts.clock.nowMs()
-  return parts.store.transact((outbox) => doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, now)))
+  reach('message.before_store')
+  const posted = await parts.store.transact((outbox) =>
+    doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, now)),
+  )
+  reach('message.after_store')
+  return posted
 }
 
 function* takeMessage(
@@ -76,6 +84,7 @@ function* takeMessage(
       posted = { messageId: yield* addUserMessage(writer, content, { runId }, now), runId }
     }
   }
+  reach('message.storing')
   yield* writer.finish()
   return posted
 }

@@ -1,6 +1,7 @@
 import { isSettled, type NewEvent, type ToolCall, type Usage } from '@countersign/core'
 import { insertPrepared, type SessionWriter, viewAction, writeSession } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
+import { reach } from '../points.ts'
 import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
@@ -29,8 +30,12 @@ interface StepResult extends StepOf {
  * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
  * Nothing is stored when another loop made this step or the run has ended meanwhile.
  */
-export const finishStep = (parts: AgentParts, step: StepResult): Promise<boolean> =>
-  parts.store.transact((outbox) => storeStep(outbox, step, parts.clock.nowMs()))
+export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean> {
+  reach('step.before_store')
+  const isAnswered = await parts.store.transact((outbox) => storeStep(outbox, step, parts.clock.nowMs()))
+  reach('step.after_store')
+  return isAnswered
+}
 
 function* storeStep(outbox: Outbox, step: StepResult, now: number): Tx<boolean> {
   const { run, messageId, heard, calls } = step
@@ -48,6 +53,7 @@ function* storeStep(outbox: Outbox, step: StepResult, now: number): Tx<boolean> 
     yield* startQueuedRun(outbox, writer, now)
   } else {
     const rows = yield* insertCalls(outbox, writer, step, now)
+    reach('step.storing')
     yield* askPeople(writer, run.id, rows, now)
     isAnswered = rows.every((row) => isSettled(row.state))
   }
@@ -141,9 +147,10 @@ interface Failure extends StepOf {
 export async function failRun(parts: AgentParts, { session, run, messageId, text, code, error }: Failure): Promise<false> {
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
-  return parts.store.transact(function* (outbox) {
+  reach('run.before_fail')
+  await parts.store.transact(function* (outbox) {
     const ended = yield* sessions.endRun.change({ session_id: session.id, id: run.id, state: 'failed', now })
-    if (!ended) return false as const
+    if (!ended) return
     const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
@@ -151,6 +158,7 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
     writer.event({ type: 'error', data: { code, error, runId: run.id } })
     yield* startQueuedRun(outbox, writer, now)
     yield* writer.finish()
-    return false as const
   })
+  reach('run.after_fail')
+  return false
 }

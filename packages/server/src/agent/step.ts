@@ -1,3 +1,4 @@
+import { reach } from '../points.ts'
 import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
@@ -35,6 +36,7 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   const deltas = openDeltas(parts, run, messageId, (name) => findTool(agent, name)?.name ?? name)
   try {
     const history = await state.histories.read(parts.store, session.id, agent)
+    reach('step.before_model')
     const heard = await listenToModel(
       agent.model,
       { instructions: instructionsOf(agent), messages: history.messages, tools: agent.tools.map(asModelTool), signal: call.signal },
@@ -43,6 +45,7 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) return false
+    reach('step.after_model')
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
     const prepared = await prepareCalls(parts, agent, heard.calls)
     return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, unsaid: deltas.close() })
