@@ -35,7 +35,7 @@ const LABEL_CHARS = 48
  */
 export function ApprovalCard(props: ApprovalCardProps) {
   const { action, me, now = Date.now, connection = 'live', onRetry, agentSays = action.agentSays ?? '', runHref, headingLevel = 3 } = props
-  const { shortcuts = true, offerStop = false } = props
+  const { shortcuts = true, offerStop = false, onVerify, onResolve, onCarryOut } = props
   const Heading = `h${headingLevel}` as const
   const id = useId()
   const card = useRef<HTMLElement>(null)
@@ -50,6 +50,9 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const waiting = action.state === 'proposed'
   const refusal = waiting ? whyNot(action, me) : null
   const deciding = waiting && refusal === null
+  // Votes do not matter here: who decided may also find out what came of it.
+  const mayAct = whyNot({ ...action, votes: [] }, me) === null
+  const toCarryOut = action.state === 'approved' && action.executor === 'client' && onCarryOut !== undefined && mayAct
   const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal}`)
   const busy = step === 'sending' || step === 'sent'
   const paused = connection === 'live' ? null : PAUSED_WORDS[connection]
@@ -132,7 +135,9 @@ export function ApprovalCard(props: ApprovalCardProps) {
             nowMs={nowMs}
             rowRef={row}
             resting={resting}
-            onRetry={onRetry && me?.kind === 'person' ? retry : undefined}
+            onRetry={onRetry && mayAct ? retry : undefined}
+            onVerify={onVerify && mayAct ? () => canAct() && void decision.verify() : undefined}
+            onResolve={onResolve && mayAct ? (outcome, note) => canAct() && void decision.resolve(outcome, note) : undefined}
             onFocusLost={focusCard}
           >
             {evidence}
@@ -141,6 +146,13 @@ export function ApprovalCard(props: ApprovalCardProps) {
           evidence
         )}
         {waiting || settled ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
+        {toCarryOut ? (
+          <div ref={row} className="cs-buttons">
+            <button type="button" className="cs-button" aria-disabled={resting} onClick={() => canAct() && void decision.carryOut()}>
+              Carry out here
+            </button>
+          </div>
+        ) : null}
         {refusal === null ? null : <p className="cs-readonly">{showInvisible(refusal)}</p>}
         {deciding && paused !== null ? <p className="cs-paused">{paused}</p> : null}
         {deciding && blocked ? <p className="cs-paused">{HIDDEN_WORDS}</p> : null}

@@ -1,6 +1,8 @@
 import type { Action, ConnectionState, Principal } from '@countersign/client'
 
 export type Verdict = 'approve' | 'decline'
+/** What a person found out about an action of unknown outcome. */
+export type Outcome = 'succeeded' | 'failed'
 
 /** What a decision carries: what the person saw (`revision`, `digest`), and what they said. */
 export type DecisionDetails = { revision: number; digest: string; reason?: string; stop?: boolean }
@@ -20,6 +22,12 @@ export type ApprovalCardProps = {
   onDecide: (verdict: Verdict, details: DecisionDetails) => Promise<unknown>
   /** Sends a failed action again; without it the card offers no Retry. */
   onRetry?: () => Promise<unknown>
+  /** Asks the tool what became of an unknown outcome; offered where the tool can tell. */
+  onVerify?: () => Promise<unknown>
+  /** Settles an unknown outcome with what a person found; without it the card only shows it. */
+  onResolve?: (outcome: Outcome, note: string) => Promise<unknown>
+  /** Carries out an approved action of executor `client` from this page; without it the card only says that a client has to. */
+  onCarryOut?: () => Promise<unknown>
   /** What the agent says about this action: boxed, as plain text, marked as not verified. Default `action.agentSays`. */
   agentSays?: string
   /** Link to the run or session that asked. */

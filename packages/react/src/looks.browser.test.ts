@@ -35,7 +35,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
   test(`every state is legible and without axe violations: ${look}`, async () => {
     page = await cards.open(options)
     for (const [name, action] of Object.entries(ACTION_PER_STATE)) {
-      await show(page, { action, agentSays: SAYS, runHref: '/runs/1', withRetry: true })
+      await show(page, { action, agentSays: SAYS, runHref: '/runs/1', withRetry: true, withOutcomes: true })
       await page.locator(`[data-state=${action.state}]`).waitFor()
       if (action.state === 'proposed') await untilReady(page)
       await card().screenshot({ path: join(folder, `${look}-${name}.png`) })

@@ -14,7 +14,7 @@ export function isSafeLink(url: string): boolean {
 
 /** What became of an action, in one line; empty while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
-  const { state, updatedAt, votes, error, attempt } = action
+  const { state, updatedAt, votes, error, attempt, executor } = action
   const at = clockText(updatedAt, nowMs)
   const message = error === null ? '' : showInvisible(error.message)
   const tries = attempt > 1 ? `attempt ${attempt}` : ''
@@ -22,9 +22,9 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'proposed':
       return ''
     case 'approved':
-      return joined(`Approved ${approvedBy(action)}`.trimEnd(), 'starting')
+      return joined(`Approved ${approvedBy(action)}`.trimEnd(), executor === 'client' ? 'to be carried out by a browser' : 'starting')
     case 'executing':
-      return joined(`Running for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
+      return joined(`Running ${executor === 'client' ? 'in a browser ' : ''}for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
     case 'succeeded': {
       const decided = votes.at(-1)?.at
       const took = decided === undefined ? '' : `took ${spanText(Date.parse(updatedAt) - Date.parse(decided))}`

@@ -21,6 +21,11 @@ export const CHANGED = 'This changed while you looked. Review it again.'
 
 /** "Already approved by Ada 8 s ago." */
 function alreadyText(action: Action, nowMs: number): string {
+  const { resolution } = action
+  if (resolution !== null) {
+    const outcome = resolution.outcome === 'succeeded' ? 'done' : 'not done'
+    return `Already marked ${outcome} by ${showInvisible(resolution.by.name)} ${spanText(nowMs - Date.parse(resolution.at))} ago.`
+  }
   const vote = action.votes.at(-1)
   const since = `${spanText(nowMs - Date.parse(vote?.at ?? action.updatedAt))} ago`
   if (action.state === 'declined') return `${['Already declined', declinedBy(action), since].filter(Boolean).join(' ')}.`

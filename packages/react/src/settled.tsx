@@ -1,7 +1,10 @@
 import type { Action } from '@countersign/client'
 import type { ReactNode, RefObject } from 'react'
+import type { Outcome } from './card-props.ts'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, outcomeText } from './outcome.ts'
+import { ResolveRow } from './resolve-row.tsx'
+import { showInvisible } from './show-invisible.ts'
 import { ActionFacts } from './status-bar.tsx'
 import { useKeepFocus } from './use-keep-focus.ts'
 
@@ -11,13 +14,15 @@ type SettledProps = {
   rowRef: RefObject<HTMLDivElement | null>
   resting: boolean
   onRetry: (() => void) | undefined
+  onVerify: (() => void) | undefined
+  onResolve: ((outcome: Outcome, note: string) => void) | undefined
   onFocusLost: () => void
   /** The evidence, behind a disclosure now. */
   children: ReactNode
 }
 
 /** What became of an action, in one line; everything that was judged stays one click away. */
-export function Settled({ action, nowMs, rowRef, resting, onRetry, onFocusLost, children }: SettledProps) {
+export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onResolve, onFocusLost, children }: SettledProps) {
   useKeepFocus(rowRef, onFocusLost)
   const { state, result, resultUrl } = action
   return (
@@ -37,6 +42,15 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onFocusLost, 
           </button>
         ) : null}
       </div>
+      {state === 'outcome_unknown' && onResolve ? (
+        <ResolveRow
+          resting={resting}
+          onVerify={action.error?.retryable ? onVerify : undefined}
+          onResolve={onResolve}
+          onClose={onFocusLost}
+        />
+      ) : null}
+      <Resolved action={action} />
       <details className="cs-details">
         <summary>Details</summary>
         <p className="cs-bar">
@@ -50,5 +64,16 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onFocusLost, 
         )}
       </details>
     </>
+  )
+}
+
+/** Who said what came of an unknown outcome, and how they know. */
+function Resolved({ action: { resolution } }: { action: Action }) {
+  if (resolution === null) return null
+  return (
+    <p className="cs-note" dir="auto">
+      {showInvisible(resolution.by.name)} looked: {resolution.outcome === 'succeeded' ? 'it was done' : 'it was not done'}. “
+      {showInvisible(resolution.note)}”
+    </p>
   )
 }

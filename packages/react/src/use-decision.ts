@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { ApprovalCardProps, Verdict } from './card-props.ts'
+import type { ApprovalCardProps, Outcome, Verdict } from './card-props.ts'
 import { CHANGED, sayError } from './say-error.ts'
 
 /** Where a person stands with a card. `sent`: the server took the decision and the card waits to see it in the action itself. */
@@ -13,12 +13,16 @@ export type Decision = {
   setNotice: (notice: string) => void
   send: (verdict: Verdict, extra?: { reason?: string; stop?: boolean }) => Promise<void>
   retry: () => Promise<void>
+  verify: () => Promise<void>
+  resolve: (outcome: Outcome, note: string) => Promise<void>
+  carryOut: () => Promise<void>
 }
 
 const ARMED_MS = 3_000
 
 /** Sends decisions about `action`, one at a time, and says what became of them. */
-export function useDecision({ action, onDecide, onRetry, now = Date.now }: ApprovalCardProps): Decision {
+export function useDecision(props: ApprovalCardProps): Decision {
+  const { action, onDecide, onRetry, onVerify, onResolve, onCarryOut, now = Date.now } = props
   const [step, setStep] = useState<Step>('idle')
   const [notice, setNotice] = useState('')
   const busy = useRef(false)
@@ -70,6 +74,15 @@ export function useDecision({ action, onDecide, onRetry, now = Date.now }: Appro
     (verdict, extra) => run(() => onDecide(verdict, { revision, digest, ...extra })),
     [run, onDecide, revision, digest],
   )
-  const retry = useCallback(() => run(async () => onRetry?.()), [run, onRetry])
-  return { step, setStep, notice, setNotice, send, retry }
+  return {
+    step,
+    setStep,
+    notice,
+    setNotice,
+    send,
+    retry: () => run(async () => onRetry?.()),
+    verify: () => run(async () => onVerify?.()),
+    resolve: (outcome, note) => run(async () => onResolve?.(outcome, note)),
+    carryOut: () => run(async () => onCarryOut?.()),
+  }
 }

@@ -62,6 +62,7 @@ export const ACTION_PER_STATE: Readonly<Record<string, Action>> = {
   }),
   'proposed-unknown-target': sampleAction({ preview: null, previewError: 'The shop did not answer within 5 s.', previewedAt: null }),
   approved: sampleAction({ ...approved, state: 'approved' }),
+  'approved-client': sampleAction({ ...approved, state: 'approved', executor: 'client' }),
   executing: sampleAction({ ...approved, state: 'executing', attempt: 2, updatedAt: ago(12) }),
   succeeded: sampleAction({
     ...approved,

@@ -1,11 +1,20 @@
 import type { Action } from '@countersign/client'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApprovalCard, type ApprovalCardProps, CardAnnouncer, type DecisionDetails, type Verdict } from '../index.ts'
+import { ApprovalCard, type ApprovalCardProps, CardAnnouncer, type DecisionDetails, type Outcome, type Verdict } from '../index.ts'
 import '../card.css'
 
-export type Shown = Omit<ApprovalCardProps, 'now' | 'onDecide' | 'onRetry'> & { withRetry?: boolean }
-export type Call = { actionId: string; verdict: Verdict | 'retry'; details?: DecisionDetails }
+export type Shown = Omit<ApprovalCardProps, 'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut'> & {
+  withRetry?: boolean
+  /** With the calls behind an unknown outcome and a client's execution. */
+  withOutcomes?: boolean
+}
+export type Call = {
+  actionId: string
+  verdict: Verdict | 'retry' | 'verify' | 'carry out' | Outcome
+  details?: DecisionDetails
+  note?: string
+}
 /** How the page's stand-in for the server answers: takes it, keeps it waiting, or refuses with this. */
 export type Reply = { kind: 'take' } | { kind: 'hang' } | { kind: 'refuse'; error: { code: string; message: string; action?: Action } }
 
@@ -40,7 +49,7 @@ function App({ nowMs }: { nowMs: number }) {
       <h1>Cards</h1>
       <div style={{ height: abovePx }} />
       <div className="list" style={{ display: 'grid', gap: 16 }}>
-        {cards.map(({ withRetry, ...card }) => (
+        {cards.map(({ withRetry, withOutcomes, ...card }) => (
           <ApprovalCard
             key={card.action.id}
             {...card}
@@ -48,6 +57,13 @@ function App({ nowMs }: { nowMs: number }) {
             now={() => nowMs}
             onDecide={(verdict, details) => answer({ actionId: card.action.id, verdict, details })}
             onRetry={withRetry ? () => answer({ actionId: card.action.id, verdict: 'retry' }) : undefined}
+            {...(withOutcomes
+              ? {
+                  onVerify: () => answer({ actionId: card.action.id, verdict: 'verify' }),
+                  onResolve: (outcome: Outcome, note: string) => answer({ actionId: card.action.id, verdict: outcome, note }),
+                  onCarryOut: () => answer({ actionId: card.action.id, verdict: 'carry out' }),
+                }
+              : {})}
           />
         ))}
       </div>

@@ -1,0 +1,82 @@
+import type { Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ACTION_PER_STATE, ADA, ago, SAM, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, show, startCardBrowser } from './testing/browser.ts'
+
+let cards: CardBrowser
+let page: Page
+beforeAll(async () => {
+  cards = await startCardBrowser()
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+const unknown = (retryable: boolean) =>
+  sampleAction({
+    ...ACTION_PER_STATE.outcome_unknown,
+    error: { kind: 'ambiguous', message: 'The shop did not answer within 15 s. Whether it acted is not known.', retryable },
+  })
+const calls = () => page.evaluate(() => window.cardPage.calls)
+const card = () => page.getByTestId('approval-card')
+const button = (name: string) => card().getByRole('button', { name, exact: true })
+const ready = () => card().locator('.cs-button[aria-disabled=false]').first().waitFor()
+
+test('an unknown outcome offers no Retry; "Mark not done" asks for a note and sends it', async () => {
+  page = await cards.open()
+  const action = unknown(false)
+  await show(page, { action, withRetry: true, withOutcomes: true })
+  await ready()
+  expect(await card().getByRole('button').allTextContents()).toEqual(['Mark done', 'Mark not done'])
+  await button('Mark not done').click()
+  await page.getByLabel(/^What did you see/).waitFor()
+  await button('Mark not done').click()
+  expect(await card().getByRole('alert').textContent()).toMatch(/^Say how you know/)
+  expect(await calls()).toEqual([])
+  await page.getByLabel(/^What did you see/).fill('  The order is still pending.  ')
+  await button('Mark not done').click()
+  expect(await calls()).toEqual([{ actionId: action.id, verdict: 'failed', note: 'The order is still pending.' }])
+})
+
+test('"Mark done" can be sent from the keyboard, and Escape leaves the form with the focus on the card', async () => {
+  page = await cards.open()
+  await show(page, { action: unknown(false), withOutcomes: true })
+  await ready()
+  await button('Mark done').click()
+  await page.keyboard.type('seen')
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe('cs-card')
+  await button('Mark done').click()
+  await page.keyboard.type('seen in the shop')
+  await page.keyboard.press('Control+Enter')
+  expect(await calls()).toMatchObject([{ verdict: 'succeeded', note: 'seen in the shop' }])
+})
+
+test('where the tool can find out, "Check again" asks it', async () => {
+  page = await cards.open()
+  await show(page, { action: unknown(true), withOutcomes: true })
+  await ready()
+  await button('Check again').click()
+  expect((await calls()).map((call) => call.verdict)).toEqual(['verify'])
+})
+
+test('who may not decide sees the unknown outcome and none of its buttons', async () => {
+  page = await cards.open()
+  await show(page, { action: unknown(true), withOutcomes: true, me: { ...SAM, roles: ['viewer'] } })
+  await card().waitFor()
+  expect(await card().getByRole('button').count()).toBe(0)
+})
+
+test('a resolved action says who looked and what they saw', async () => {
+  page = await cards.open()
+  const resolution = { by: ADA, outcome: 'succeeded' as const, note: 'It is in the ledger.', at: ago(5) }
+  await show(page, { action: sampleAction({ ...ACTION_PER_STATE.succeeded, resolution }) })
+  await expect.poll(() => card().textContent()).toContain('Ada looked: it was done. “It is in the ledger.”')
+})
+
+test('an approved action of a client is carried out from the page, once', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction({ ...ACTION_PER_STATE['approved-client'] }), withOutcomes: true })
+  await ready()
+  await button('Carry out here').dblclick()
+  expect((await calls()).map((call) => call.verdict)).toEqual(['carry out'])
+})
