@@ -1,4 +1,5 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
+import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
@@ -16,9 +17,14 @@ export const STOPPED = 'The run was stopped because an action was declined'
  * @throws CountersignError `not_found`; `forbidden` for who may not decide; `revision_mismatch` when the decision names another revision or
  * digest; `already_decided` with the current action when someone or something else was first.
  */
-export const decide = (parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> => {
+export async function decide(parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> {
   const nowMs = parts.clock.nowMs()
-  return parts.store.transact((outbox) => doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)))
+  reach('decide.before_store')
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)),
+  )
+  reach('decide.after_store')
+  return action
 }
 
 function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
@@ -88,6 +94,7 @@ function* decideRow(
     const current = yield* actions.findAction.first({ id: row.id })
     return { row: yield* answerLate(current ?? row, body, principal.id) }
   }
+  reach('decide.storing')
   const moved: ActionRow = { ...row, state: to, updated_at: nowMs }
   const reason = body.reason?.trim() || undefined
   yield* actions.insertVote.run({

@@ -1,4 +1,5 @@
 import { type Action, CountersignError, type JsonObject } from '@countersign/core'
+import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { storeEvent } from './events.ts'
@@ -116,7 +117,8 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const nowMs = parts.clock.nowMs()
   const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy: parts.policy, nowMs })
-  return parts.store.transact((outbox) =>
+  reach('propose.before_store')
+  const proposed = await parts.store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
       const row = yield* insertPrepared(outbox, {
         prepared,
@@ -127,9 +129,12 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
         approvedAllBy: null,
         nowMs,
       })
+      reach('propose.storing')
       const proposal = yield* viewAction(row)
       yield* storeEvent(outbox, { type: 'action_proposed', data: { proposal } }, nowMs)
       return proposal
     }),
   )
+  reach('propose.after_store')
+  return proposed
 }

@@ -12,6 +12,7 @@ import type { AgentLoop, AgentParts } from '../agent/index.ts'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import { reach } from '../points.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
@@ -74,9 +75,13 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.setErrorHandler(handleError)
   acceptStrictJson(app)
   await app.register(fastifyCookie)
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', async (request, reply) => {
+    if (request.method === 'POST') reach('http.before_answer')
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
+  app.addHook('onResponse', async (request) => {
+    if (request.method === 'POST') reach('http.after_answer')
   })
   await docsRoutes(app)
   authenticate(app, parts)
