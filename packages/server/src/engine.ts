@@ -2,9 +2,9 @@ import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { createDispatch, createEventHub, type EventHub } from './dispatch/index.ts'
+import { createDispatch, createEventHub, type Dispatch, type EventHub } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
-import { openSqlite, principals, type Store, sessions } from './store/index.ts'
+import { type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
@@ -38,16 +38,30 @@ export interface Engine {
  * Opens the engine on its data and takes up whatever an earlier process left.
  * @throws Error when the database cannot be opened (newer version, in use, SQLite too old).
  */
-export async function openEngine({ dataDir, agents, tools, policy, log, clock = systemClock }: EngineOptions): Promise<Engine> {
+export async function openEngine({ dataDir, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
   const hub = createEventHub()
-  const dispatch = createDispatch(log)
-  const store = openSqlite({
-    dataDir,
-    onCommitted: (outbox) => {
-      if (outbox.events.length > 0) hub.publish(outbox.events)
-      if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
-    },
-  })
+  const dispatch = createDispatch(options.log)
+  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch) })
+  return startEngine({ ...options, clock, store, hub, dispatch })
+}
+
+/** What becomes of a commit in the process that made it. */
+export const handOut = (hub: EventHub, dispatch: Dispatch) => (outbox: Outbox) => {
+  if (outbox.events.length > 0) hub.publish(outbox.events)
+  if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+}
+
+/** The same on a store that is open already, by a clock and a dispatch of the caller's: a simulation has its own. */
+export async function startEngine({
+  store,
+  hub,
+  dispatch,
+  agents,
+  tools,
+  policy,
+  log,
+  clock,
+}: Omit<EngineOptions, 'dataDir'> & { store: Store; hub: EventHub; dispatch: Dispatch; clock: Clock }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const gate = createGate({
     store,

@@ -6,6 +6,13 @@ const BYTES_PER_ID = 16
 // Asking the system for each id cost 80 µs of a gated cycle; 256 ids are drawn at a time.
 const pool = new Uint8Array(256 * BYTES_PER_ID)
 let used = pool.length
+let fill: (bytes: Uint8Array) => void = randomFillSync
+
+/** Draws the ids from now on from `source`, for a simulation that is to happen again exactly. */
+export function drawIdsFrom(source: (bytes: Uint8Array) => void): void {
+  fill = source
+  used = pool.length
+}
 
 /**
  * A fresh id of its kind; see {@link makeId}.
@@ -13,7 +20,7 @@ let used = pool.length
  */
 export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
   if (used === pool.length) {
-    randomFillSync(pool)
+    fill(pool)
     used = 0
   }
   used += BYTES_PER_ID
