@@ -37,6 +37,20 @@ describe('deny beats ask beats allow', () => {
     expect(evaluatePolicy({ default: 'ask', rules }, subject)).toEqual({ verdict: 'deny', rule: 'first' })
   })
 
+  test('the first rule of the winning verdict says how long people may take, whatever the others say', () => {
+    const timed = (name: string, expires?: string, remind?: string) => ({ ...rule('ask', name), expires, remind })
+    const rules = [rule('allow'), timed('first', 'PT1H', 'PT1M'), timed('second', 'PT1S', 'PT1S')]
+    expect(evaluatePolicy({ default: 'ask', rules }, subject)).toEqual({
+      verdict: 'ask',
+      rule: 'first',
+      expiresMs: 3_600_000,
+      remindMs: 60_000,
+    })
+    const untimed = [timed('first'), timed('second', 'PT1S', 'PT1S')]
+    expect(evaluatePolicy({ default: 'ask', rules: untimed }, subject)).toEqual({ verdict: 'ask', rule: 'first' })
+    expect(evaluatePolicy({ default: 'ask', rules: [...rules, rule('deny')] }, subject)).toEqual({ verdict: 'deny', rule: 'deny' })
+  })
+
   test('a further rule never makes the verdict weaker than the rules before it', () => {
     const strength = (verdict: Verdict): number => verdicts.indexOf(verdict)
     fc.assert(
@@ -87,6 +101,10 @@ describe('a policy document', () => {
     ['an unknown verdict', { rules: [{ name: 'x', match: {}, verdict: 'maybe' }] }],
     ['a rule without a name', { rules: [{ match: {}, verdict: 'ask' }] }],
     ['an empty tool', { rules: [{ name: 'x', match: { tool: '' }, verdict: 'ask' }] }],
+    ['a time that is no duration', { rules: [{ ...rule('ask'), expires: '1 hour' }] }],
+    ['a reminder that is no duration', { rules: [{ ...rule('ask'), remind: 300 }] }],
+    ['a deadline for what nobody decides', { rules: [{ ...rule('allow'), expires: 'PT1H' }] }],
+    ['a reminder of what nobody decides', { rules: [{ ...rule('deny'), remind: 'PT1H' }] }],
   ])('%s is refused, never skipped', (_name, document) => expect(PolicyDocument.safeParse(document).success).toBe(false))
 
   test('an empty one asks for everything', () => expect(PolicyDocument.parse({})).toEqual({ default: 'ask', rules: [] }))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Effect } from '../ports/tool.ts'
+import { Duration, durationMs } from '../wire/duration.ts'
 
 export const Verdict = z.enum(['allow', 'ask', 'deny'])
 export type Verdict = z.infer<typeof Verdict>
@@ -10,7 +11,20 @@ const PolicyMatch = z.strictObject({
   agent: z.string().min(1).optional(),
 })
 
-const PolicyRule = z.strictObject({ name: z.string().min(1).max(200), match: PolicyMatch, verdict: Verdict })
+const PolicyRule = z
+  .strictObject({
+    name: z.string().min(1).max(200),
+    match: PolicyMatch,
+    verdict: Verdict,
+    /** How long people may take; unanswered, the action expires. Without it they may take as long as they like. */
+    expires: Duration.optional(),
+    /** When an unanswered action is called overdue, once; five minutes where nothing is said. Not before `expires`: never. */
+    remind: Duration.optional(),
+  })
+  .refine(
+    ({ verdict, expires, remind }) => verdict === 'ask' || (expires === undefined && remind === undefined),
+    'expires and remind are for rules whose verdict is ask: nobody waits for the others',
+  )
 
 /** The part of the policy document that this version evaluates. A key it does not know is refused when it is read, never skipped. */
 export const PolicyDocument = z.strictObject({
@@ -36,25 +50,34 @@ export interface PolicyResult {
   verdict: Verdict
   /** The first rule of the winning verdict, or `default`. */
   rule: string
+  /** What that rule says of how long people may take. */
+  expiresMs?: number | undefined
+  /** What that rule says of when they are reminded. */
+  remindMs?: number | undefined
 }
 
 const STRENGTH: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 }
 
 /**
- * Evaluates every rule: deny beats ask beats allow, the first rule of the winning verdict gives its name; no rule at all: the default.
+ * Evaluates every rule: deny beats ask beats allow, the first rule of the winning verdict gives its name and its times; no rule at all:
+ * the default.
  *
  * @example
  * evaluatePolicy(DEFAULT_POLICY, { tool: 'getOrders', group: 'shop', effect: 'read', agent: 'desk' })
  * // { verdict: 'allow', rule: 'reads run' }
  */
 export function evaluatePolicy(policy: PolicyDocument, subject: PolicySubject): PolicyResult {
-  let best: PolicyResult | undefined
+  let best: z.infer<typeof PolicyRule> | undefined
   for (const rule of policy.rules) {
     if (!matches(rule.match, subject)) continue
-    if (!best || STRENGTH[rule.verdict] > STRENGTH[best.verdict]) best = { verdict: rule.verdict, rule: rule.name }
+    if (!best || STRENGTH[rule.verdict] > STRENGTH[best.verdict]) best = rule
   }
-  return best ?? { verdict: policy.default, rule: 'default' }
+  if (!best) return { verdict: policy.default, rule: 'default' }
+  const { verdict, name, expires, remind } = best
+  return { verdict, rule: name, expiresMs: asMs(expires), remindMs: asMs(remind) }
 }
+
+const asMs = (duration: string | undefined) => (duration === undefined ? undefined : durationMs(duration))
 
 function matches(match: z.infer<typeof PolicyMatch>, subject: PolicySubject): boolean {
   if (match.effect !== undefined && match.effect !== subject.effect) return false

@@ -25,7 +25,9 @@ export interface PreparedAction {
   preview: PreviewField[] | null
   previewError: string | null
   previewedAtMs: number | null
-  policy: PolicyResult & { reason: string }
+  policy: Pick<PolicyResult, 'verdict' | 'rule'> & { reason: string }
+  /** What policy says of how long people may take. */
+  times: Pick<PolicyResult, 'expiresMs' | 'remindMs'>
 }
 
 export interface PrepareInput {
@@ -51,7 +53,7 @@ export async function prepareAction({ tool, arguments: args, agent, policy, nowM
   }
   const argumentsText = canonicalJson(checked.value)
   const definitionHash = definitionHashOf(tool)
-  const result = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
+  const { expiresMs, remindMs, ...result } = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, nowMs) : NO_PREVIEW
   return {
@@ -62,6 +64,7 @@ export async function prepareAction({ tool, arguments: args, agent, policy, nowM
     description: tool.describe(checked.value),
     ...preview,
     policy: { ...result, reason: REASONS[result.verdict](result.rule) },
+    times: { expiresMs, remindMs },
   }
 }
 
