@@ -28,6 +28,7 @@ export default defineConfig({
           include: tests('.test.{ts,tsx}'),
           exclude: ['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}'), ...(isWithoutRecordings ? RECORDED : [])],
           maxWorkers: 2,
+          globalSetup: 'packages/server/src/testing/postgres-desk.ts',
         },
       },
       {

