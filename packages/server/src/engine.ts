@@ -4,6 +4,7 @@ import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createDispatch, createEventHub, type Dispatch, type EventHub } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
+import { reach } from './points.ts'
 import { type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
@@ -74,10 +75,13 @@ export async function startEngine({
   })
   const agentLoop = createAgentLoop({ store, agents: byName, defaultAgent: agents[0]?.name ?? '', policy, clock, log })
 
+  reach('start.opened')
   await gate.recover()
+  reach('start.recovered')
   const open = await store.read(() => sessions.sessionsWithOpenRun.all({}))
   dispatch.take({ sessions: new Set(open.map((row) => row.session_id)), actions: new Set() })
   dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
+  reach('start.dispatching')
 
   return {
     store,
@@ -96,6 +100,7 @@ export async function startEngine({
       const stopWaiting = clock.after(drainMs, resolve)
       await Promise.race([dispatch.idle(), late])
       stopWaiting()
+      reach('stop.drained')
       await store.close()
     },
   }

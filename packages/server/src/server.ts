@@ -10,6 +10,7 @@ import { openCookieSigner } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
 import { createStreams } from './http/sse.ts'
 import { openModel } from './models/index.ts'
+import { reach } from './points.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
 const CONSOLE_DIRS = ['../../../apps/web/dist', '../console'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
@@ -69,12 +70,14 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       isReady: () => isReady,
     })
     const url = await listen(app, settings)
+    reach('start.listening')
     log.info({ url, dataDir: settings.dataDir, agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
       url,
       engine,
       async close() {
         isReady = false
+        reach('stop.asked')
         streams.endAll()
         await app.close()
         await engine.close()

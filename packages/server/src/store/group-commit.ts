@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
+import { reach } from '../points.ts'
 import type { Tx } from './query.ts'
 import { drive, queryRunner } from './sqlite-statements.ts'
 import type { Outbox, Store } from './store.ts'
@@ -75,16 +76,20 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
     waiting = []
     if (batch.length === 0) return
     let outcomes: Outcome[] = []
+    reach('batch.before_begin')
     try {
       begin.run()
       outcomes = runBatch(batch)
+      reach('batch.before_commit')
       commit.run()
+      reach('batch.after_commit')
     } catch (error) {
       // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
       if (db.isTransaction) rollback.run()
       outcomes = batch.map(() => ({ ok: false, error }))
     }
     for (const outcome of outcomes) if (outcome.ok) onCommitted(outcome.outbox)
+    reach('batch.before_resolve')
     batch.forEach((member, i) => {
       const outcome = outcomes[i]
       assert(outcome, 'every member of a batch has an outcome')
