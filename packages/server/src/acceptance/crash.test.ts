@@ -27,7 +27,12 @@ test('D4.5 kill -9 while an approval waits: after the start the same card waits,
   stack.defer(() => shop.close())
   const brain = await createBrain({ port: 0, wordDelayMs: 0 })
   stack.defer(() => brain.close())
-  const start = () => startChildServer(SHOP_CONFIG, join(folder.path, 'data'), { SHOP_URL: shop.url, BRAIN_URL: brain.url })
+  const start = () =>
+    startChildServer({
+      configFile: SHOP_CONFIG,
+      dataDir: join(folder.path, 'data'),
+      environment: { SHOP_URL: shop.url, BRAIN_URL: brain.url },
+    })
 
   const first = stack.use(await start())
   const stream = await first.admin.stream('/api/chat', { body: { message: 'mark ORD-001 as processing', agent: 'brain' } })
@@ -61,8 +66,8 @@ test('kill -9 while tools run: what has no key is of unknown outcome and not sen
     if (nth <= 2) await hold.promise
     return { status: 200, body: { id: 6 } }
   })
-  const config = writeConfig(folder.path, target)
-  const start = () => startChildServer(config, join(folder.path, 'data'))
+  const configFile = writeConfig(folder.path, target)
+  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data') })
   const first = await start()
   const stream = await first.admin.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId } = await stream.next('session')
@@ -92,8 +97,8 @@ test('kill -9 while tools run: what has no key is of unknown outcome and not sen
 test('kill -9 right behind the answers to decisions: every decision that was answered still counts, and runs once', async () => {
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200, body: { id: 6 } }))
-  const config = writeConfig(folder.path, target)
-  const start = () => startChildServer(config, join(folder.path, 'data'))
+  const configFile = writeConfig(folder.path, target)
+  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data') })
   const first = await start()
   const proposals: Action[] = await Promise.all(
     Array.from({ length: 20 }, (_, i) => first.admin.post('/api/actions', { tool: 'keyed', arguments: { what: `thing ${i}` } })),
@@ -123,5 +128,7 @@ test('a second server on the same data refuses to start and says why', async () 
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200 }))
   await using first = await startTestServer({ config: {} })
-  await expect(startChildServer(writeConfig(folder.path, target), first.dataDir)).rejects.toThrow(/another Countersign process is using/)
+  await expect(startChildServer({ configFile: writeConfig(folder.path, target), dataDir: first.dataDir })).rejects.toThrow(
+    /another Countersign process is using/,
+  )
 })

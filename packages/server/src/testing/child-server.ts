@@ -15,26 +15,45 @@ export interface ChildServer extends AsyncDisposable {
   kill(): Promise<void>
 }
 
+export interface ChildServerOptions {
+  configFile: string
+  dataDir: string
+  environment?: Record<string, string>
+  /** Put before the server's own module, for example `--import` of what shall be there first. */
+  nodeArgs?: readonly string[]
+}
+
+/** A process on its way to become a server. */
+export interface SpawnedServer {
+  /** Has a message channel to whatever `nodeArgs` loaded. */
+  readonly child: ChildProcess
+  /** Where it listens; rejects with what it wrote when it ends before that. */
+  readonly url: Promise<string>
+  /** Resolves when it is gone, however it ended. */
+  readonly ended: Promise<unknown>
+}
+
+/** Starts `countersign serve`. */
+export function spawnServer({ configFile, dataDir, environment = {}, nodeArgs = [] }: ChildServerOptions): SpawnedServer {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN],
+      ...['serve', '--config', configFile, '--data', dataDir, '--port', '0', '--log-level', 'error', '--no-open'],
+    ],
+    { env: { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+  )
+  return { child, url: readAddress(child), ended: once(child, 'exit') }
+}
+
 /**
  * Starts `countersign serve` and waits until it says where it listens.
  * @throws Error with what it wrote when it ends before that.
  */
-export async function startChildServer(
-  configFile: string,
-  dataDir: string,
-  environment: Record<string, string> = {},
-): Promise<ChildServer> {
-  const child = spawn(
-    process.execPath,
-    [
-      ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN],
-      ...['serve', '--config', configFile, '--data', dataDir, '--port', '0', '--log-level', 'error', '--no-open'],
-    ],
-    { env: { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  const ended = once(child, 'exit')
+export async function startChildServer(options: ChildServerOptions): Promise<ChildServer> {
+  const { child, url: address, ended } = spawnServer(options)
   try {
-    const url = await readAddress(child)
+    const url = await address
     const document = await (await fetch(`${url}/api/openapi.json`)).json()
     const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: openAnswerChecker(document) })
     const kill = async () => {
