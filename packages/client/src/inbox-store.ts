@@ -8,10 +8,17 @@ import { asApiError, type StoreOptions } from './session-store.ts'
 import { createValue, type Store } from './store.ts'
 
 export type InboxSnapshot = {
-  /** Waiting actions, oldest first, and for 5 s those that just stopped waiting (told apart by their `state`). */
+  /**
+   * What needs a person, oldest first: actions that wait for a decision and those of unknown outcome; and for 5 s those that just stopped
+   * (told apart by their `state`). At most the newest {@link MAX_LISTED} of each kind are listed at the start.
+   */
   items: readonly Action[]
-  /** How many really wait. */
+  /** How many of them wait for a decision. */
   waiting: number
+  /** How many of them are of unknown outcome. */
+  unknown: number
+  /** True when there are more than are listed. */
+  more: boolean
   loaded: boolean
   connection: ConnectionState
   failure: ApiError | null
@@ -19,9 +26,13 @@ export type InboxSnapshot = {
 export type InboxStore = Store<InboxSnapshot>
 
 const LINGER_MS = 5_000
+/** A person looks at the first few; a page that holds a million rows looks at nothing. */
+const MAX_LISTED = 1_000
+
+const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
 /**
- * Every action that waits for a decision, live until `close()`. What was decided, here or elsewhere, stays 5 s, so that nothing
+ * Every action that needs a person, live until `close()`. What was decided, here or elsewhere, stays 5 s, so that nothing
  * vanishes under a pointer.
  *
  * @example
@@ -30,7 +41,15 @@ const LINGER_MS = 5_000
  */
 export function openInbox(client: Client, options: StoreOptions = {}): InboxStore {
   const schedule = options.schedule ?? scheduleTimeout
-  const value = createValue<InboxSnapshot>({ items: [], waiting: 0, loaded: false, connection: { kind: 'connecting' }, failure: null })
+  const value = createValue<InboxSnapshot>({
+    items: [],
+    waiting: 0,
+    unknown: 0,
+    more: false,
+    loaded: false,
+    connection: { kind: 'connecting' },
+    failure: null,
+  })
   const closing = new AbortController()
   const { signal } = closing
   const lingering = new Map<string, () => void>()
@@ -45,17 +64,23 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
   const quiet = { ...retrying, onState: () => {} }
 
   async function list(): Promise<void> {
-    const waiting: Action[] = []
+    const listed = [await listState('proposed'), await listState('outcome_unknown')]
+    const found = listed.flatMap(({ items }) => items)
+    const ids = new Set(found.map((action) => action.id))
+    keep(found)
+    value.set({ ...value.get(), more: listed.some(({ more }) => more), loaded: true })
+    for (const action of Object.values(held)) if (needsPerson(action) && !ids.has(action.id)) await fetchAction(action.id)
+  }
+
+  async function listState(state: Action['state']): Promise<{ items: Action[]; more: boolean }> {
+    const items: Action[] = []
     let cursor: string | undefined
     do {
-      const page = await client.actions.list({ state: 'proposed', limit: 200, cursor }, { signal })
-      waiting.push(...page.items)
+      const page = await client.actions.list({ state, limit: 200, cursor }, { signal })
+      items.push(...page.items)
       cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
-    const ids = new Set(waiting.map((action) => action.id))
-    keep(waiting)
-    value.set({ ...value.get(), loaded: true })
-    for (const action of Object.values(held)) if (action.state === 'proposed' && !ids.has(action.id)) await fetchAction(action.id)
+    } while (cursor !== undefined && items.length < MAX_LISTED)
+    return { items, more: cursor !== undefined }
   }
 
   async function fetchAction(actionId: string): Promise<void> {
@@ -69,16 +94,16 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
     const { proposalId } = event.data
     const updated = updateAction(held[proposalId], event.data)
     if (updated !== undefined) hold({ ...held, [proposalId]: updated })
-    else if (event.data.state === 'proposed') void untilItWorks(() => fetchAction(proposalId), quiet).catch(giveUp)
+    else if (needsPerson(event.data)) void untilItWorks(() => fetchAction(proposalId), quiet).catch(giveUp)
     else drop(proposalId)
   }
 
-  /** Takes in what waits, and news of what is held; what never waited, because policy decided it, is not for the inbox. */
+  /** Takes in what needs a person, and news of what is held; what never waited, because policy decided it, is not for the inbox. */
   function keep(actions: readonly Action[]): void {
     hold(
       mergeActions(
         held,
-        actions.filter((action) => action.state === 'proposed' || action.id in held),
+        actions.filter((action) => needsPerson(action) || action.id in held),
       ),
     )
   }
@@ -87,8 +112,9 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
   function hold(next: Actions): void {
     if (next === held) return
     held = next
-    for (const { id, state } of Object.values(next)) {
-      if (state === 'proposed') {
+    for (const action of Object.values(next)) {
+      const { id } = action
+      if (needsPerson(action)) {
         lingering.get(id)?.()
         lingering.delete(id)
       } else if (!lingering.has(id)) {
@@ -112,7 +138,8 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
 
   function show(): void {
     const items = Object.values(held).sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))
-    value.set({ ...value.get(), items, waiting: items.filter((action) => action.state === 'proposed').length })
+    const count = (state: Action['state']) => items.filter((action) => action.state === state).length
+    value.set({ ...value.get(), items, waiting: count('proposed'), unknown: count('outcome_unknown') })
   }
 
   function giveUp(error: unknown): void {

@@ -122,7 +122,11 @@ test('a session that does not exist is a failure in the snapshot', async () => {
 async function startInbox(first: Action[]) {
   const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0 }
   const server = await serve({
-    'GET /api/actions': (_, response) => json(response, page(state.list)),
+    'GET /api/actions': (request, response) => {
+      const wanted = new URL(request.url ?? '', 'http://inbox').searchParams.get('state')
+      json(response, page(state.list.filter((action) => action.state === wanted)))
+    },
+    'GET /api/actions/act_3': (_, response) => json(response, sampleAction({ id: 'act_3', state: 'outcome_unknown' })),
     'GET /api/actions/act_1': (_, response) => json(response, sampleAction({ state: 'approved', updatedAt: '2026-11-21T10:01:00.000Z' })),
     'GET /api/events': (_, response) => {
       startStream(response)
@@ -152,6 +156,17 @@ test('the inbox lists what waits, hears of more, and keeps what was decided else
   expect(lingers).toHaveLength(1)
   lingers[0]?.()
   expect(store.get().items.map((action) => action.id)).toEqual(['act_2'])
+  store.close()
+})
+
+test('an action of unknown outcome needs a person too, however it came to be one', async () => {
+  const lost = sampleAction({ id: 'act_2', state: 'outcome_unknown' })
+  const { server, state, store } = await startInbox([lost])
+  await using _ = server
+  expect(store.get()).toMatchObject({ items: [lost], waiting: 0, unknown: 1 })
+  const data = { proposalId: 'act_3', state: 'outcome_unknown', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
+  state.stream?.write(frame({ type: 'action_update', seq: 7, data }))
+  await until(store, (snapshot) => snapshot.unknown === 2)
   store.close()
 })
 

@@ -15,10 +15,11 @@ import { byUrgency } from './order.ts'
 import './waiting.css'
 
 const idOf = (action: Action) => action.id
+const needsPerson = ({ state }: Action) => state === 'proposed' || state === 'outcome_unknown'
 
 /** `/waiting`: what waits for a person, over all sessions. */
 export default function WaitingPage() {
-  const { items, waiting, actionable, loaded, connection: stream, failure } = useWaiting()
+  const { items, waiting, unknown, more, actionable, loaded, connection: stream, failure } = useWaiting()
   const connection = useConnection(stream)
   const { shown, fresh, gone, apply, hold } = useSteadyList([...items].sort(byUrgency), idOf)
   const [shortcuts] = useShortcuts()
@@ -56,7 +57,7 @@ export default function WaitingPage() {
     // Only for the keyboard: under a pointer the next card's buttons must not come to where the last click was.
     if (!row?.querySelector(':focus-visible')) return
     const at = shown.findIndex((action) => action.id === decidedId)
-    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find((action) => action.state === 'proposed')
+    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find((action) => needsPerson(action))
     if (next) focusCard(feed.current?.querySelector<HTMLElement>(`[data-row="${next.id}"] article`))
   }
 
@@ -66,7 +67,9 @@ export default function WaitingPage() {
       subtitle={
         loaded && (
           <span data-testid="waiting-summary">
-            {waiting} waiting{actionable.length < waiting && `, ${actionable.length} for you`}
+            {waiting}
+            {more && '+'} waiting{actionable.length < waiting && `, ${actionable.length} for you`}
+            {unknown > 0 && `, ${unknown} of unknown outcome`}
           </span>
         )
       }
@@ -113,7 +116,7 @@ export default function WaitingPage() {
                   aria-setsize={shown.length}
                   data-row={action.id}
                   data-testid="waiting-row"
-                  data-decided={action.state !== 'proposed'}
+                  data-decided={!needsPerson(action)}
                 >
                   <WaitingRow known={action} connection={connection} onDecided={() => focusNext(action.id)} />
                 </article>

@@ -49,23 +49,50 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
-/** Settles the question put to people. Nothing changed: someone else won, or the action changed. */
+/** True while people may still decide. A deadline is looked at in the very update that moves the action: no answer slips in between. */
+const isInTime = (now: number) => sql<boolean>`(expires_at is null or expires_at > ${now})`
+const isLate = (now: number) => sql<boolean>`expires_at <= ${now}`
+
+/** Settles the question put to people. Nothing changed: someone else won, the action changed, or its time is over. */
 export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }>((db, p) =>
   db
     .updateTable('action')
-    .set({ state: p.to as ActionRow['state'], told: p.told, updated_at: p.now })
+    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision),
+    .where('revision', '=', p.revision)
+    .where(isInTime(p.now)),
 )
 
-/** Withdraws an action that has not started. Nothing changed: it had. */
+/** Ends the wait for people. Nothing changed: its time is not over, or it was settled. */
+export const expireAction = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where(isLate(p.now)),
+)
+
+/** Takes note that people are reminded: what is due next is the expiry. Nothing changed: it is not due, or was done, or it was settled. */
+export const remindAction = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set((eb) => ({ due_at: eb.ref('expires_at') }))
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('due_at', '<=', p.now)
+    .where(isInTime(p.now)),
+)
+
+/** Withdraws an action that has not started. Nothing changed: it had, or it waited and its time is over. */
 export const cancelAction = question<{ id: string; now: number }>((db, p) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', told: 1, updated_at: p.now })
+    .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('proposed', 'approved')`),
+    .where(sql<boolean>`state in ('proposed', 'approved')`)
+    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(p.now)])),
 )
 
 const startFrom = (from: 'approved' | 'outcome_unknown') =>
@@ -118,6 +145,7 @@ export const settleAction = question<{
       result_url: p.result_url,
       error: p.error,
       told: p.told,
+      due_at: null,
       updated_at: p.now,
     })
     .where('id', '=', p.id)
@@ -145,6 +173,27 @@ export const unfinishedActions = question<Record<string, never>, ActionRow>((db)
     .where(sql<boolean>`state in ('proposed', 'approved', 'executing') and state <> 'proposed'`)
     .orderBy('id')
     .limit(lit(1_000_000)),
+)
+
+/** Actions to which time itself does the next thing now, the longest due first. */
+export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id'>>((db, p) =>
+  db
+    .selectFrom('action')
+    .select(['id', 'session_id'])
+    .where('due_at', 'is not', null)
+    .where('due_at', '<=', p.now)
+    .orderBy('due_at')
+    .limit(p.limit),
+)
+
+/** The first action to which time will do something: how long until then, negative when it is over. */
+export const nextDue = question<{ now: number }, { waitMs: number }>((db, p) =>
+  db
+    .selectFrom('action')
+    .select(sql<number>`due_at - ${p.now}`.as('waitMs'))
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(lit(1)),
 )
 
 export const actionsOfMessage = question<{ session_id: string; message_id: string }, ActionRow>((db, p) =>
@@ -176,8 +225,9 @@ export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
   ask((db) => {
     let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
     const { states = [] } = filter
-    // Written out, so that the partial index of what waits is used.
-    if (states.length === 1 && states[0] === 'proposed') query = query.where(sql<boolean>`state = 'proposed'`)
+    const [only] = states
+    // Written out, so that the partial index of what waits, or is of unknown outcome, is used.
+    if (only !== undefined && states.length === 1) query = query.where('state', '=', lit(only))
     else if (states.length > 0) query = query.where('state', 'in', [...states])
     if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
     if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
