@@ -25,7 +25,7 @@ const SERVER_ROWS = [
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.
   ['testing'],
-  ['recordings', 'acceptance'],
+  ['recordings', 'acceptance', 'campaign'],
   ['cli'],
   ['main', 'index'],
 ]
