@@ -1,20 +1,22 @@
 import type { Engine } from 'countersign'
-import { type Bench, openBench, person } from './engine.ts'
+import { type Bench, nowMs, openBench, person } from './engine.ts'
 import { statsOf } from './stats.ts'
 
 const caller = { principal: person }
 
-/** Resolves with the waiting action's id when the session asks, and when its run is done. */
+/** Resolves with the waiting action's id when the session asks, and with when the tool began when its run is done. */
 function watch(engine: Engine, sessionId: string) {
   let onAsk = (_actionId: string) => {}
-  let onDone = () => {}
+  let onDone = (_startedAtMs: number) => {}
+  let startedAtMs = Number.NaN
   const stop = engine.hub.onSession(sessionId, ({ event }) => {
     if (event.type === 'action_proposed') onAsk(event.data.proposal.id)
-    if (event.type === 'done') onDone()
+    if (event.type === 'action_update' && event.data.state === 'succeeded') startedAtMs = (event.data.result as { atMs: number }).atMs
+    if (event.type === 'done') onDone(startedAtMs)
   })
   return {
     asked: () => new Promise<string>((resolve) => (onAsk = resolve)),
-    done: () => new Promise<void>((resolve) => (onDone = resolve)),
+    done: () => new Promise<number>((resolve) => (onDone = resolve)),
     stop,
   }
 }
@@ -25,20 +27,16 @@ interface CycleTimes {
 }
 
 /** One gated cycle: message → model → ask → approve → execute → model → done. */
-async function cycle({ engine, startedAt }: Bench, sessionId: string, watched: ReturnType<typeof watch>): Promise<CycleTimes> {
+async function cycle({ engine }: Bench, sessionId: string, watched: ReturnType<typeof watch>): Promise<CycleTimes> {
   const begin = performance.now()
   const asked = watched.asked()
   await engine.agentLoop.postMessage(sessionId, 'mark ORD-001 as processing', caller)
   const actionId = await asked
   const done = watched.done()
-  const decided = performance.now()
+  const decidedMs = nowMs()
   await engine.gate.decide(actionId, { verdict: 'approve' }, caller)
-  await done
-  const end = performance.now()
-  const started = startedAt.get(actionId)
-  startedAt.delete(actionId)
-  if (started === undefined) throw new Error('the tool did not run')
-  return { cycleMs: end - begin, decisionToStartMs: started - decided }
+  const startedMs = await done
+  return { cycleMs: performance.now() - begin, decisionToStartMs: startedMs - decidedMs }
 }
 
 /** `cycles` gated cycles, `inFlight` sessions at a time, ten turns a session. */

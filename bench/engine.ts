@@ -22,18 +22,18 @@ const shortestRun: Model = {
   },
 }
 
+/** Comparable between the processes of one machine. */
+export const nowMs = (): number => performance.timeOrigin + performance.now()
+
 export interface Bench {
   engine: Engine
   dataDir: string
-  /** When the tool last began, by `performance.now()`, for each action. */
-  startedAt: Map<string, number>
   close(): Promise<void>
 }
 
 /** The engine on a fresh folder of the disk, as `serve` opens it: SQLite, WAL, an fsync on every commit. */
 export async function openBench(): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
-  const startedAt = new Map<string, number>()
   const setStatus = defineTool({
     name: 'setStatus',
     description: 'Sets the status of an order',
@@ -41,10 +41,7 @@ export async function openBench(): Promise<Bench> {
     effect: 'write',
     describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
     preview: async ({ status }) => [{ field: 'status', oldValue: 'pending', newValue: status }],
-    execute: async (_args, { actionId }) => {
-      startedAt.set(actionId, performance.now())
-      return { ok: true }
-    },
+    execute: async () => ({ atMs: nowMs() }),
   })
   const { tools, policy } = await openConfig(
     { tools: { shop: { prefix: false, tools: [setStatus] } } },
@@ -65,7 +62,6 @@ export async function openBench(): Promise<Bench> {
   return {
     engine,
     dataDir,
-    startedAt,
     async close() {
       await engine.close()
       await rm(dataDir, { recursive: true })
