@@ -1,5 +1,16 @@
 import { assert, CountersignError, type Session } from '@countersign/core'
-import { type Caller, decideInSession, type SessionWriter, STOPPED, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import {
+  alreadyDecided,
+  type Caller,
+  decideInSession,
+  EXPIRED,
+  type SessionWriter,
+  STOPPED,
+  stopRun,
+  viewAction,
+  viewSession,
+  writeSession,
+} from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
@@ -11,7 +22,10 @@ export interface SessionVerdict {
   reason?: string | undefined
 }
 
-/** Decides the named actions; with `all`, also approves what this session still asks for. The caller finishes the writer. */
+/**
+ * Decides the named actions; with `all`, also approves what this session still asks for. An action whose time is over is answered as
+ * expired. The caller finishes the writer.
+ */
 export function* decideAll(
   parts: AgentParts,
   outbox: Outbox,
@@ -22,14 +36,20 @@ export function* decideAll(
   now: number,
 ): Tx<ActionRow[]> {
   const decided = yield* decideInSession(outbox, writer, actionIds, { verdict, reason }, caller, now)
-  if (all) writer.row.approve_all_by = caller.principal.id
+  const rows = decided.map(({ row }) => row)
+  const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
+  if (all && !rows.every(isExpired)) writer.row.approve_all_by = caller.principal.id
+  const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
-  const isDeclined = verdict === 'decline' && decided.some(({ isNew }) => isNew)
-  if (isDeclined && run?.state === 'open' && parts.agents.get(writer.row.agent)?.onDecline === 'stop') {
-    yield* stopRun(outbox, writer, run.id, STOPPED, now)
-  }
-  return decided.map(({ row }) => row)
+  if (why === undefined || run?.state !== 'open' || parts.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
+  yield* stopRun(outbox, writer, run.id, why, now)
+  // The end of the run withdrew what had been approved beside an expired one.
+  const ended: ActionRow[] = []
+  for (const row of rows) ended.push((yield* actions.findAction.first({ id: row.id })) ?? row)
+  return ended
 }
+
+export const isExpired = (row: ActionRow): boolean => row.state === 'expired'
 
 /**
  * Decides what waits in a session, whether or not any process is working on it.
@@ -37,7 +57,7 @@ export function* decideAll(
  */
 export async function approveInSession(parts: AgentParts, sessionId: string, input: SessionVerdict, caller: Caller): Promise<Session> {
   const now = parts.clock.nowMs()
-  return parts.store.transact((outbox) =>
+  const { session, tooLate } = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       const writer = yield* writeSession(outbox, session, now)
@@ -52,12 +72,15 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
         })
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
-      yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)
+      const decided = yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)
       reach('approve.storing')
       yield* writer.finish()
       const row = yield* sessions.findSession.first({ id: sessionId })
       assert(row, 'the session is still there')
-      return yield* viewSession(row)
+      const [first] = decided
+      return { session: yield* viewSession(row), tooLate: first && decided.every(isExpired) ? yield* viewAction(first) : null }
     }),
   )
+  if (tooLate) throw alreadyDecided(tooLate)
+  return session
 }

@@ -1,9 +1,18 @@
 import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
-import { type Caller, mayDecide, requireWriter, type SessionWriter, viewActions, viewSession, writeSession } from '../gate/index.ts'
+import {
+  type Caller,
+  isoTime,
+  mayDecide,
+  requireWriter,
+  type SessionWriter,
+  viewActions,
+  viewSession,
+  writeSession,
+} from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
-import { decideAll } from './approve.ts'
+import { decideAll, isExpired } from './approve.ts'
 import { startRun } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
 
@@ -71,8 +80,9 @@ function* takeMessage(
     const problem = whyNot(command, waiting)
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
-    const decided = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
-    posted = { messageId, decided: yield* viewActions(decided) }
+    const answered = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
+    for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
+    posted = { messageId, decided: yield* viewActions(answered.filter((row) => !isExpired(row))) }
   } else {
     const run = yield* sessions.newestRun.first({ session_id: sessionId })
     const isBusy = open.length > 0 || run?.state === 'open'
@@ -96,6 +106,9 @@ function whyNot({ all, actionId }: Command, waiting: readonly string[]): string 
   if (all || waiting.length === 1) return undefined
   return `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`
 }
+
+const tooLate = ({ description, expires_at }: ActionRow): string =>
+  `Too late: "${description}" expired at ${isoTime(expires_at ?? 0)}. It was not carried out.`
 
 /** A command word is said to us, not to the model; a queued message waits for its run. */
 function* addUserMessage(writer: SessionWriter, content: string, as: 'command' | 'queued' | { runId: string }, now: number): Tx<string> {

@@ -1,16 +1,15 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, mayDecide, requireVisible } from './caller.ts'
-import { announceUpdate, writeSessionOf } from './events.ts'
+import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
+import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
 import type { SessionWriter } from './session-writer.ts'
-import { outcomeOf } from './tool-result.ts'
-import { isoTime, viewAction, viewVotes } from './view.ts'
+import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
+import { viewAction, viewVotes } from './view.ts'
 
 const DEFAULT_REASON = 'User declined'
-/** Why a run ended, and why what else it was about to do was not started. */
-export const STOPPED = 'The run was stopped because an action was declined'
 
 /**
  * Takes one person's decision. Repeating one's own decision changes nothing and answers the action as it is now.
@@ -24,19 +23,21 @@ export async function decide(parts: GateParts, actionId: string, body: DecisionB
     doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)),
   )
   reach('decide.after_store')
+  // Told only now: what the late decision found out, that the time is over, is stored.
+  if (action.state === 'expired') throw alreadyDecided(action)
   return action
 }
 
 function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
   const row = yield* findForDecision(actionId, caller)
   const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
-  yield* endWrite(parts, outbox, decided, writer, body)
+  yield* endWrite(parts, outbox, decided, writer, body, nowMs)
   return yield* viewAction(decided, votes)
 }
 
 /**
- * Decides several actions of one session in one transaction: `approve all`, and what a typed word names. `isNew` is false for a
- * repeat of one's own decision, which changes nothing.
+ * Decides several actions of one session in one transaction: `approve all`, and what a typed word names. One whose time is over is
+ * answered as expired, not decided. `isNew` is false for a repeat of one's own decision, which changes nothing.
  */
 export function* decideInSession(
   outbox: Outbox,
@@ -85,14 +86,18 @@ function* decideRow(
   // Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean.
   const revision = body.revision ?? (row.revision === 1 ? 1 : undefined)
   if (revision !== row.revision || (body.digest !== undefined && body.digest !== row.digest)) {
-    throw new CountersignError('revision_mismatch', `action ${row.id} changed since it was shown: look at it again`, {
-      action: yield* viewAction(row),
-    })
+    throw changedSinceShown(yield* viewAction(row))
   }
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
   if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
-    return { row: yield* answerLate(current ?? row, body, principal.id) }
+    assert(current, 'an action is never deleted')
+    if (current.state !== 'proposed') return { row: yield* answerLate(current, body, principal.id) }
+    // Nobody was first: its time is over, or it changed since it was read.
+    const writer = opened ?? (yield* writeSessionOf(outbox, current, nowMs))
+    const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
+    if (!expired) throw changedSinceShown(yield* viewAction(current))
+    return { row: expired, writer }
   }
   reach('decide.storing')
   const moved: ActionRow = { ...row, state: to, updated_at: nowMs }
@@ -121,43 +126,37 @@ function* decideRow(
 function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
   const votes = yield* actions.votesOf.all({ action_id: row.id })
   if (votes.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
-  const action = yield* viewAction(row)
+  throw alreadyDecided(yield* viewAction(row))
+}
+
+const changedSinceShown = (action: Action): CountersignError =>
+  new CountersignError('revision_mismatch', `action ${action.id} changed since it was shown: look at it again`, { action })
+
+/** The refusal of a decision about an action that is settled: who or what was first. */
+export function alreadyDecided(action: Action): CountersignError {
   const winner = action.votes[0]
-  const by = winner
-    ? `${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}`
-    : `${row.state} at ${isoTime(row.updated_at)}`
-  throw new CountersignError('already_decided', `action ${row.id} was already ${by}`, { action })
+  const how = winner
+    ? `was already ${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}`
+    : action.state === 'expired'
+      ? `expired at ${action.expiresAt}: nobody had decided by then`
+      : `was already ${action.state} at ${action.updatedAt}`
+  return new CountersignError('already_decided', `action ${action.id} ${how}`, { action })
 }
 
-/** Leaves the result of a settled action in its session, where the model will find it. */
-export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
+function* endWrite(
+  parts: GateParts,
+  outbox: Outbox,
+  row: ActionRow,
+  writer: SessionWriter | undefined,
+  body: DecisionBody,
+  nowMs: number,
+): Tx<void> {
   if (!writer) return
-  yield* writer.toolResult({
-    messageId: newId('msg', nowMs),
-    runId: row.run_id,
-    toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
-    outcome: outcomeOf(row, reason),
-    actionId: row.id,
-  })
-}
-
-function* endWrite(parts: GateParts, outbox: Outbox, row: ActionRow, writer: SessionWriter | undefined, body: DecisionBody): Tx<void> {
-  if (!writer) return
-  const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
-  if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, STOPPED, parts.clock.nowMs())
-  yield* writer.finish()
-}
-
-/** Ends a run with no further model call: what has not started is cancelled, what is executing settles on its own. */
-export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, reason: string, nowMs: number): Tx<void> {
-  for (const open of yield* actions.openActions.all({ session_id: writer.row.id })) {
-    if (!(yield* actions.cancelAction.change({ id: open.id, now: nowMs }))) continue
-    const cancelled = yield* actions.findAction.first({ id: open.id })
-    assert(cancelled, 'a cancelled action is there')
-    yield* announceUpdate(outbox, writer, cancelled, {}, nowMs)
-    yield* writeToolResult(writer, cancelled, reason, nowMs)
+  if (row.state === 'expired') {
+    yield* stopAfterExpiry(parts, outbox, writer, row, nowMs)
+  } else {
+    const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
+    if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, STOPPED, nowMs)
   }
-  const ended = yield* sessions.endRun.change({ session_id: writer.row.id, id: runId, state: 'cancelled', now: nowMs })
-  // Whoever follows the run has to learn that nothing more comes.
-  if (ended) writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
+  yield* writer.finish()
 }

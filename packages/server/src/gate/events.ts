@@ -1,6 +1,7 @@
 import type { EventDataOf, NewEvent } from '@countersign/core'
-import { type ActionRow, events, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, events, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
+import { outcomeOf } from './tool-result.ts'
 import { isoTime } from './view.ts'
 
 /** Stores one event about an action that belongs to no session. */
@@ -27,4 +28,16 @@ export function* announceUpdate(
   }
   if (writer) writer.event(event)
   else yield* storeEvent(outbox, event, nowMs)
+}
+
+/** Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. */
+export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
+  if (!writer) return
+  yield* writer.toolResult({
+    messageId: newId('msg', nowMs),
+    runId: row.run_id,
+    toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
+    outcome: outcomeOf(row, reason),
+    actionId: row.id,
+  })
 }

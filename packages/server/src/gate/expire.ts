@@ -1,0 +1,37 @@
+import { assert } from '@countersign/core'
+import { reach } from '../points.ts'
+import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
+import { announceUpdate, storeEvent, writeToolResult } from './events.ts'
+import type { SessionWriter } from './session-writer.ts'
+
+/**
+ * Expires an action that people did not decide in time, tells the model, and wakes the session. Answers the action as it is then, or
+ * undefined when nothing moved: its time is not over by the database's clock, or it was settled. The caller finishes the writer.
+ */
+export function* expireWaiting(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  actionId: string,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  if (!(yield* actions.expireAction.change({ id: actionId, now: nowMs }))) return undefined
+  reach('expire.storing')
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'an expired action is there')
+  yield* announceUpdate(outbox, writer, row, {}, nowMs)
+  yield* writeToolResult(writer, row, undefined, nowMs)
+  if (row.session_id !== null) outbox.sessions.add(row.session_id)
+  return row
+}
+
+/** Says, once, that nobody has decided for a while. True when it was time for that. */
+export function* remindWaiting(outbox: Outbox, writer: SessionWriter | undefined, actionId: string, nowMs: number): Tx<boolean> {
+  if (!(yield* actions.remindAction.change({ id: actionId, now: nowMs }))) return false
+  reach('remind.storing')
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'a waiting action is there')
+  const event = { type: 'approval_overdue', data: { actionId, waitedMs: Math.max(nowMs - row.created_at, 0) } } as const
+  if (writer) writer.event(event)
+  else yield* storeEvent(outbox, event, nowMs)
+  return true
+}
