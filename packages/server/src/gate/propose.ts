@@ -1,7 +1,8 @@
-import { type Action, CountersignError, type JsonObject } from '@countersign/core'
+import { type Action, CountersignError, durationMs, type JsonObject } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
+import { deadlinesOf, lookAgainAt } from './deadlines.ts'
 import { storeEvent } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
@@ -28,6 +29,8 @@ export interface InsertInput {
   agentSays?: string | undefined
   /** The person who approved everything further in this session, if one did. */
   approvedAllBy: string | null
+  /** How long people may take at most, whatever policy says. */
+  expiresInMs?: number | undefined
   nowMs: number
 }
 
@@ -39,6 +42,8 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
+  const state = STATE_AFTER[policy.verdict]
+  const times = state === 'proposed' ? deadlinesOf(prepared.times, input.expiresInMs, nowMs) : undefined
   const row: ActionRow = {
     id,
     session_id: placement.sessionId,
@@ -58,7 +63,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     preview_error: prepared.previewError,
     previewed_at: prepared.previewedAtMs,
     risk: JSON.stringify(RISK[tool.effect]),
-    state: STATE_AFTER[policy.verdict],
+    state,
     policy: JSON.stringify({ ...policy, version: 1 }),
     requires: REQUIRES,
     requested_by: requestedBy,
@@ -67,9 +72,9 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     executor: tool.executor,
     attempt: 0,
     epoch: 0,
-    told: STATE_AFTER[policy.verdict] === 'declined' ? 1 : 0,
+    told: state === 'declined' ? 1 : 0,
     runner: null,
-    due_at: null,
+    due_at: times?.due_at ?? null,
     resolution: null,
     cached_from: null,
     reusable_until: null,
@@ -77,11 +82,12 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     result: null,
     result_url: null,
     error: null,
-    expires_at: null,
+    expires_at: times?.expires_at ?? null,
     created_at: nowMs,
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })
+  if (times) lookAgainAt(outbox, times.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
   return row
 }
@@ -105,6 +111,8 @@ export interface ProposeInput {
   arguments: JsonObject
   agent?: string | undefined
   description?: string | undefined
+  /** ISO 8601: how long people may take. Policy may give them less. */
+  expiresIn?: string | undefined
 }
 
 /**
@@ -115,8 +123,10 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   requireWriter(caller.principal)
   const tool = parts.tools.byName(input.tool)
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
-  const nowMs = parts.clock.nowMs()
-  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy: parts.policy, nowMs })
+  const { clock, policy } = parts
+  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy, nowMs: clock.nowMs() })
+  // Only now: people's time does not run while the target is read for the preview.
+  const nowMs = clock.nowMs()
   reach('propose.before_store')
   const proposed = await parts.store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
@@ -127,6 +137,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
         agent: input.agent,
         agentSays: input.description,
         approvedAllBy: null,
+        expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         nowMs,
       })
       reach('propose.storing')

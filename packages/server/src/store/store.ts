@@ -16,6 +16,8 @@ export interface Outbox {
   readonly sessions: Set<string>
   /** Approved actions to carry out. */
   readonly actions: Set<string>
+  /** The earliest time, epoch ms, at which time itself does something to an action that was written. */
+  dueAt?: number
 }
 
 export interface Store {
