@@ -84,6 +84,7 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     error: null,
     expires_at: times?.expires_at ?? null,
     created_at: nowMs,
+    archived_at: null,
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })

@@ -1,9 +1,10 @@
-import { Action, assert, ChatApproveBody, ChatBody, type NewEvent, type PostedMessage } from '@countersign/core'
+import { Action, assert, ChatApproveBody, ChatBody, CountersignError, type NewEvent, type PostedMessage } from '@countersign/core'
 import { z } from 'zod'
 import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { followSession } from './follow.ts'
+import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
+import { sessionLog } from './session-log.ts'
 
 export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: HttpParts): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
@@ -18,11 +19,10 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: H
     const stream = streams.open(request, reply)
     let { runId } = place
     stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
-    await followSession({
-      store,
-      hub,
+    await followLog({
+      log: sessionLog({ store, hub, sessionId }),
       stream,
-      sessionId,
+      logger: request.log,
       after: place.seq - 1,
       isLast: (event) => {
         // A queued message learns its run when the run before it has ended.
@@ -42,10 +42,15 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: H
   )
 }
 
-/** Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word. */
+/**
+ * Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word.
+ * @throws CountersignError `gone` for a message that was posted long ago under the same key, whose events were archived since.
+ */
 function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
   const message = yield* messages.findMessage.first({ session_id: sessionId, id: posted.messageId })
   assert(message, 'a posted message is stored')
+  const session = yield* sessions.findSession.first({ id: sessionId })
+  if (message.seq <= (session?.archived_seq ?? 0)) throw new CountersignError('gone', `the events of session ${sessionId} were archived`)
   const newest = posted.queued ? undefined : yield* sessions.newestRun.first({ session_id: sessionId })
   return { seq: message.seq, runId: posted.runId ?? message.run_id ?? newest?.id }
 }

@@ -1,80 +1,104 @@
-import type { Action, EventDataOf, Message, NewEvent } from '@countersign/core'
-import type { EventHub } from '../dispatch/index.ts'
-import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, events, messages, type Store, type StoredEvent, sessions, type Tx } from '../store/index.ts'
+import type { EventDataOf, NewEvent, Session } from '@countersign/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { StoredEvent } from '../store/index.ts'
 import type { EventStream } from './sse.ts'
 
-const PAGE = 500
-/** A snapshot carries the newest messages; older ones are a list away. */
-const SNAPSHOT_MESSAGES = 200
+/** What one reading of a log found behind a place. */
+export type LogPage =
+  | {
+      events: readonly StoredEvent[]
+      /** False when there may be more behind the last of them. */
+      isLast: boolean
+    }
+  /** The log does not hold what a reader at this place has missed: it is told the state instead, and goes on from `place`. */
+  | { reset: Reset; place: number }
+
+/** In the inbox there is no session to tell of: what waits is a list away. */
+export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session | null }
+
+/** A log as a reader sees it: events at rising places. */
+export interface FollowedLog {
+  /** Subscribes to what is committed from now on, in the order of its places. Returns the function that ends it. */
+  subscribe(listener: (stored: StoredEvent) => void): () => void
+  /** @param isFirst True for the first reading of a stream, which a place that the log never gave out is found by. */
+  read(after: number, isFirst: boolean): Promise<LogPage>
+  placeOf(stored: StoredEvent): number | null
+  isVisible(event: NewEvent): boolean
+}
 
 export interface FollowOptions {
-  store: Store
-  hub: EventHub
+  log: FollowedLog
   stream: EventStream
-  sessionId: string
-  /** Send what comes after this number. A number that the log never gave out answers `reset` first. */
+  logger: FastifyBaseLogger
+  /** Send what comes after this place. */
   after: number
   /** Sees every event after it was sent; answers true to end the stream. */
   isLast?(event: NewEvent): boolean
 }
 
 /**
- * Sends a session's events from `after` on, then as they are committed: no gap, no repeat. Live events that arrive while the log is
- * being read wait until it was.
+ * Sends a log's events from a place on, then as they are committed: no gap, no repeat, and no more than the reader takes. Whoever is
+ * behind (at the start, or because the socket is full) is served from the log, page by page; who has caught up is handed each event as it
+ * is committed. Resolves when the stream is closed.
  */
-export async function followSession({ store, hub, stream, sessionId, after, isLast }: FollowOptions): Promise<void> {
-  let lastSeq = after
-  let early: StoredEvent[] | undefined = []
+export async function followLog({ log, stream, logger, after, isLast }: FollowOptions): Promise<void> {
+  let place = after
+  let isLive = false
+  let isMissing = true
+  let isFirst = true
+  let wake = () => {}
 
-  const sendLive = ({ seq, event }: StoredEvent) => {
-    if (seq === null || seq <= lastSeq || stream.isClosed) return
-    lastSeq = seq
-    stream.send({ type: event.type, id: seq, data: event.data })
-    if (isLast?.(event)) stream.end()
+  const send = (stored: StoredEvent): void => {
+    const at = log.placeOf(stored)
+    if (at === null || at <= place) return
+    place = at
+    if (!log.isVisible(stored.event)) return
+    stream.send({ type: stored.event.type, id: at, data: stored.event.data })
+    if (isLast?.(stored.event)) stream.end()
   }
-  stream.onClose(hub.onSession(sessionId, (stored) => (early ? early.push(stored) : sendLive(stored))))
-
-  const snapshot = await store.read(function* () {
-    const session = yield* sessions.findSession.first({ id: sessionId })
-    return session && (after > session.last_seq || after < 0) ? yield* takeSnapshot(sessionId, 'the log does not hold this id') : undefined
+  const unsubscribe = log.subscribe((stored) => {
+    if (isLive && !stream.isFull) return send(stored)
+    // It is in the log, and is read there when its turn comes; nothing waits in memory.
+    isLive = false
+    isMissing = true
+    wake()
   })
-  if (snapshot) {
-    lastSeq = snapshot.session.lastSeq
-    stream.send({ type: 'reset', id: lastSeq, data: snapshot })
-  } else {
-    await sendStored(store, sessionId, () => lastSeq, stream, sendLive)
-  }
-  const waited = early
-  early = undefined
-  for (const stored of waited) sendLive(stored)
-}
+  stream.onClose(() => {
+    unsubscribe()
+    wake()
+  })
 
-async function sendStored(
-  store: Store,
-  sessionId: string,
-  lastSeq: () => number,
-  stream: EventStream,
-  send: (stored: StoredEvent) => void,
-): Promise<void> {
-  for (;;) {
-    const rows = await store.read(() => events.sessionRowsAfter.all({ session_id: sessionId, after: lastSeq(), limit: PAGE }))
-    for (const stored of rows.flatMap(events.readEvents)) send(stored)
-    if (rows.length < PAGE || stream.isClosed) return
+  try {
+    while (!stream.isClosed) {
+      if (!isMissing) {
+        isLive = true
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      await stream.room()
+      if (stream.isClosed) return
+      isMissing = false
+      const page = await log.read(place, isFirst)
+      isFirst = false
+      if ('reset' in page) {
+        place = page.place
+        stream.send({ type: 'reset', id: place, data: page.reset })
+        isMissing = true
+        continue
+      }
+      for (const stored of page.events) {
+        if (stream.isFull || stream.isClosed) {
+          isMissing = true
+          break
+        }
+        send(stored)
+      }
+      if (!page.isLast) isMissing = true
+    }
+  } catch (error) {
+    // The database is away or the server stops: the reader comes back, here or elsewhere, with the last id it has.
+    logger.warn({ error }, 'stream.broke')
+    stream.end()
   }
-}
-
-function* takeSnapshot(sessionId: string, reason: string): Tx<EventDataOf<'reset'> | undefined> {
-  const row = yield* sessions.findSession.first({ id: sessionId })
-  if (!row) return undefined
-  const newest = yield* messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: SNAPSHOT_MESSAGES })
-  const views: Message[] = []
-  for (const message of newest.reverse()) views.push(yield* viewMessageWithActions(message))
-  const found: Action[] = yield* viewActions(
-    yield* actions.listActions({
-      session: sessionId,
-      limit: SNAPSHOT_MESSAGES,
-    }),
-  )
-  return { reason, session: yield* viewSession(row), messages: views, actions: found.reverse() }
 }

@@ -1,13 +1,22 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** A comment often enough that proxies and readers know the stream lives. */
-const HEARTBEAT_MS = 15_000
-/** A reader that is this far behind is dropped: it resumes from the last id it has. */
-const MAX_BUFFERED_BYTES = 1_000_000
+export interface StreamLimits {
+  /** A comment this often, so that proxies and readers know that the stream lives. Default 15_000. */
+  heartbeatMs?: number
+  /** A reader that has taken nothing for this many heartbeats is hung up on. Default 4. */
+  patienceBeats?: number
+  /** What all readers that have fallen behind may hold in memory together. Default 32 MB. */
+  maxHeldBytes?: number
+}
 
 /** One open event stream. Writing to a closed one does nothing. */
 export interface EventStream {
   send(event: { type: string; id?: number | undefined; data: unknown }): void
+  /** True while the reader has not taken what it was sent. Whoever has more to say waits for {@link EventStream.room}: the log holds it. */
+  readonly isFull: boolean
+  /** Resolves when the reader has taken what it was sent, or the stream is closed. */
+  room(): Promise<void>
   readonly isClosed: boolean
   /** Runs once, when either side closed. */
   onClose(callback: () => void): void
@@ -20,12 +29,34 @@ export interface Streams {
   endAll(): void
 }
 
-/** Streams write to the raw reply: at 10,000 idle readers that is 16 KB each, and two to three times less than a framework's helper. */
-export function createStreams(): Streams {
+/**
+ * Streams write to the raw reply: at 10,000 idle readers that is 16 KB each, and two to three times less than a framework's helper.
+ * A reader that does not keep up costs what its socket buffers (64 KB and the event that went over it); those that stand still are
+ * dropped, longest first when there are many. Every dropped reader resumes from the last id it has.
+ */
+export function createStreams({ heartbeatMs = 15_000, patienceBeats = 4, maxHeldBytes = 32_000_000 }: StreamLimits = {}): Streams {
   const streams = new Set<EventStream>()
+  /** What each reader that is behind holds, the longest behind first. */
+  const behind = new Map<() => void, number>()
+  let heldBytes = 0
+
+  const catchUp = (drop: () => void): void => {
+    heldBytes -= behind.get(drop) ?? 0
+    behind.delete(drop)
+  }
+  const fallBehind = (drop: () => void, bytes: number): void => {
+    catchUp(drop)
+    behind.set(drop, bytes)
+    heldBytes += bytes
+    for (const dropLongest of behind.keys()) {
+      if (heldBytes <= maxHeldBytes) return
+      dropLongest()
+    }
+  }
+
   return {
     open(request, reply) {
-      const stream = openStream(request, reply)
+      const stream = openStream(request, reply, { heartbeatMs, patienceBeats, catchUp, fallBehind })
       streams.add(stream)
       stream.onClose(() => streams.delete(stream))
       return stream
@@ -36,37 +67,55 @@ export function createStreams(): Streams {
   }
 }
 
-function openStream(request: FastifyRequest, reply: FastifyReply): EventStream {
+interface Upkeep extends Required<Pick<StreamLimits, 'heartbeatMs' | 'patienceBeats'>> {
+  /** Told when a reader has not taken what it was sent, with what that holds; `drop` ends its stream. */
+  fallBehind(drop: () => void, bytes: number): void
+  catchUp(drop: () => void): void
+}
+
+function openStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { heartbeatMs, patienceBeats, fallBehind, catchUp }: Upkeep,
+): EventStream {
   reply.hijack()
   const { raw } = reply
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
-    connection: 'keep-alive',
-  })
-  raw.write('retry: 1000\n\n')
+  writeHead(raw)
   const callbacks = new Set<() => void>()
   let isClosed = false
-  const heartbeat = setInterval(() => write(': heartbeat\n\n'), HEARTBEAT_MS)
+  let taken = Promise.withResolvers<void>()
+  let beatsBehind = 0
+
+  const heartbeat = setInterval(() => {
+    if (!raw.writableNeedDrain) write(': heartbeat\n\n')
+    else if (++beatsBehind >= patienceBeats) drop()
+  }, heartbeatMs)
 
   function write(text: string): void {
     if (isClosed) return
-    raw.write(text)
-    if (raw.writableLength > MAX_BUFFERED_BYTES) {
-      request.log.warn({ bytes: raw.writableLength }, 'stream.dropped_slow_reader')
-      raw.destroy()
-      close()
-    }
+    if (!raw.write(text)) fallBehind(drop, raw.writableLength)
+  }
+
+  function drop(): void {
+    request.log.warn({ bytes: raw.writableLength }, 'stream.dropped_slow_reader')
+    raw.destroy()
+    close()
   }
 
   function close(): void {
     if (isClosed) return
     isClosed = true
     clearInterval(heartbeat)
+    catchUp(drop)
+    taken.resolve()
     for (const callback of callbacks) callback()
   }
+  raw.on('drain', () => {
+    beatsBehind = 0
+    catchUp(drop)
+    taken.resolve()
+    taken = Promise.withResolvers()
+  })
   raw.on('close', close)
   // A reset by the reader is an ordinary way to leave.
   raw.on('error', close)
@@ -74,6 +123,12 @@ function openStream(request: FastifyRequest, reply: FastifyReply): EventStream {
   const stream: EventStream = {
     // Types are ours, ids are integers and JSON has no raw line breaks: nothing from outside can start a line of its own.
     send: ({ type, id, data }) => write(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`),
+    get isFull() {
+      return !isClosed && raw.writableNeedDrain
+    },
+    room: async () => {
+      if (!isClosed && raw.writableNeedDrain) await taken.promise
+    },
     get isClosed() {
       return isClosed
     },
@@ -87,4 +142,15 @@ function openStream(request: FastifyRequest, reply: FastifyReply): EventStream {
   // HEAD is asked by who wants the headers: nothing follows them.
   if (request.method === 'HEAD') stream.end()
   return stream
+}
+
+function writeHead(raw: ServerResponse): void {
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    connection: 'keep-alive',
+  })
+  raw.write('retry: 1000\n\n')
 }

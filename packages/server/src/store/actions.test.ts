@@ -46,6 +46,7 @@ const anAction = (id: string, state: ActionState): ActionRow => ({
   error: null,
   expires_at: null,
   created_at: 1,
+  archived_at: null,
   updated_at: 1,
 })
 

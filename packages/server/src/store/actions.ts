@@ -43,6 +43,7 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     error: p.error,
     expires_at: p.expires_at,
     created_at: p.created_at,
+    archived_at: p.archived_at,
     updated_at: p.updated_at,
   }),
 )

@@ -84,7 +84,17 @@ const lastRow = question<Record<string, never>, { id: number | null }>((db) =>
 /** The highest place in the log that may have been given out. */
 export function* lastPlace(): Tx<number> {
   const row = yield* lastRow.first({})
-  return (row?.id ?? 0) * EVENTS_PER_ROW + EVENTS_PER_ROW - 1
+  return Math.max((row?.id ?? 0) * EVENTS_PER_ROW + EVENTS_PER_ROW - 1, yield* archivedPlace())
+}
+
+const lastArchived = question<Record<string, never>, { last_event: number }>((db) =>
+  db.selectFrom('archive_file').select('last_event').orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** The highest place in the log of what was archived; -1 when nothing was. */
+export function* archivedPlace(): Tx<number> {
+  const file = yield* lastArchived.first({})
+  return file ? file.last_event * EVENTS_PER_ROW + EVENTS_PER_ROW - 1 : -1
 }
 
 /** Drops the streamed pieces of a message that is now stored whole. */

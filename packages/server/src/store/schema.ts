@@ -11,6 +11,8 @@ export interface Schema {
   action: ActionRow
   vote: VoteRow
   event: EventRow
+  agent_request: AgentRequestRow
+  archive_file: ArchiveFileRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
 }
 
@@ -22,6 +24,8 @@ export interface SessionRow {
   owner_id: string
   approve_all_by: string | null
   archived_at: number | null
+  /** Its events up to this number are in the archive. */
+  archived_seq: number
   last_seq: number
   last_run: number
   created_at: number
@@ -111,6 +115,8 @@ export interface VoteRow {
   reason: string | null
   created_at: number
 }
+  /** Since then nothing can be done about it any more. */
+  archived_at: number | null
 
 export interface EventRow {
   /** Given by the database on insert. */
@@ -120,5 +126,20 @@ export interface EventRow {
   delta_of: string | null
   inbox: number
   events: string
+  created_at: number
+}
+
+/** One file of the archive. */
+export interface ArchiveFileRow {
+  number: number
+  name: string
+  /** Hex, of the file's bytes. */
+  sha256: string
+  /** The hash of its last line. */
+  head: string
+  bytes: number
+  row_count: number
+  /** The highest id of an event row that was archived, in this file or before. */
+  last_event: number
   created_at: number
 }

@@ -17,6 +17,7 @@ export const insertSession = question<{
     owner_id: p.owner_id,
     approve_all_by: null,
     archived_at: null,
+    archived_seq: 0,
     last_seq: 0,
     last_run: 0,
     created_at: p.now,

@@ -1,0 +1,55 @@
+import type { NewEvent, Principal } from '@countersign/core'
+import type { EventHub } from '../dispatch/index.ts'
+import { seesAll } from '../gate/index.ts'
+import { actions, events, type Store, type Tx } from '../store/index.ts'
+import type { FollowedLog, LogPage } from './follow.ts'
+
+const ROWS_PER_PAGE = 50
+/** More than anybody has open; what they miss of older ones is a list away. */
+const MAX_OWN = 10_000
+
+export interface InboxLogOptions {
+  store: Store
+  hub: EventHub
+  principal: Principal
+}
+
+/** What happens to actions in every session, as far as this person may see it; places are those of the whole log. */
+export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
+  return {
+    subscribe: (listener) => hub.onAny((stored) => events.isForInbox(stored) && listener(stored)),
+    read: (after, isFirst) => store.read(() => readPage(after, isFirst)),
+    placeOf: ({ id }) => id,
+    isVisible: await visibility(store, principal),
+  }
+}
+
+function* readPage(after: number, isFirst: boolean): Tx<LogPage> {
+  if (after < (yield* events.archivedPlace())) return reset('what comes after this id was archived', yield* events.lastPlace())
+  if (isFirst) {
+    const newest = yield* events.lastPlace()
+    if (after > newest) return reset('the log does not hold this id', newest)
+  }
+  const rows = yield* events.inboxRowsAfter(after, ROWS_PER_PAGE)
+  return { events: rows.flatMap(events.readEvents).filter(events.isForInbox), isLast: rows.length < ROWS_PER_PAGE }
+}
+
+const reset = (reason: string, place: number): LogPage => ({ reset: { reason, session: null, messages: [], actions: [] }, place })
+
+/** All events, or those of the actions that this person asked for. */
+async function visibility(store: Store, principal: Principal): Promise<(event: NewEvent) => boolean> {
+  if (seesAll(principal)) return () => true
+  const rows = await store.read(() =>
+    actions.listActions({ states: ['proposed', 'approved', 'executing'], requestedBy: principal.id, limit: MAX_OWN }),
+  )
+  const own = new Set(rows.map((row) => row.id))
+  return (event) => {
+    if (event.type !== 'action_proposed') return own.has(actionOf(event) ?? '')
+    const isOwn = event.data.proposal.requestedBy.id === principal.id
+    if (isOwn) own.add(event.data.proposal.id)
+    return isOwn
+  }
+}
+
+const actionOf = ({ data }: NewEvent): string | undefined =>
+  'proposalId' in data ? data.proposalId : 'actionId' in data ? data.actionId : undefined

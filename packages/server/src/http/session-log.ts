@@ -1,0 +1,42 @@
+import { type Action, assert, type Message } from '@countersign/core'
+import type { EventHub } from '../dispatch/index.ts'
+import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
+import { actions, events, messages, type SessionRow, type Store, sessions, type Tx } from '../store/index.ts'
+import type { FollowedLog, LogPage } from './follow.ts'
+
+const ROWS_PER_PAGE = 50
+/** A snapshot carries the newest messages; older ones are a list away. */
+const SNAPSHOT_MESSAGES = 200
+
+export interface SessionLogOptions {
+  store: Store
+  hub: EventHub
+  sessionId: string
+}
+
+/** The log of one session; places are the numbers of its events. */
+export const sessionLog = ({ store, hub, sessionId }: SessionLogOptions): FollowedLog => ({
+  subscribe: (listener) => hub.onSession(sessionId, listener),
+  read: (after, isFirst) => store.read(() => readPage(sessionId, after, isFirst)),
+  placeOf: ({ seq }) => seq,
+  isVisible: () => true,
+})
+
+function* readPage(sessionId: string, after: number, isFirst: boolean): Tx<LogPage> {
+  const session = yield* sessions.findSession.first({ id: sessionId })
+  assert(session, 'a session that is followed is there')
+  // Asked for every page: the log may be archived while somebody reads it.
+  if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
+  if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')
+  const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit: ROWS_PER_PAGE })
+  return { events: rows.flatMap(events.readEvents), isLast: rows.length < ROWS_PER_PAGE }
+}
+
+function* takeSnapshot(row: SessionRow, reason: string): Tx<LogPage> {
+  const newest = yield* messages.listMessages.all({ session_id: row.id, before: Number.MAX_SAFE_INTEGER, limit: SNAPSHOT_MESSAGES })
+  const views: Message[] = []
+  for (const message of newest.reverse()) views.push(yield* viewMessageWithActions(message))
+  const found: Action[] = yield* viewActions(yield* actions.listActions({ session: row.id, limit: SNAPSHOT_MESSAGES }))
+  const session = yield* viewSession(row)
+  return { reset: { reason, session, messages: views, actions: found.reverse() }, place: row.last_seq }
+}
