@@ -2,7 +2,7 @@ import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { createDispatch, createEventHub, type Dispatch, type EventHub } from './dispatch/index.ts'
+import { createDispatch, createEventHub, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { reach } from './points.ts'
 import { type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
@@ -42,14 +42,16 @@ export interface Engine {
 export async function openEngine({ dataDir, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
   const hub = createEventHub()
   const dispatch = createDispatch(options.log)
-  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch) })
-  return startEngine({ ...options, clock, store, hub, dispatch })
+  const timers = createTimers({ clock, background: dispatch.background })
+  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
+  return startEngine({ ...options, clock, store, hub, dispatch, timers })
 }
 
 /** What becomes of a commit in the process that made it. */
-export const handOut = (hub: EventHub, dispatch: Dispatch) => (outbox: Outbox) => {
+export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers) => (outbox: Outbox) => {
   if (outbox.events.length > 0) hub.publish(outbox.events)
   if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+  if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
 }
 
 /** The same on a store that is open already, by a clock and a dispatch of the caller's: a simulation has its own. */
@@ -57,12 +59,13 @@ export async function startEngine({
   store,
   hub,
   dispatch,
+  timers,
   agents,
   tools,
   policy,
   log,
   clock,
-}: Omit<EngineOptions, 'dataDir'> & { store: Store; hub: EventHub; dispatch: Dispatch; clock: Clock }): Promise<Engine> {
+}: Omit<EngineOptions, 'dataDir'> & { store: Store; hub: EventHub; dispatch: Dispatch; timers: Timers; clock: Clock }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const gate = createGate({
     store,
@@ -81,6 +84,7 @@ export async function startEngine({
   const open = await store.read(() => sessions.sessionsWithOpenRun.all({}))
   dispatch.take({ sessions: new Set(open.map((row) => row.session_id)), actions: new Set() })
   dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
+  timers.start({ doWhatIsDue: gate.doWhatIsDue })
   reach('start.dispatching')
 
   return {
@@ -95,6 +99,7 @@ export async function startEngine({
     idle: dispatch.idle,
     async close(drainMs = 10_000) {
       dispatch.stop()
+      timers.stop()
       agentLoop.abortModelCalls()
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const stopWaiting = clock.after(drainMs, resolve)

@@ -5,6 +5,7 @@ import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
 import { decide } from './decide.ts'
+import { doWhatIsDue } from './due.ts'
 import { execute, recover, retry } from './execute.ts'
 import { type ProposeInput, propose } from './propose.ts'
 
@@ -30,6 +31,8 @@ export interface Gate {
   retry(actionId: string, caller: Caller): Promise<Action>
   /** Takes up what an earlier process left approved or executing. */
   recover(): Promise<void>
+  /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
+  doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
 }
 
 export const createGate = (parts: GateParts): Gate => ({
@@ -38,4 +41,5 @@ export const createGate = (parts: GateParts): Gate => ({
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),
   recover: () => recover(parts),
+  doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
 })

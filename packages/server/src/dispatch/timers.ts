@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts'
+import { reach } from '../points.ts'
+
+/** A clock that is set, or a machine that slept, is noticed after this long. */
+const LONGEST_WAIT_MS = 60_000
+/** After a failure, when the database was away for example. */
+const RETRY_MS = 5_000
+
+export interface TimerWork {
+  /** Does everything that is due. Answers in how many ms the next thing is; undefined when nothing waits for its time. */
+  doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
+}
+
+/** Keeps one timer for the earliest thing in the database that time itself does. What is due stands in rows; nothing is lost with a timer. */
+export interface Timers {
+  /** Before this nothing fires. Does what became due while no process ran. */
+  start(work: TimerWork): void
+  /** Something is due at `dueAt`, epoch ms. */
+  arm(dueAt: number): void
+  /** Looks at the database again: another process may be gone, with what it alone knew to be due. */
+  rearm(): void
+  /** Fires nothing more; a firing under way ends after its batch. */
+  stop(): void
+}
+
+export interface TimersOptions {
+  clock: Clock
+  /** Counts a firing as work under way; its failure is logged. */
+  background(work: Promise<unknown>): void
+}
+
+export function createTimers({ clock, background }: TimersOptions): Timers {
+  const stopping = new AbortController()
+  let work: TimerWork | undefined
+  let armedFor = Number.POSITIVE_INFINITY
+  let takeBack: (() => void) | undefined
+  let isFiring = false
+  let isAskedAgain = false
+
+  function arm(dueAt: number): void {
+    if (!work || stopping.signal.aborted || dueAt >= armedFor) return
+    takeBack?.()
+    armedFor = dueAt
+    const waitMs = Math.max(dueAt - clock.nowMs(), 0)
+    takeBack = clock.after(Math.min(waitMs, LONGEST_WAIT_MS), () => {
+      armedFor = Number.POSITIVE_INFINITY
+      takeBack = undefined
+      look()
+    })
+  }
+
+  function look(): void {
+    isAskedAgain = isFiring
+    if (!work || isFiring || stopping.signal.aborted) return
+    isFiring = true
+    background(fire(work))
+  }
+
+  async function fire({ doWhatIsDue }: TimerWork): Promise<void> {
+    reach('timer.fired')
+    let waitMs: number | undefined = RETRY_MS
+    try {
+      waitMs = await doWhatIsDue(stopping.signal)
+    } finally {
+      isFiring = false
+      if (waitMs !== undefined) arm(clock.nowMs() + waitMs)
+      if (isAskedAgain) look()
+    }
+  }
+
+  return {
+    start(given) {
+      work = given
+      look()
+    },
+    arm,
+    rearm: look,
+    stop() {
+      stopping.abort()
+      takeBack?.()
+    },
+  }
+}

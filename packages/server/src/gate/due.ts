@@ -1,0 +1,76 @@
+import { reach } from '../points.ts'
+import { actions, type Outbox, type Tx } from '../store/index.ts'
+import { expireWaiting, remindWaiting } from './expire.ts'
+import type { GateParts } from './gate.ts'
+import { writeSession } from './session-writer.ts'
+import { stopAfterExpiry } from './stop-run.ts'
+
+/** Actions looked at together. On SQLite they share a commit; a decision that arrives meanwhile waits for one such batch, 20 ms. */
+const BATCH = 200
+/** What could not be done, because of a fault, is tried again after this long. */
+const RETRY_MS = 5_000
+
+/**
+ * Does what time calls for: waiting actions are reminded of or expire. Every process may do it at any time, also too early: each thing is
+ * one guarded update, judged by the database's clock.
+ * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
+ */
+export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promise<number | undefined> {
+  const { store, clock } = parts
+  const unmoved = new Set<string>()
+  for (;;) {
+    const nowMs = clock.nowMs()
+    const found = await store.read(() => actions.dueActions.all({ now: nowMs, limit: BATCH + unmoved.size }))
+    const due = found.filter(({ id }) => !unmoved.has(id))
+    if (due.length === 0 || signal.aborted) {
+      const next = await store.read(() => actions.nextDue.first({ now: clock.nowMs() }))
+      return next && Math.max(next.waitMs, found.length > 0 ? RETRY_MS : 0)
+    }
+    for (const { id } of due) unmoved.add(id)
+    const bySession = Map.groupBy(due, (row) => row.session_id ?? row.id)
+    await Promise.all(
+      [...bySession.values()].map(async (rows) => {
+        for (const id of await moveTogether(parts, rows, nowMs)) unmoved.delete(id)
+      }),
+    )
+    reach('timer.batch_done')
+  }
+}
+
+interface DueRow {
+  id: string
+  session_id: string | null
+}
+
+/** Moves the due actions of one session, or one that has none, and answers which of them moved. A fault is logged and holds up no others. */
+async function moveTogether(parts: GateParts, rows: readonly DueRow[], nowMs: number): Promise<string[]> {
+  try {
+    reach('timer.before_store')
+    const moved = await parts.store.transact((outbox) => moveDue(parts, outbox, rows, nowMs))
+    reach('timer.after_store')
+    return moved
+  } catch (error) {
+    parts.log.error({ actionIds: rows.map(({ id }) => id), error }, 'timer.failed')
+    return []
+  }
+}
+
+function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], nowMs: number): Tx<string[]> {
+  const sessionId = rows[0]?.session_id ?? null
+  const writer = sessionId === null ? undefined : yield* writeSession(outbox, sessionId, nowMs)
+  const moved: string[] = []
+  let isSettled = false
+  for (const { id } of rows) {
+    const expired = yield* expireWaiting(outbox, writer, id, nowMs)
+    if (expired) {
+      isSettled = true
+      moved.push(id)
+      if (writer) yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
+    } else if (yield* remindWaiting(outbox, writer, id, nowMs)) {
+      moved.push(id)
+    }
+  }
+  // A reminder changes nothing that a status depends on.
+  if (writer && moved.length > 0) yield* isSettled ? writer.finish() : writer.save()
+  return moved
+}
