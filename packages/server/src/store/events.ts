@@ -6,7 +6,7 @@ import type { StoredEvent } from './store.ts'
 /** Room for the events of one row in the numbers of the inbox's stream: row × this + place in the row. */
 const EVENTS_PER_ROW = 1_000
 
-const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update'])
+const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
 
 type Insert = Omit<EventRow, 'id'>
 
