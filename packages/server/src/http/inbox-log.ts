@@ -30,7 +30,7 @@ function* readPage(after: number, isFirst: boolean): Tx<LogPage> {
     const newest = yield* events.lastPlace()
     if (after > newest) return reset('the log does not hold this id', newest)
   }
-  const rows = yield* events.inboxRowsAfter(after, ROWS_PER_PAGE)
+  const rows = yield* events.inboxRowsAfter.all({ after, limit: ROWS_PER_PAGE })
   return { events: rows.flatMap(events.readEvents).filter(events.isForInbox), isLast: rows.length < ROWS_PER_PAGE }
 }
 

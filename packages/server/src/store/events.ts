@@ -1,27 +1,21 @@
 import type { NewEvent } from '@countersign/core'
-import { lit, question, type Tx } from './query.ts'
+import { sql } from 'kysely'
+import { lit, question, type Tx, takePlaces } from './query.ts'
 import type { EventRow } from './schema.ts'
 import type { StoredEvent } from './store.ts'
 
-/** Room for the events of one row in the numbers of the inbox's stream: row × this + place in the row. */
-const EVENTS_PER_ROW = 1_000
-
 const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
 
-type Insert = Omit<EventRow, 'id'>
-
-const insertRow = question<{ [K in keyof Insert]: Insert[K] }>((db, p) =>
-  db.insertInto('event').values(
-    // The database numbers the log itself.
-    {
-      session_id: p.session_id,
-      last_seq: p.last_seq,
-      delta_of: p.delta_of,
-      inbox: p.inbox,
-      events: p.events,
-      created_at: p.created_at,
-    } as EventRow,
-  ),
+const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>
+  db.insertInto('event').values({
+    id: p.id,
+    session_id: p.session_id,
+    last_seq: p.last_seq,
+    delta_of: p.delta_of,
+    inbox: p.inbox,
+    events: p.events,
+    created_at: p.created_at,
+  }),
 )
 
 export interface EventBatch {
@@ -34,7 +28,9 @@ export interface EventBatch {
 
 /** Stores what one transaction says to one session, and answers it with its places in the log. */
 export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
-  const row = yield* insertRow.insert({
+  const id = yield* takePlaces(events.length)
+  yield* insertRow.run({
+    id,
     session_id: sessionId,
     last_seq: events.at(-1)?.seq ?? null,
     delta_of: deltaOf ?? null,
@@ -42,14 +38,22 @@ export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch)
     events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
     created_at: nowMs,
   })
-  return events.map(({ seq, event }, i) => ({ id: row * EVENTS_PER_ROW + i, sessionId, seq, event }))
+  const before = id - events.length
+  return events.map(({ seq, event }, i) => ({ id: before + 1 + i, sessionId, seq, event }))
 }
+
+/** The row of the log that ends with this event. */
+export const rowOf = (last: StoredEvent | undefined): number | undefined => last?.id
+
+/** A row of the log, while it is there. */
+export const findRow = question<{ id: number }, { id: number }>((db, p) => db.selectFrom('event').select('id').where('id', '=', p.id))
 
 /** The events of a row of the log. */
 export function readEvents(row: EventRow): StoredEvent[] {
   const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(row.events)
+  const before = row.id - events.length
   return events.map(([seq, type, data], i) => ({
-    id: row.id * EVENTS_PER_ROW + i,
+    id: before + 1 + i,
     sessionId: row.session_id,
     seq,
     event: { type, data } as NewEvent,
@@ -69,22 +73,25 @@ export const sessionRowsAfter = question<{ session_id: string; after: number; li
     .limit(p.limit),
 )
 
-const inboxRowsFrom = question<{ row: number; limit: number }, EventRow>((db, p) =>
-  db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>=', p.row).orderBy('id').limit(p.limit),
+/**
+ * Rows with events about actions, of every session, after place `after` in the log, in order; the first may begin before it. Where several
+ * transactions write at once, only up to the first place that one of them may still fill: nothing ever appears behind a reader.
+ */
+export const inboxRowsAfter = question<{ after: number; limit: number }, EventRow>((db, p, { firstOpenPlace }) => {
+  const query = db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>', p.after).orderBy('id').limit(p.limit)
+  return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
+})
+
+const findLastPlace = question<Record<string, never>, { place: number | null }>((db, _, { firstOpenPlace }) =>
+  firstOpenPlace
+    ? db.selectNoFrom(sql<number>`${firstOpenPlace} - 1`.as('place'))
+    : db.selectFrom('event').select((eb) => eb.fn.max('id').as('place')),
 )
 
-/** Rows with events about actions, of every session, from that of place `after` in the log on; the first may begin before it. */
-export const inboxRowsAfter = (after: number, limit: number): Tx<EventRow[]> =>
-  inboxRowsFrom.all({ row: Math.floor(after / EVENTS_PER_ROW), limit })
-
-const lastRow = question<Record<string, never>, { id: number | null }>((db) =>
-  db.selectFrom('event').select((eb) => eb.fn.max('id').as('id')),
-)
-
-/** The highest place in the log that may have been given out. */
+/** The highest place in the log that a reader may have been given. */
 export function* lastPlace(): Tx<number> {
-  const row = yield* lastRow.first({})
-  return Math.max((row?.id ?? 0) * EVENTS_PER_ROW + EVENTS_PER_ROW - 1, yield* archivedPlace())
+  const row = yield* findLastPlace.first({})
+  return Math.max(row?.place ?? 0, yield* archivedPlace())
 }
 
 const lastArchived = question<Record<string, never>, { last_event: number }>((db) =>
@@ -94,8 +101,19 @@ const lastArchived = question<Record<string, never>, { last_event: number }>((db
 /** The highest place in the log of what was archived; -1 when nothing was. */
 export function* archivedPlace(): Tx<number> {
   const file = yield* lastArchived.first({})
-  return file ? file.last_event * EVENTS_PER_ROW + EVENTS_PER_ROW - 1 : -1
+  return file ? file.last_event : -1
 }
+
+/** The streamed pieces of a message that is not stored whole, in order. */
+export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('delta_of', 'is not', null)
+    .where('delta_of', '=', p.message_id)
+    .orderBy('id')
+    .limit(lit(100_000)),
+)
 
 /** Drops the streamed pieces of a message that is now stored whole. */
 export const dropDeltas = question<{ message_id: string }>((db, p) =>

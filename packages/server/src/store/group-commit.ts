@@ -33,14 +33,20 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
   const savepoint = db.prepare('SAVEPOINT member')
   const release = db.prepare('RELEASE member')
   const undo = db.prepare('ROLLBACK TO member')
+  let lastPlace = findLastPlace(db)
   let waiting: Waiting[] = []
   let scheduled = false
   let closed = false
 
+  const takePlaces = (count: number): number => {
+    lastPlace += count
+    return lastPlace
+  }
+
   function run(member: Waiting): Outcome {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
     try {
-      return { ok: true, value: drive(member.work(outbox), runQuery), outbox }
+      return { ok: true, value: drive(member.work(outbox), runQuery, takePlaces), outbox }
     } catch (error) {
       // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be.
       if (!db.isTransaction) throw error
@@ -110,12 +116,20 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
       })
     },
     // Between batches no transaction is open on the connection, so a read sees exactly what is committed.
-    read: async (work) => drive(work(), runQuery),
+    read: async (work) => drive(work(), runQuery, takePlaces),
     close: async () => {
       closed = true
       flush()
     },
   }
+}
+
+/** The last place of the log that was ever given out: one is not given again after its row was dropped. */
+function findLastPlace(db: DatabaseSync): number {
+  const row = db
+    .prepare(`select max((select max(id) from event), (select max(seq) from sqlite_sequence where name = 'event')) as last`)
+    .get()
+  return Number(row?.last ?? 0)
 }
 
 function asStorageError(error: unknown): unknown {

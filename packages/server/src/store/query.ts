@@ -1,4 +1,6 @@
-import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import { createHash } from 'node:crypto'
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type Dialect, POSTGRES, SQLITE } from './dialect.ts'
 import type { Schema } from './schema.ts'
 
 export type Bindable = string | number | null
@@ -14,21 +16,28 @@ interface Compilable<R> {
  * A piece of a transaction: it yields queries and is resumed with their rows. The same generator is run without a pause on SQLite
  * (inside one batch of a group commit, which an `await` would break) and awaited query by query on a database behind a socket.
  */
-export type Tx<T> = Generator<BoundQuery, T, Row[]>
+export type Tx<T> = Generator<BoundQuery | PlaceRequest, T, Row[]>
 
 /** A query that builds itself once per dialect, and this use's values. */
 export interface BoundQuery {
   readonly definition: Definition
   readonly values: Params
   /**
-   * What it is resumed with: the rows, the first row, or for a write one row with `changes` (how many rows it touched) and `lastId` (what
-   * the database numbered the row it inserted). RETURNING would tell the same, but costs SQLite a temporary table, 10 µs each time.
+   * What it is resumed with: the rows, the first row, or for a write one row with `changes`, how many rows it touched. With `nothing` a
+   * database behind a socket is not waited for: what goes wrong is told before the transaction is committed.
    */
-  readonly want: 'rows' | 'row' | 'change'
+  readonly want: 'rows' | 'row' | 'change' | 'nothing'
+}
+
+/** Asks the store, not the database, for the next `places` places in the log of events. It is resumed with one row: the `last` of them. */
+export interface PlaceRequest {
+  readonly places: number
 }
 
 interface Definition {
-  build(db: Kysely<Schema>, params: Params): Compilable<unknown>
+  build(db: Kysely<Schema>, params: Params, dialect: Dialect): Compilable<unknown>
+  /** False for a query whose text is another at each use. */
+  readonly isFixed: boolean
 }
 
 class Placeholder {
@@ -48,8 +57,8 @@ const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder
  * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
  * const thing = yield* findThing.first({ id })
  */
-export function question<P extends Params, R = never>(build: (db: Kysely<Schema>, params: P) => Compilable<R>) {
-  const definition: Definition = { build: build as Definition['build'] }
+export function question<P extends Params, R = never>(build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>) {
+  const definition: Definition = { build: build as Definition['build'], isFixed: true }
   return {
     *all(values: P): Tx<R[]> {
       return (yield { definition, values, want: 'rows' }) as R[]
@@ -58,17 +67,18 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
       return (yield { definition, values, want: 'row' })[0] as R | undefined
     },
     *run(values: P): Tx<void> {
-      yield { definition, values, want: 'change' }
+      yield { definition, values, want: 'nothing' }
     },
-    /** For a write: how many rows it touched. */
+    /** For a write: how many rows it touched. RETURNING would tell the same, but costs SQLite a temporary table, 10 µs each time. */
     *change(values: P): Tx<number> {
       return Number((yield { definition, values, want: 'change' })[0]?.changes)
     },
-    /** For an insert into a table that the database numbers: the number. */
-    *insert(values: P): Tx<number> {
-      return Number((yield { definition, values, want: 'change' })[0]?.lastId)
-    },
   }
+}
+
+/** Takes the next `count` places in the log of events. Answers the last of them; what is rolled back leaves a gap. */
+export function* takePlaces(count: number): Tx<number> {
+  return Number((yield { places: count })[0]?.last)
 }
 
 /**
@@ -78,8 +88,9 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
 export const lit = <T extends string | number>(value: T) => sql.lit(value)
 
 /** A query whose shape depends on this use (optional filters, lists): compiled each time. */
-export function* ask<R>(build: (db: Kysely<Schema>) => Compilable<R>): Tx<R[]> {
-  return (yield { definition: { build }, values: {}, want: 'rows' }) as R[]
+export function* ask<R>(build: (db: Kysely<Schema>, dialect: Dialect) => Compilable<R>): Tx<R[]> {
+  const definition: Definition = { build: (db, _, dialect) => build(db, dialect), isFixed: false }
+  return (yield { definition, values: {}, want: 'rows' }) as R[]
 }
 
 export interface PreparedQuery {
@@ -87,26 +98,28 @@ export interface PreparedQuery {
   bind(values: Params): Bindable[]
 }
 
-const sqlite = new Kysely<Schema>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-})
-
-/** Compiles a query's SQL for SQLite and remembers where each value goes. */
-export function prepareForSqlite({ definition }: BoundQuery): PreparedQuery {
-  const { sql, parameters } = definition.build(sqlite, placeholders).compile()
+function prepare({ definition }: BoundQuery, dialect: Dialect): PreparedQuery {
+  const { sql, parameters } = definition.build(dialect.builder, placeholders, dialect).compile()
   return {
     sql,
     bind: (values) =>
       parameters.map((parameter) => {
         const value = parameter instanceof Placeholder ? values[parameter.name] : parameter
+        // Postgres has no text with NUL in it. JSON never has one, and what people wrote shows it as the sign for it, on both databases.
+        if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '␀') : value
         // node:sqlite takes an object in first place for named parameters and binds nothing; undefined would be a typo of ours.
-        if (value === null || typeof value === 'string' || typeof value === 'number') return value
+        if (value === null || typeof value === 'number') return value
         throw new TypeError(`cannot bind ${typeof value} to ${sql}`)
       }),
   }
+}
+
+/** Compiles a query's SQL for SQLite and remembers where each value goes. */
+export const prepareForSqlite = (query: BoundQuery): PreparedQuery => prepare(query, SQLITE)
+
+/** The same for Postgres. `name` is that of the prepared statement, the same in every process; queries that change their text have none. */
+export function prepareForPostgres(query: BoundQuery): PreparedQuery & { name: string | undefined } {
+  const prepared = prepare(query, POSTGRES)
+  const hash = () => createHash('sha256').update(prepared.sql).digest('base64url').slice(0, 20)
+  return { ...prepared, name: query.definition.isFixed ? hash() : undefined }
 }

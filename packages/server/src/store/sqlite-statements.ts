@@ -27,9 +27,10 @@ export function queryRunner(db: DatabaseSync): (query: BoundQuery) => Row[] {
       prepared.set(query.definition, use)
     }
     const values: Bindable[] = use.bind(query.values)
-    if (query.want === 'change') {
-      const { changes, lastInsertRowid } = use.statement.run(...values)
-      return [{ changes: Number(changes), lastId: Number(lastInsertRowid) }]
+    if (query.want === 'change') return [{ changes: Number(use.statement.run(...values).changes) }]
+    if (query.want === 'nothing') {
+      use.statement.run(...values)
+      return NO_ROWS
     }
     const { columns } = use
     if (query.want === 'rows') return use.statement.all(...values).map((list) => toRow(columns, list))
@@ -38,13 +39,17 @@ export function queryRunner(db: DatabaseSync): (query: BoundQuery) => Row[] {
   }
 }
 
-/** Runs a transaction's queries one after another, without a pause. */
-export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[]): T {
+/**
+ * Runs a transaction's queries one after another, without a pause.
+ * @param takePlaces Hands out the next places in the log and answers the last of them.
+ */
+export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): T {
   let next = tx.next([])
   while (!next.done) {
     let rows: Row[]
     try {
-      rows = runQuery(next.value)
+      const request = next.value
+      rows = 'places' in request ? [{ last: takePlaces(request.places) }] : runQuery(request)
     } catch (error) {
       next = tx.throw(error)
       continue

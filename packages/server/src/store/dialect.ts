@@ -1,0 +1,63 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import type { Schema } from './schema.ts'
+
+/** What the two databases do differently, asked where a query is built. */
+export interface Dialect {
+  readonly builder: Kysely<Schema>
+  /** Transactions write side by side: a row that decides about others is locked first. */
+  readonly hasRowLocks: boolean
+  /** LIKE that takes capital and small letters (of ASCII) for the same. */
+  readonly like: RawBuilder<unknown>
+  /** What time it is: the database's own clock where several processes share it, else the caller's. */
+  nowMs(callerNowMs: number): RawBuilder<number>
+  /** The first place of the log that a transaction under way may still fill; all below are final. Undefined where nobody writes meanwhile. */
+  readonly firstOpenPlace: RawBuilder<number> | undefined
+}
+
+export const SQLITE: Dialect = {
+  builder: new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  hasRowLocks: false,
+  like: sql`like`,
+  nowMs: (callerNowMs) => sql`${callerNowMs}`,
+  firstOpenPlace: undefined,
+}
+
+/** Room for the events of one transaction: its places in the log are its number × this, and what follows. */
+export const PLACES_PER_TRANSACTION = 10_000
+
+/** The setting with the number that counts as the first transaction of the log. */
+export const FIRST_TRANSACTION = 'log.first_transaction'
+
+export const POSTGRES: Dialect = {
+  builder: new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+  hasRowLocks: true,
+  like: sql`ilike`,
+  nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  firstOpenPlace: sql`(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    - (select value::bigint from setting where name = ${sql.lit(FIRST_TRANSACTION)})) * ${sql.lit(PLACES_PER_TRANSACTION)}`,
+}
