@@ -87,8 +87,13 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
       }
     case 'message':
       return withMessage(state, event.data.message)
-    case 'delta':
-      return withText(state, event.data.messageId, event.data.content, '')
+    case 'delta': {
+      const { messageId, content, restart } = event.data
+      if (!restart) return withText(state, messageId, content, '')
+      // The message is written anew: what was streamed of it is void, and so are the calls it had started.
+      const streaming = state.streaming.filter((streamed) => streamed.messageId !== messageId)
+      return { ...withText({ ...state, streaming }, messageId, content, ''), startedCalls: [] }
+    }
     case 'reasoning_delta':
       return withText(state, event.data.messageId, '', event.data.content)
     case 'tool_call_start': {

@@ -10,7 +10,8 @@ export const EventData = {
   session: z.object({ sessionId: z.string(), runId: z.string() }),
   session_status: z.object({ status: SessionStatus, pendingApprovals: z.array(z.string()) }),
   message: z.object({ message: Message }),
-  delta: z.object({ messageId: z.string(), content: z.string() }),
+  /** With `restart` the message is being written anew: what was streamed of it before (text, reasoning, started calls) is void. */
+  delta: z.object({ messageId: z.string(), content: z.string(), restart: z.literal(true).optional() }),
   reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),
   tool_call_start: z.object({ toolCall: CalledTool, actionId: z.string().optional() }),
   action_proposed: z.object({ proposal: Action }),

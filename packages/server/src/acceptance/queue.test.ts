@@ -1,7 +1,8 @@
-import type { Action } from '@countersign/core'
+import type { Action, Message } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
+import { fold } from '../testing/fold.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -125,7 +126,7 @@ test('cancelling ends every stream that follows the run, also that of a queued m
   expect(talk.brain.requests).toHaveLength(1)
 })
 
-test('cancelling while the model speaks ends the run and calls nothing', async () => {
+test('cancelling while the model speaks ends the run, calls nothing and keeps what was said', async () => {
   const hold = Promise.withResolvers<void>()
   await using target = await startTarget(() => ({ status: 200 }))
   await using brains = await startReplayServer()
@@ -155,5 +156,12 @@ test('cancelling while the model speaks ends the run and calls nothing', async (
   hold.resolve()
   expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
   expect((await server.admin.get('/api/actions')).items).toEqual([] as Action[])
+  const { items } = await server.admin.get(`/api/sessions/${sessionId}/messages`)
+  expect(items.map(({ role, content }: Message) => [role, content]).reverse()).toEqual([
+    ['user', 'go'],
+    ['assistant', 'I am about to'],
+    ['system', expect.stringContaining('Cancelled')],
+  ])
+  expect([...fold(stream.seen).messages.values()]).toEqual(items.toReversed())
   expect(server.errors).toEqual([])
 })

@@ -3,11 +3,14 @@ import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '
 import { reach } from '../points.ts'
 import { doOnce, messages, sessions } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
+import { keepSaid } from './deltas.ts'
+import { endQueuedRequests, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
+import { stepMessageId } from './step.ts'
 
 /**
  * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
- * its own. Harmless when nothing runs.
+ * its own, what the model has said so far is kept. Harmless when nothing runs.
  */
 export async function cancelSession(parts: AgentParts, state: AgentState, sessionId: string, caller: Caller): Promise<Session> {
   const now = parts.clock.nowMs()
@@ -20,6 +23,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
       const writer = yield* writeSession(outbox, session, now)
       const run = yield* sessions.newestRun.first({ session_id: sessionId })
       if (run?.state === 'open') {
+        yield* keepSaid(writer, run, stepMessageId(run))
         const reason = `Cancelled by ${caller.principal.name}`
         yield* addNote(writer, `${reason}.`, now)
         // Before the run's last event: who follows a queued message learns from this which run that is.

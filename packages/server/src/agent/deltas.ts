@@ -1,7 +1,7 @@
 import type { NewEvent } from '@countersign/core'
-import { writeSession } from '../gate/index.ts'
+import { type SessionWriter, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { type RunRow, sessions } from '../store/index.ts'
+import { events, type Outbox, type RunRow, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 
 /** About 30 writes a second at most per stream; the first piece goes out at once. */
@@ -25,6 +25,8 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
   let stopWaiting: (() => void) | undefined
   let isWriting = false
   let isClosed = false
+  /** The row of the log that this stream wrote last. */
+  let lastRow: number | undefined
 
   function push(event: NewEvent): void {
     const last = pending.at(-1)
@@ -45,14 +47,9 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
     isWriting = true
     reach('delta.before_store')
     try {
-      await parts.store.transact(function* (outbox) {
-        // A run that was stopped meanwhile has said its last word; what came after it would stay half said for good.
-        const newest = yield* sessions.newestRun.first({ session_id: sessionId })
-        if (newest?.id !== run.id || newest.state !== 'open') return
-        const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
-        for (const event of batch) writer.event(event)
-        yield* writer.save(messageId)
-      })
+      lastRow = await parts.store.transact((outbox) => storeDeltas(outbox, batch))
+      // Whatever this step still says is nobody's business any more.
+      if (lastRow === undefined) isClosed = true
       reach('delta.after_store')
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.
@@ -60,6 +57,24 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
     }
     isWriting = false
     if (!isClosed && pending.length > 0) stopWaiting = parts.clock.after(MIN_INTERVAL_MS, write)
+  }
+
+  /** Answers the row that was written; undefined when the step has ended or another loop makes it. */
+  function* storeDeltas(outbox: Outbox, batch: readonly NewEvent[]): Tx<number | undefined> {
+    const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
+    // What came after the last word of a run or a step would stay half said for good.
+    const newest = yield* sessions.newestRun.first({ session_id: sessionId })
+    if (newest?.id !== run.id || newest.state !== 'open' || newest.steps !== run.steps) return undefined
+    if (lastRow !== undefined) {
+      // Another loop began this step anew and dropped what this one said.
+      if (!(yield* events.findRow.first({ id: lastRow }))) return undefined
+    } else if (yield* events.dropDeltas.change({ message_id: messageId })) {
+      // A loop that was killed in the middle of this step left pieces: they and these are not one text.
+      writer.event({ type: 'delta', data: { messageId, content: '', restart: true } })
+    }
+    for (const event of batch) writer.event(event)
+    yield* writer.save(messageId)
+    return events.rowOf(outbox.events.at(-1))
   }
 
   return {
@@ -74,4 +89,13 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
       return unsaid
     },
   }
+}
+
+/** Keeps what was said of a message that is not going to be finished, as far as it reached the log. */
+export function* keepSaid(writer: SessionWriter, run: RunRow, messageId: string): Tx<void> {
+  const pieces = (yield* events.deltaRows.all({ message_id: messageId })).flatMap(events.readEvents)
+  if (pieces.length === 0) return
+  yield* events.dropDeltas.run({ message_id: messageId })
+  const content = pieces.map(({ event }) => (event.type === 'delta' ? event.data.content : '')).join('')
+  if (content.trim() !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content, inHistory: true })
 }

@@ -126,9 +126,7 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
 
 /** The last place of the log that was ever given out: one is not given again after its row was dropped. */
 function findLastPlace(db: DatabaseSync): number {
-  const row = db
-    .prepare(`select max((select max(id) from event), (select max(seq) from sqlite_sequence where name = 'event')) as last`)
-    .get()
+  const row = db.prepare(`select seq as last from sqlite_sequence where name = 'event'`).get()
   return Number(row?.last ?? 0)
 }
 

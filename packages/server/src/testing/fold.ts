@@ -41,9 +41,16 @@ function apply(state: Folded, type: string, data: unknown): void {
       return
     }
     case 'delta': {
-      const { messageId, content } = data as EventDataOf<'delta'>
+      const { messageId, content, restart } = data as EventDataOf<'delta'>
       const known = state.messages.get(messageId)
-      state.messages.set(messageId, { streamed: (known && 'streamed' in known ? known.streamed : '') + content })
+      const streamed = known && 'streamed' in known && !restart ? known.streamed : ''
+      state.messages.set(messageId, { streamed: streamed + content })
+      return
+    }
+    case 'done':
+    case 'error': {
+      // What never became a whole message was never said.
+      for (const [id, message] of state.messages) if ('streamed' in message) state.messages.delete(id)
       return
     }
     case 'action_proposed': {

@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startReplayServer } from '../models/testing/replay-server.ts'
+import { startChildServer } from '../testing/child-server.ts'
+import { fold } from '../testing/fold.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
+
+const sse = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)
+
+/** An answer of a remote brain that stops talking after its first words, until it may go on. */
+const halting = (words: string, goOn: Promise<void>) => ({
+  status: 200,
+  contentType: 'text/event-stream',
+  chunks: (async function* () {
+    yield sse({ type: 'text-delta', delta: words })
+    await goOn
+    yield sse({ type: 'finish', finishReason: 'stop' })
+  })(),
+})
+
+test('D3.3 kill -9 while a message streams: it is begun anew, and nobody sees old and new pieces as one text', async () => {
+  using folder = temporaryFolder()
+  await using brains = await startReplayServer()
+  const mayEnd = Promise.withResolvers<void>()
+  const { baseUrl } = brains.play([halting('The old words', new Promise(() => {})), halting('New words', mayEnd.promise)])
+  const config = join(folder.path, 'countersign.json')
+  writeFileSync(config, JSON.stringify({ agents: { desk: { model: `remote/${baseUrl}` } } }))
+  const start = () => startChildServer({ configFile: config, dataDir: join(folder.path, 'data') })
+
+  const first = await start()
+  const before = await first.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await before.next('session')
+  const { messageId } = await before.next('delta')
+  await first.kill()
+  const known = before.seen.filter(({ id }) => id !== undefined)
+  expect(fold(known).messages.get(messageId)).toEqual({ streamed: 'The old words' })
+
+  await using second = await start()
+  const path = `/api/sessions/${sessionId}/events`
+  // One reader goes on where it was, one comes for the first time.
+  using resumed = await second.admin.stream(path, { headers: { 'last-event-id': String(known.at(-1)?.id) } })
+  await resumed.next('delta', ({ content }) => content.includes('New'))
+  using fresh = await second.admin.stream(path)
+  await fresh.next('delta', ({ content }) => content.includes('New'))
+  expect(fold([...known, ...resumed.seen]).messages.get(messageId)).toEqual({ streamed: 'New words' })
+  expect(fold(fresh.seen).messages.get(messageId)).toEqual({ streamed: 'New words' })
+
+  mayEnd.resolve()
+  await resumed.next('done')
+  await fresh.next('done')
+  const { items } = await second.admin.get(`/api/sessions/${sessionId}/messages`)
+  expect([...fold([...known, ...resumed.seen]).messages.values()]).toEqual(items.toReversed())
+  expect([...fold(fresh.seen).messages.values()]).toEqual(items.toReversed())
+})
