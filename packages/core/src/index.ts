@@ -50,5 +50,7 @@ export {
   type Tool,
   ToolError,
   type ToolErrorKind,
+  type Verification,
+  type VerifyContext,
 } from './ports/tool.ts'
 export * from './wire/index.ts'

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { createDispatch, createEventHub, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { reach } from './points.ts'
-import { type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
+import { newId, type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
@@ -67,12 +67,15 @@ export async function startEngine({
   clock,
 }: Omit<EngineOptions, 'dataDir'> & { store: Store; hub: EventHub; dispatch: Dispatch; timers: Timers; clock: Clock }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  const stopped = new AbortController()
   const gate = createGate({
     store,
     tools,
     policy,
     clock,
     log,
+    processId: newId('prc', clock.nowMs()),
+    stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
     background: dispatch.background,
   })
@@ -105,6 +108,7 @@ export async function startEngine({
       const stopWaiting = clock.after(drainMs, resolve)
       await Promise.race([dispatch.idle(), late])
       stopWaiting()
+      stopped.abort()
       reach('stop.drained')
       await store.close()
     },

@@ -32,6 +32,17 @@ export interface ExecuteContext {
   principalId: string | undefined
 }
 
+/** The attempt that a tool is asked about. */
+export type VerifyContext = Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal'>
+
+/**
+ * What a tool found out about an attempt whose answer was lost.
+ * - `true`: it happened; `output` is what `execute` would have returned.
+ * - `false`: it did not happen and will not: after this the attempt may be made again under another key.
+ * - `'unknown'`: this cannot be told (now).
+ */
+export type Verification = { done: true; output?: JsonValue } | { done: false } | { done: 'unknown' }
+
 /**
  * A tool as the gate and the agent see it, wherever it came from (code, a route table, later MCP and OpenAPI).
  * Functions take arguments that `check` accepted.
@@ -57,8 +68,10 @@ export interface Tool {
   describe(args: JsonObject): string
   /** What would change, read now. Undefined when the tool cannot tell. @throws ToolError when the target could not be read. */
   preview?(args: JsonObject, signal: AbortSignal): Promise<PreviewField[]>
-  /** @throws ToolError with what is known of the effect; any other error counts as a definite failure of our own code before it acted. */
+  /** @throws ToolError with what is known of the effect; after any other error it is not known whether a write acted. */
   execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
+  /** Finds out what became of an attempt, by reading only. An error counts as `unknown`. */
+  verify?(args: JsonObject, context: VerifyContext): Promise<Verification>
   /** A link for people to what was changed. Only `http:`/`https:` or a path is ever shown. */
   resultUrl?(args: JsonObject, output: JsonValue): string | undefined
 }

@@ -120,7 +120,8 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
     expect(await second.admin.get(`/api/actions/${id}?wait=10&until=settled`)).toMatchObject({ state: 'succeeded', idempotencyKey })
     const sent = target.writes.filter(({ body }) => (body as { what: string }).what === args.what)
     expect(new Set(sent.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([idempotencyKey]))
-    expect(sent.length).toBe((await second.admin.get(`/api/actions/${id}`)).attempt)
+    // An attempt that was killed between its intent and its send reached nobody.
+    expect(sent.length).toBeLessThanOrEqual((await second.admin.get(`/api/actions/${id}`)).attempt)
   }
 })
 

@@ -59,7 +59,8 @@ export function* decideInSession(
   return decided
 }
 
-function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
+/** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`. */
+export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
   const row = yield* actions.findAction.first({ id: actionId })
   requireVisible(principal, row?.requested_by, `action ${actionId}`)
   if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)

@@ -1,50 +1,132 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Principal } from '@countersign/core'
-import { pino } from 'pino'
+import { ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { openConfig } from '../config/index.ts'
-import { openEngine } from '../engine.ts'
-import { defineTool } from '../tools/index.ts'
+import { defineTool, type ToolDefinition } from '../tools/index.ts'
+import { ana, openGate } from './testing/open-gate.ts'
 
-const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
+type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 
-for (const { idempotent, state } of [
-  { idempotent: false, state: 'outcome_unknown' },
-  { idempotent: true, state: 'failed' },
-]) {
-  test(`a tool that ignores its timeout ends as ${state}, not executing for good (idempotent: ${idempotent})`, async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'countersign-execute-'))
-    let calls = 0
-    const stuck = defineTool({
-      name: 'stuck',
-      description: 'Never answers',
-      input: z.object({}),
-      effect: 'write',
-      idempotent,
-      timeoutMs: 20,
-      execute: () => {
-        calls++
-        return new Promise<null>(() => {})
+/** A write, unless it says otherwise, whose timeout a hurried clock makes 10 ms. */
+const tool = (name: string, own: Own) =>
+  defineTool({ name, description: name, input: z.object({}), effect: 'write', timeoutMs: 1_000, ...own })
+
+const ambiguous = () => new ToolError('ambiguous', 'the line went dead')
+
+test('I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once', async () => {
+  let calls = 0
+  const counted = (end: () => unknown) => () => {
+    calls++
+    return end()
+  }
+  const never = () => new Promise<null>(() => {})
+  await using gate = await openGate([
+    tool('silent', { execute: counted(never) }),
+    tool('cut', { execute: counted(() => Promise.reject(ambiguous())) }),
+    tool('broken', { execute: counted(() => Promise.reject(new TypeError('x is not a function'))) }),
+  ])
+  const error = { retryable: false }
+  expect(await gate.carryOut('silent')).toMatchObject({
+    state: 'outcome_unknown',
+    error: { ...error, kind: 'ambiguous', message: 'own.silent did not answer within 1 s' },
+  })
+  expect(await gate.carryOut('cut')).toMatchObject({ state: 'outcome_unknown', error: { ...error, message: 'the line went dead' } })
+  expect(await gate.carryOut('broken')).toMatchObject({
+    state: 'outcome_unknown',
+    error: { ...error, kind: 'broken', message: 'own.broken broke while it ran' },
+  })
+  expect(calls).toBe(3)
+})
+
+test('I4 what a target recognises by its key is sent three times under it, each announced as an attempt, then it is for people', async () => {
+  const keys: string[] = []
+  await using gate = await openGate([
+    tool('lost', {
+      idempotent: true,
+      execute: (_, { idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        throw ambiguous()
       },
-    })
-    const { tools, policy } = await openConfig({ tools: { own: { tools: [stuck] } } }, { environment: {}, folder: dataDir })
-    const engine = await openEngine({ dataDir, agents: [], tools, policy, log: pino({ level: 'silent' }) })
-    await engine.savePrincipal(ana)
-    const { id } = await engine.gate.propose({ tool: 'own.stuck', arguments: {} }, { principal: ana })
-    const settled = new Promise<void>((resolve) => {
-      engine.hub.onAny(({ event }) => {
-        if (event.type === 'action_update' && event.data.state === state) resolve()
-      })
-    })
-    await engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })
-    await settled
-    const action = await engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })
-    expect(action).toMatchObject({ state, attempt: 1, error: { kind: 'ambiguous', message: 'own.stuck did not answer within 0.02 s' } })
-    expect(calls).toBe(1)
-    await engine.close()
-    await rm(dataDir, { recursive: true })
+    }),
+  ])
+  const seen: unknown[] = []
+  gate.engine.hub.onAny(({ event }) => {
+    if (event.type === 'action_update') seen.push([event.data.state, event.data.attempt, event.data.idempotencyKey])
+  })
+  const action = await gate.carryOut('lost')
+  expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
+  expect(action.error?.message).toBe('the line went dead. It was sent 3 times under the same key.')
+  const key = `${action.id}.1`
+  expect(keys).toEqual([key, key, key])
+  expect(seen).toEqual([
+    ['approved', undefined, undefined],
+    ['executing', 1, key],
+    ['executing', 2, key],
+    ['executing', 3, key],
+    ['outcome_unknown', undefined, undefined],
+  ])
+})
+
+test('what a target recognises by its key succeeds when a later send is answered', async () => {
+  let calls = 0
+  await using gate = await openGate([
+    tool('shaky', {
+      idempotent: true,
+      execute: () => {
+        if (++calls < 3) throw calls === 1 ? ambiguous() : new RangeError('bug')
+        return { id: 7 }
+      },
+    }),
+  ])
+  expect(await gate.carryOut('shaky')).toMatchObject({ state: 'succeeded', attempt: 3, result: { id: 7 }, error: null })
+})
+
+for (const kind of ['refused', 'unreachable', 'broken'] as const) {
+  test(`I4 "${kind}" about a repeat settles nothing: the send before it may have acted`, async () => {
+    let calls = 0
+    await using gate = await openGate([
+      tool('t', {
+        idempotent: true,
+        execute: () => {
+          throw ++calls === 1 ? ambiguous() : new ToolError(kind, 'No.')
+        },
+      }),
+    ])
+    const action = await gate.carryOut('t')
+    expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
+    expect(action.error?.message).toContain('No. An earlier send of the same attempt may have acted.')
+  })
+
+  test(`"${kind}" about a first send is a failure that may be tried again under a new key`, async () => {
+    const keys: string[] = []
+    await using gate = await openGate([
+      tool('t', {
+        idempotent: true,
+        execute: (_, { idempotencyKey }) => {
+          keys.push(idempotencyKey)
+          if (keys.length === 1) throw new ToolError(kind, 'No.')
+        },
+      }),
+    ])
+    const failed = await gate.carryOut('t')
+    expect(failed).toMatchObject({ state: 'failed', attempt: 1, error: { kind, message: 'No.' } })
+    await gate.engine.gate.retry(failed.id, { principal: failed.requestedBy })
+    expect(await gate.until(failed.id)).toMatchObject({ state: 'succeeded', attempt: 2 })
+    expect(keys).toEqual([`${failed.id}.1`, `${failed.id}.2`])
   })
 }
+
+test('a read that gets no answer has failed, and is not read again by itself', async () => {
+  let calls = 0
+  await using gate = await openGate([
+    tool('look', {
+      effect: 'read',
+      execute: () => {
+        calls++
+        throw ambiguous()
+      },
+    }),
+  ])
+  const { id } = await gate.engine.gate.propose({ tool: 'own.look', arguments: {} }, { principal: ana })
+  expect(await gate.until(id)).toMatchObject({ state: 'failed', attempt: 1, error: { kind: 'ambiguous', retryable: true } })
+  expect(calls).toBe(1)
+})

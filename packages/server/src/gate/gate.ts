@@ -1,4 +1,4 @@
-import type { Action, DecisionBody, PolicyDocument } from '@countersign/core'
+import type { Action, DecisionBody, PolicyDocument, ResolveBody } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/index.ts'
@@ -6,8 +6,12 @@ import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
 import { decide } from './decide.ts'
 import { doWhatIsDue } from './due.ts'
-import { execute, recover, retry } from './execute.ts'
+import { execute } from './execute.ts'
 import { type ProposeInput, propose } from './propose.ts'
+import { recover } from './recover.ts'
+import { resolve } from './resolve.ts'
+import { retry } from './retry.ts'
+import { verify } from './verify.ts'
 
 /** What the gate is made of; everything comes in from outside. */
 export interface GateParts {
@@ -16,6 +20,10 @@ export interface GateParts {
   policy: PolicyDocument
   clock: Clock
   log: Logger
+  /** Who this process is in `action.runner`. */
+  processId: string
+  /** Aborts when the process gives up what it still waits for. */
+  stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
   /** Keeps work that outlives the call it began in, so that stopping can wait for it and a failure is logged. */
@@ -29,8 +37,12 @@ export interface Gate {
   /** Carries out an approved action; harmless when it has been started already. */
   execute(actionId: string): Promise<void>
   retry(actionId: string, caller: Caller): Promise<Action>
-  /** Takes up what an earlier process left approved or executing. */
-  recover(): Promise<void>
+  /** Settles an unknown outcome with what a person found out. */
+  resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
+  /** Lets the tool find out about an unknown outcome. */
+  verify(actionId: string, caller: Caller): Promise<Action>
+  /** Takes over what processes that are gone left: those named, or with none named all but this one. */
+  recover(gone?: readonly string[]): Promise<void>
   /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
 }
@@ -40,6 +52,8 @@ export const createGate = (parts: GateParts): Gate => ({
   decide: (actionId, body, caller) => decide(parts, actionId, body, caller),
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),
-  recover: () => recover(parts),
+  resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
+  verify: (actionId, caller) => verify(parts, actionId, caller),
+  recover: (gone) => recover(parts, gone),
   doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
 })

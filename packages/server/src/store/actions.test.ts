@@ -1,6 +1,7 @@
 import { ACTION_STATES, type ActionEvent, type ActionState, AFTER } from '@countersign/core'
 import { expect, test } from 'vitest'
 import * as actions from './actions.ts'
+import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
 import type { Tx } from './query.ts'
 import type { ActionRow } from './schema.ts'
@@ -45,34 +46,57 @@ const anAction = (id: string, state: ActionState): ActionRow => ({
   result_url: null,
   error: null,
   expires_at: null,
-  created_at: 1,
   archived_at: null,
+  created_at: 1,
   updated_at: 1,
 })
 
-const settle = (id: string, to: ActionState): Tx<number> =>
-  actions.settleAction.change({ id, epoch: 0, to, result: null, result_url: null, error: null, told: 1, now: 2 })
+const nothing = { result: null, result_url: null, error: null }
+const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>
+  attempts.settleAction.change({ id, epoch, to, ...nothing, told: 1, now: 2 })
+const resolve = (id: string, to: ActionState): Tx<number> =>
+  attempts.resolveAction.change({ id, epoch: 0, to, ...nothing, resolution: null, now: 2 })
+const intent = (id: string, read: { revision?: number; epoch?: number } = {}) => ({
+  ...{ id, revision: 1, epoch: 0, idempotency_key: `${id}.1`, runner: 'prc_1', due_at: null, now: 2 },
+  ...read,
+})
 
-/** The guarded update behind each event, and the states it moves from. `succeed` and `fail` of an unknown outcome have no update yet. */
-const UPDATES: Partial<Record<ActionEvent, { from: ActionState[]; update(id: string): Tx<number> }>> = {
-  approve: { from: ['proposed'], update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, now: 2 }) },
-  decline: { from: ['proposed'], update: (id) => actions.decideAction.change({ id, revision: 1, to: 'declined', told: 1, now: 2 }) },
-  cancel: { from: ['proposed', 'approved'], update: (id) => actions.cancelAction.change({ id, now: 2 }) },
-  start: { from: ['approved'], update: (id) => actions.startAction.change({ id, now: 2 }) },
-  succeed: { from: ['executing'], update: (id) => settle(id, 'succeeded') },
-  fail: { from: ['executing'], update: (id) => settle(id, 'failed') },
-  lose: { from: ['executing'], update: (id) => settle(id, 'outcome_unknown') },
-  retry: { from: ['failed'], update: (id) => actions.retryAction.change({ id, idempotency_key: `${id}.2`, now: 2 }) },
-  resend: { from: ['outcome_unknown'], update: (id) => actions.resendAction.change({ id, now: 2 }) },
+interface Update {
+  event: ActionEvent
+  from: ActionState[]
+  update(id: string): Tx<number>
 }
+
+/** The guarded updates behind each event, and the states they move from. */
+const UPDATES: Update[] = [
+  {
+    event: 'approve',
+    from: ['proposed'],
+    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, now: 2 }),
+  },
+  {
+    event: 'decline',
+    from: ['proposed'],
+    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'declined', told: 1, now: 2 }),
+  },
+  { event: 'cancel', from: ['proposed', 'approved'], update: (id) => actions.cancelAction.change({ id, now: 2 }) },
+  { event: 'start', from: ['approved'], update: (id) => attempts.startAction.change(intent(id)) },
+  { event: 'succeed', from: ['executing'], update: (id) => settle(id, 'succeeded') },
+  { event: 'fail', from: ['executing'], update: (id) => settle(id, 'failed') },
+  { event: 'lose', from: ['executing'], update: (id) => settle(id, 'outcome_unknown') },
+  { event: 'succeed', from: ['outcome_unknown'], update: (id) => resolve(id, 'succeeded') },
+  { event: 'fail', from: ['outcome_unknown'], update: (id) => resolve(id, 'failed') },
+  { event: 'retry', from: ['failed'], update: (id) => attempts.retryAction.change(intent(id)) },
+  { event: 'resend', from: ['outcome_unknown'], update: (id) => attempts.resendAction.change(intent(id)) },
+]
 
 test('a guarded update moves an action where the lifecycle table says, from nowhere else', async () => {
   await using temp = await openTempStore()
   const { store } = temp
   await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
-  for (const [event, { from, update }] of Object.entries(UPDATES) as [ActionEvent, NonNullable<(typeof UPDATES)[ActionEvent]>][]) {
+  for (const [n, { event, from, update }] of UPDATES.entries()) {
     for (const state of ACTION_STATES) {
-      const id = `act_${event}_${state}`
+      const id = `act_${n}_${state}`
       await store.transact(() => actions.insertAction.run(anAction(id, state)))
       const changed = await store.transact(() => update(id))
       const after = (await store.read(() => actions.findAction.first({ id })))?.state
@@ -83,16 +107,59 @@ test('a guarded update moves an action where the lifecycle table says, from nowh
   }
 })
 
-test('a settlement with the epoch of an earlier attempt changes nothing', async () => {
-  await using temp = await openTempStore()
-  const { store } = temp
-  await store.transact(function* () {
+/** A store with the action `act_1`, just started for the first time. */
+async function openStarted() {
+  const temp = await openTempStore()
+  await temp.store.transact(function* () {
     yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
     yield* actions.insertAction.run(anAction('act_1', 'approved'))
-    yield* actions.startAction.change({ id: 'act_1', now: 2 })
+    yield* attempts.startAction.change(intent('act_1'))
   })
-  expect(await store.transact(() => settle('act_1', 'succeeded'))).toBe(0)
-  expect(await store.read(() => actions.findAction.first({ id: 'act_1' }))).toMatchObject({ state: 'executing', epoch: 1, attempt: 1 })
+  const row = () => temp.store.read(() => actions.findAction.first({ id: 'act_1' }))
+  return { store: temp.store, row, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() }
+}
+
+test('I5 a settlement with the epoch of an earlier attempt changes nothing', async () => {
+  await using started = await openStarted()
+  expect(await started.store.transact(() => settle('act_1', 'succeeded', 0))).toBe(0)
+  expect(await started.row()).toMatchObject({ state: 'executing', epoch: 1, attempt: 1, runner: 'prc_1' })
+})
+
+test('I5 an attempt begins only from the very row that was read: its revision and its epoch', async () => {
+  await using temp = await openTempStore()
+  const { store } = temp
+  await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
+  for (const [n, [state, begin]] of [
+    ['approved', attempts.startAction] as const,
+    ['failed', attempts.retryAction] as const,
+    ['outcome_unknown', attempts.resendAction] as const,
+  ].entries()) {
+    const id = `act_${n}`
+    await store.transact(() => actions.insertAction.run({ ...anAction(id, state), revision: 2, epoch: 4 }))
+    for (const read of [
+      { revision: 1, epoch: 4 },
+      { revision: 2, epoch: 3 },
+      { revision: 2, epoch: 5 },
+    ]) {
+      expect(await store.transact(() => begin.change(intent(id, read)))).toBe(0)
+    }
+    expect(await store.transact(() => begin.change(intent(id, { revision: 2, epoch: 4 })))).toBe(1)
+    expect(await store.transact(() => begin.change(intent(id, { revision: 2, epoch: 4 })))).toBe(0)
+  }
+})
+
+test('I5 of several that take an attempt over one gets it, and the answer of its first owner is stale', async () => {
+  await using started = await openStarted()
+  const { store } = started
+  const takers = ['prc_2', 'prc_3', 'prc_4']
+  const taken = await Promise.all(
+    takers.map((runner) => store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 1, runner }))),
+  )
+  expect(taken.toSorted()).toEqual([0, 0, 1])
+  expect(await store.transact(() => settle('act_1', 'succeeded', 1))).toBe(0)
+  expect(await started.row()).toMatchObject({ state: 'executing', epoch: 2, attempt: 1, runner: takers[taken.indexOf(1)] })
+  expect(await store.transact(() => settle('act_1', 'succeeded', 2))).toBe(1)
+  expect(await store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 2, runner: 'prc_2' }))).toBe(0)
 })
 
 test('the database itself refuses two actions with one idempotency key', async () => {

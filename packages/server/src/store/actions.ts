@@ -96,64 +96,6 @@ export const cancelAction = question<{ id: string; now: number }>((db, p) =>
     .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(p.now)])),
 )
 
-const startFrom = (from: 'approved' | 'outcome_unknown') =>
-  question<{ id: string; now: number }>((db, p) =>
-    db
-      .updateTable('action')
-      .set((eb) => ({ state: 'executing', attempt: eb('attempt', '+', 1), epoch: eb('epoch', '+', 1), error: null, updated_at: p.now }))
-      .where('id', '=', p.id)
-      .where('state', '=', lit(from)),
-  )
-
-/** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: its state is another by now, so this caller must not run it. */
-export const startAction = startFrom('approved')
-
-/** The intent to send an attempt of unknown outcome again, under the same key. */
-export const resendAction = startFrom('outcome_unknown')
-
-/** The intent to execute a failed action again, under `idempotency_key`. */
-export const retryAction = question<{ id: string; idempotency_key: string; now: number }>((db, p) =>
-  db
-    .updateTable('action')
-    .set((eb) => ({
-      state: 'executing',
-      attempt: eb('attempt', '+', 1),
-      epoch: eb('epoch', '+', 1),
-      idempotency_key: p.idempotency_key,
-      error: null,
-      updated_at: p.now,
-    }))
-    .where('id', '=', p.id)
-    .where('state', '=', lit('failed')),
-)
-
-/** Ends the attempt of `epoch`. Nothing changed: a later attempt owns the action, this answer is stale. */
-export const settleAction = question<{
-  id: string
-  epoch: number
-  to: string
-  result: string | null
-  result_url: string | null
-  error: string | null
-  told: number
-  now: number
-}>((db, p) =>
-  db
-    .updateTable('action')
-    .set({
-      state: p.to as ActionRow['state'],
-      result: p.result,
-      result_url: p.result_url,
-      error: p.error,
-      told: p.told,
-      due_at: null,
-      updated_at: p.now,
-    })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('executing'))
-    .where('epoch', '=', p.epoch),
-)
-
 /** The actions of a session that still need a person or an answer, oldest first. */
 export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'run_id'>>((db, p) =>
   db
@@ -164,16 +106,6 @@ export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id'
     .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
     .orderBy('id')
     .limit(lit(10_000)),
-)
-
-/** Actions that a starting process finds approved but not run, or in the middle. */
-export const unfinishedActions = question<Record<string, never>, ActionRow>((db) =>
-  db
-    .selectFrom('action')
-    .selectAll()
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing') and state <> 'proposed'`)
-    .orderBy('id')
-    .limit(lit(1_000_000)),
 )
 
 /** Actions to which time itself does the next thing now, the longest due first. */

@@ -17,21 +17,38 @@ const insertOnce = question<{ scope: string; key: string; request_hash: string; 
 )
 
 /**
+ * The answer that was given under a key; undefined when there is none yet.
+ * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
+ */
+export function* findAnswer<T>({ scope, key, requestHash }: OnceKey): Tx<T | undefined> {
+  const earlier = yield* findOnce.first({ scope, key })
+  if (!earlier) return undefined
+  if (earlier.request_hash !== requestHash) {
+    throw new CountersignError('idempotency_mismatch', 'this Idempotency-Key was used for a request with another body; use a new key')
+  }
+  return JSON.parse(earlier.answer) as T
+}
+
+/**
  * Does `work` once per key: a repeat gets the first answer back. Key and answer are written in the transaction of `work`, so a crash
  * leaves either both or nothing.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
 export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
   if (!once) return yield* work()
-  const { scope, key, requestHash } = once
-  const earlier = yield* findOnce.first({ scope, key })
-  if (earlier) {
-    if (earlier.request_hash !== requestHash) {
-      throw new CountersignError('idempotency_mismatch', 'this Idempotency-Key was used for a request with another body; use a new key')
-    }
-    return JSON.parse(earlier.answer) as T
-  }
+  const earlier = yield* findAnswer<T>(once)
+  if (earlier !== undefined) return earlier
   const answer = yield* work()
-  yield* insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), now: nowMs })
+  yield* insertAnswer(once, nowMs, answer)
   return answer
 }
+
+/** Keeps the answer of work that needs no transaction of its own. @returns The answer that was given first. */
+export function* keepAnswer<T>(once: OnceKey, nowMs: number, answer: T): Tx<T> {
+  const earlier = yield* findAnswer<T>(once)
+  if (earlier === undefined) yield* insertAnswer(once, nowMs, answer)
+  return earlier ?? answer
+}
+
+const insertAnswer = ({ scope, key, requestHash }: OnceKey, nowMs: number, answer: unknown): Tx<void> =>
+  insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), now: nowMs })

@@ -1,0 +1,71 @@
+import { reach } from '../points.ts'
+import { type ActionRow, attempts, type Tx } from '../store/index.ts'
+import type { Lost } from './attempt.ts'
+import { carryOut } from './execute.ts'
+import type { GateParts } from './gate.ts'
+import { untilStored } from './patience.ts'
+
+const PAGE = 100
+/** Attempts that one recovery looks into at a time. */
+const LANES = 16
+
+const LOST: Lost = { to: 'lost', kind: 'ambiguous', message: 'The server stopped while this was being carried out.', atOnce: true }
+
+/**
+ * Takes over what processes that are gone were carrying out, and finds out what became of it: see `findOut`. Safe when several do it at
+ * once: each attempt is taken by compare-and-set on its epoch, and what its first owner still answers is stale.
+ * @param gone The processes. Without them, everything that is not this process's own, for a database that one process owns; then what was
+ *   approved and not started is put up for execution, too (elsewhere its job does that).
+ * @returns When all of it has a new owner. Finding out goes on in the background.
+ */
+export async function recover(parts: GateParts, gone?: readonly string[]): Promise<void> {
+  reach('recover.begin')
+  const lost = gone
+    ? gone.map((runner) => [attempts.executingOf, runner] as const)
+    : [[attempts.executingOfOthers, parts.processId] as const]
+  const taken: ActionRow[] = []
+  for (const [find, runner] of lost) {
+    for await (const rows of pagesOf(parts, (after) => find.all({ runner, after, limit: PAGE }))) {
+      taken.push(...(await Promise.all(rows.map((row) => takeOver(parts, row)))).filter((row) => row !== undefined))
+    }
+  }
+  reach('recover.taken_over')
+  const next = taken.values()
+  // Every lane takes the next one from the same iterator.
+  const lane = async () => {
+    for (const row of next) {
+      await carryOut(parts, row, LOST).catch((error) => parts.log.error({ actionId: row.id, error }, 'action.not_recovered'))
+    }
+  }
+  for (let lanes = Math.min(LANES, taken.length); lanes > 0; lanes--) parts.background(lane())
+  if (!gone) await putUpApproved(parts)
+}
+
+async function putUpApproved({ store }: GateParts): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    after = await store.transact(function* (outbox) {
+      const rows = yield* attempts.approvedAfter.all({ after: from, limit: PAGE })
+      for (const { id } of rows) outbox.actions.add(id)
+      return rows.at(-1)?.id
+    })
+  }
+  reach('recover.put_up')
+}
+
+async function* pagesOf<R extends { id: string }>({ store }: GateParts, read: (after: string) => Tx<R[]>): AsyncGenerator<R[]> {
+  for (let after = ''; ; ) {
+    const rows = await store.read(() => read(after))
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows
+    after = last.id
+  }
+}
+
+async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | undefined> {
+  const { id, epoch } = row
+  const runner = parts.processId
+  const isOurs = await untilStored(parts, id, () => attempts.takeOverAction.change({ id, epoch, runner }))
+  return isOurs ? { ...row, epoch: epoch + 1, runner } : undefined
+}

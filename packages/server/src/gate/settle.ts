@@ -1,0 +1,80 @@
+import { reach } from '../points.ts'
+import { type ActionRow, attempts, newId, type Outbox, type Tx } from '../store/index.ts'
+import type { Settled } from './attempt.ts'
+import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
+import type { SessionWriter } from './session-writer.ts'
+
+/** An end as the row has it. */
+const columnsOf = (settled: Settled) => {
+  const succeeded = settled.to === 'succeeded'
+  return {
+    result: succeeded ? JSON.stringify(settled.output) : null,
+    result_url: succeeded ? (settled.url ?? null) : null,
+    error: succeeded ? null : JSON.stringify(settled.error),
+  }
+}
+
+/**
+ * Ends an attempt, by compare-and-set on its epoch. False when a later one owns the action: then nothing is written, whatever the answer.
+ * @param attempted The action as it was started.
+ */
+export function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: number): Tx<boolean> {
+  const { id, epoch } = attempted
+  const writer = yield* writeSessionOf(outbox, attempted, nowMs)
+  const ended = columnsOf(settled)
+  reach('settle.storing')
+  if (!(yield* attempts.settleAction.change({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return false
+  const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, due_at: null, updated_at: nowMs }
+  const changed = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
+  yield* announceUpdate(outbox, writer, row, changed, nowMs)
+  yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
+  return true
+}
+
+/**
+ * Ends what was of unknown outcome, with what a person says or the tool found, by compare-and-set on the epoch of the attempt it is
+ * about. Undefined when somebody else was first.
+ * @param resolution JSON of the person's; null when the tool found out.
+ * @param sentence Tells the model, after the name of the action.
+ */
+export function* settleUnknown(
+  outbox: Outbox,
+  unknown: ActionRow,
+  { settled, resolution, sentence }: { settled: Settled; resolution: string | null; sentence: string },
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  const { id, epoch } = unknown
+  const writer = yield* writeSessionOf(outbox, unknown, nowMs)
+  const ended = { ...columnsOf(settled), resolution }
+  if (!(yield* attempts.resolveAction.change({ id, epoch, to: settled.to, ...ended, now: nowMs }))) return undefined
+  const row: ActionRow = { ...unknown, ...ended, state: settled.to, told: 1, updated_at: nowMs }
+  const ending = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }
+  yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, nowMs)
+  yield* tellModel(outbox, writer, { ...row, told: unknown.told }, sentence, nowMs)
+  return row
+}
+
+/**
+ * Gives the model the result of its call. A model that was told of an earlier attempt gets a note instead, which waits in the queue like
+ * a person's message: its history is never rewritten (signed reasoning is bound to it).
+ */
+function* tellModel(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, sentence: string, nowMs: number): Tx<void> {
+  if (!writer) return
+  if (row.told) {
+    yield* writer.message({
+      id: newId('msg', nowMs),
+      role: 'system',
+      kind: 'note',
+      content: `The action "${row.description}" (${row.tool}) ${sentence}`,
+      queued: 1,
+      inHistory: false,
+    })
+  } else yield* writeToolResult(writer, row, undefined, nowMs)
+  yield* writer.finish()
+  outbox.sessions.add(writer.row.id)
+}
+
+function endingOf({ state, result }: ActionRow): string {
+  if (state === 'succeeded') return `succeeded. Result: ${result}`
+  return state === 'failed' ? 'failed again' : 'ended without a known outcome'
+}

@@ -1,0 +1,71 @@
+import { reach } from '../points.ts'
+import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
+import { announceUpdate, writeSessionOf } from './events.ts'
+import type { SessionWriter } from './session-writer.ts'
+
+/** The states that an attempt begins in. */
+const BEGIN = { approved: attempts.startAction, failed: attempts.retryAction, outcome_unknown: attempts.resendAction }
+
+/** A row as it was read, in a state that an attempt begins in. */
+export type Startable = ActionRow & { state: keyof typeof BEGIN }
+
+export interface NewAttempt {
+  key: string
+  /** The process that carries it out; null for a client, whose hold ends at `dueAtMs`. */
+  runner: string | null
+  dueAtMs: number | null
+}
+
+/**
+ * Writes the intent to carry an action out (attempt, epoch, key, runner) and announces it. Nothing is sent before this is committed.
+ * Undefined when the action is no longer as it was read: somebody else has it.
+ * @param writer The action's session, opened before.
+ */
+export function* beginAttempt(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  row: Startable,
+  { key, runner, dueAtMs }: NewAttempt,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  const { id, revision, epoch } = row
+  const intent = { id, revision, epoch, idempotency_key: key, runner, due_at: dueAtMs, now: nowMs }
+  if (!(yield* BEGIN[row.state].change(intent))) return undefined
+  const started: ActionRow = {
+    ...row,
+    state: 'executing',
+    attempt: row.attempt + 1,
+    epoch: epoch + 1,
+    idempotency_key: key,
+    runner,
+    due_at: dueAtMs,
+    error: null,
+    resolution: null,
+    updated_at: nowMs,
+  }
+  const changed = { attempt: started.attempt, idempotencyKey: key, error: null, ...(row.resolution !== null && { resolution: null }) }
+  yield* announceUpdate(outbox, writer, started, changed, nowMs)
+  // A first attempt changes nothing about the session's status: approved or executing, it is at work.
+  if (writer) yield* row.told ? writer.finish() : writer.save()
+  return started
+}
+
+/** Starts an approved action in this process. Undefined when there is nothing to start here: somebody else has it, or it is a client's. */
+export function* startApproved(outbox: Outbox, actionId: string, runner: string, nowMs: number): Tx<ActionRow | undefined> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  if (row?.state !== 'approved' || row.executor !== 'server') return undefined
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  reach('execute.starting')
+  return yield* beginAttempt(outbox, writer, { ...row, state: row.state }, { key: row.idempotency_key, runner, dueAtMs: null }, nowMs)
+}
+
+/** Sends an executing attempt again: its answer is lost, the next one begins under the same key. */
+export function* resendAttempt(outbox: Outbox, row: ActionRow, runner: string, nowMs: number): Tx<ActionRow | undefined> {
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  reach('resend.storing')
+  const { id, epoch, told } = row
+  const ended = { result: null, result_url: null, error: null }
+  if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) return undefined
+  const lost: Startable = { ...row, state: 'outcome_unknown' }
+  return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key, runner, dueAtMs: null }, nowMs)
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Action, isSettled, type Principal } from '@countersign/core'
+import { pino } from 'pino'
+import { type Clock, systemClock } from '../../clock.ts'
+import { openConfig } from '../../config/index.ts'
+import { type Engine, openEngine } from '../../engine.ts'
+import { actions } from '../../store/index.ts'
+import type { CodedTool } from '../../tools/index.ts'
+import { viewAction } from '../index.ts'
+
+export const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
+export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] }
+
+/** The time as it is; waiting takes a hundredth of what was asked for. */
+const hurriedClock: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 100, callback) }
+
+/** An engine over tools of a test's own, without agents. */
+export interface OpenGate extends AsyncDisposable {
+  readonly engine: Engine
+  readonly dataDir: string
+  /** Proposes a call of `own.<tool>`, approves it, and answers it as it is settled. */
+  carryOut(tool: string, args?: Record<string, string>): Promise<Action>
+  /** Proposes and approves, and does not wait. */
+  approve(tool: string, args?: Record<string, string>): Promise<Action>
+  /** The action as soon as `isThere`, by default as it is settled. */
+  until(actionId: string, isThere?: (action: Action) => boolean): Promise<Action>
+}
+
+export async function openGate(own: readonly CodedTool[], { dataDir: given }: { dataDir?: string } = {}): Promise<OpenGate> {
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-gate-')))
+  const { tools, policy } = await openConfig({ tools: { own: { tools: [...own] } } }, { environment: {}, folder: dataDir })
+  const engine = await openEngine({ dataDir, agents: [], tools, policy, log: pino({ level: 'silent' }), clock: hurriedClock })
+  for (const principal of [ana, ben]) await engine.savePrincipal(principal)
+
+  async function until(actionId: string, isThere = ({ state }: Action) => isSettled(state)): Promise<Action> {
+    let moved = Promise.withResolvers<void>()
+    const stop = engine.hub.onAny(() => moved.resolve())
+    try {
+      for (;;) {
+        const action = await engine.store.read(function* () {
+          const row = yield* actions.findAction.first({ id: actionId })
+          return row && (yield* viewAction(row))
+        })
+        if (action && isThere(action)) return action
+        await moved.promise
+        moved = Promise.withResolvers()
+      }
+    } finally {
+      stop()
+    }
+  }
+
+  async function approve(tool: string, args: Record<string, string> = {}): Promise<Action> {
+    const { id } = await engine.gate.propose({ tool: `own.${tool}`, arguments: args }, { principal: ana })
+    return engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })
+  }
+
+  return {
+    engine,
+    dataDir,
+    approve,
+    until,
+    carryOut: async (tool, args) => until((await approve(tool, args)).id),
+    async [Symbol.asyncDispose]() {
+      await engine.close(0)
+      if (given === undefined) await rm(dataDir, { recursive: true })
+    },
+  }
+}

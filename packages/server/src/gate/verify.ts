@@ -1,0 +1,76 @@
+import { type Action, assert, CountersignError } from '@countersign/core'
+import { reach } from '../points.ts'
+import { type ActionRow, actions, doOnce, findAnswer } from '../store/index.ts'
+import { boundTool, mayResend } from './bound-tool.ts'
+import type { Caller } from './caller.ts'
+import { findForDecision } from './decide.ts'
+import { writeSessionOf } from './events.ts'
+import { carryOut } from './execute.ts'
+import { askOnce, readFinding } from './find-out.ts'
+import type { GateParts } from './gate.ts'
+import { settleUnknown } from './settle.ts'
+import { beginAttempt } from './start.ts'
+import { viewAction } from './view.ts'
+
+/**
+ * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key,
+ * else asks the tool. Asking is a read: the outcome stays unknown until there is an answer.
+ * @returns The action: executing, settled, or of unknown outcome still.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` when the outcome is not unknown, or the tool cannot find out.
+ */
+export async function verify(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
+  const { once } = caller
+  reach('verify.before_read')
+  const seen = await parts.store.read(function* () {
+    const answer = once && (yield* findAnswer<Action>(once))
+    if (answer) return { answer }
+    const row = yield* findForDecision(actionId, caller)
+    const action = yield* viewAction(row)
+    const refuse = (why: string) => new CountersignError('illegal_transition', why, { action })
+    if (row.state !== 'outcome_unknown') throw refuse(`action ${actionId} is ${row.state}; only an unknown outcome can be looked into`)
+    const bound = boundTool(parts, row)
+    if ('fault' in bound) throw refuse(`${actionId} cannot be looked into here: ${bound.fault.message}; say yourself what came of it`)
+    return { row, tool: bound.tool, refuse }
+  })
+  if (seen.answer) return seen.answer
+  const { row, tool, refuse } = seen
+  if (row.executor === 'server' && mayResend(tool)) return resend(parts, row, caller)
+  if (!tool.verify) throw refuse(`${tool.name} cannot tell what came of ${actionId}; say yourself what came of it`)
+
+  const settled = readFinding(parts, tool, row, await askOnce(parts, tool, row))
+  const nowMs = parts.clock.nowMs()
+  reach('verify.before_store')
+  const action = await parts.store.transact((outbox) =>
+    doOnce(once, nowMs, function* () {
+      const sentence = `was of unknown outcome. The tool looked: ${settled?.to === 'succeeded' ? 'it was carried out' : 'it was not carried out'}`
+      if (settled) yield* settleUnknown(outbox, row, { settled, resolution: null, sentence }, nowMs)
+      return yield* viewNow(actionId)
+    }),
+  )
+  reach('verify.after_store')
+  return action
+}
+
+async function resend(parts: GateParts, unknown: ActionRow, { once }: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  let toCarryOut: ActionRow | undefined
+  reach('resend.before_store')
+  const action = await parts.store.transact((outbox) => {
+    toCarryOut = undefined
+    return doOnce(once, nowMs, function* () {
+      const writer = yield* writeSessionOf(outbox, unknown, nowMs)
+      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null }
+      toCarryOut = yield* beginAttempt(outbox, writer, { ...unknown, state: 'outcome_unknown' }, attempt, nowMs)
+      return yield* viewNow(unknown.id)
+    })
+  })
+  reach('resend.after_store')
+  if (toCarryOut) parts.background(carryOut(parts, toCarryOut))
+  return action
+}
+
+function* viewNow(actionId: string) {
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'an action that was read is there')
+  return yield* viewAction(row)
+}

@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { lit, question } from './query.ts'
+import type { ActionRow } from './schema.ts'
+
+/** Begins an attempt at an action that is still as it was read: `revision` and `epoch` are those of the read. */
+interface Begin {
+  id: string
+  revision: number
+  epoch: number
+  idempotency_key: string
+  /** Null for a client's attempt: its hold ends at `due_at`. */
+  runner: string | null
+  due_at: number | null
+  now: number
+  [name: string]: string | number | null
+}
+
+const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
+  question<Begin>((db, p) =>
+    db
+      .updateTable('action')
+      .set((eb) => ({
+        state: 'executing',
+        attempt: eb('attempt', '+', 1),
+        epoch: eb('epoch', '+', 1),
+        idempotency_key: p.idempotency_key,
+        runner: p.runner,
+        due_at: p.due_at,
+        error: null,
+        resolution: null,
+        updated_at: p.now,
+      }))
+      .where('id', '=', p.id)
+      .where('state', '=', lit(from))
+      .where('revision', '=', p.revision)
+      .where('epoch', '=', p.epoch),
+  )
+
+/** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: the action is no longer as it was read, so this caller must not run it. */
+export const startAction = beginFrom('approved')
+/** The intent to execute a failed action again. */
+export const retryAction = beginFrom('failed')
+/** The intent to send an attempt of unknown outcome again, under the same key. */
+export const resendAction = beginFrom('outcome_unknown')
+
+/** Gives the attempt of `epoch` to another process, under a new epoch: what the one before it still answers is stale. Nothing changed: it is not that attempt any more. */
+export const takeOverAction = question<{ id: string; epoch: number; runner: string }>((db, p) =>
+  db
+    .updateTable('action')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1), runner: p.runner }))
+    .where('id', '=', p.id)
+    .where('state', '=', lit('executing'))
+    .where('epoch', '=', p.epoch),
+)
+
+/** Ends the attempt of `epoch`. Nothing changed: a later attempt owns the action, this answer is stale. */
+export const settleAction = question<{
+  id: string
+  epoch: number
+  to: string
+  result: string | null
+  result_url: string | null
+  error: string | null
+  told: number
+  now: number
+}>((db, p) =>
+  db
+    .updateTable('action')
+    .set({
+      state: p.to as ActionRow['state'],
+      result: p.result,
+      result_url: p.result_url,
+      error: p.error,
+      told: p.told,
+      runner: null,
+      due_at: null,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('executing'))
+    .where('epoch', '=', p.epoch),
+)
+
+/** Ends what was of unknown outcome, with what was found out about the attempt of `epoch`. Nothing changed: somebody else was first. */
+export const resolveAction = question<{
+  id: string
+  epoch: number
+  to: string
+  result: string | null
+  result_url: string | null
+  error: string | null
+  resolution: string | null
+  now: number
+}>((db, p) =>
+  db
+    .updateTable('action')
+    .set({
+      state: p.to as ActionRow['state'],
+      result: p.result,
+      result_url: p.result_url,
+      error: p.error,
+      resolution: p.resolution,
+      told: 1,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('outcome_unknown'))
+    .where('epoch', '=', p.epoch),
+)
+
+interface Page {
+  after: string
+  limit: number
+  [name: string]: string | number
+}
+
+/** Actions that a process of this server carries out, by id: those of whom `runner` says so, or with null those of all but `except`. */
+const executingBy = (which: 'runner' | 'others') =>
+  question<Page & { runner: string }, ActionRow>((db, p) =>
+    db
+      .selectFrom('action')
+      .selectAll()
+      // Literals, so that the partial index of exactly these states is used.
+      .where(sql<boolean>`state in ('approved', 'executing') and state = 'executing'`)
+      .where('executor', '=', lit('server'))
+      .where(which === 'runner' ? sql<boolean>`runner = ${p.runner}` : sql<boolean>`(runner is null or runner <> ${p.runner})`)
+      .where('id', '>', p.after)
+      .orderBy('id')
+      .limit(p.limit),
+  )
+
+/** What `runner` is carrying out, by id. */
+export const executingOf = executingBy('runner')
+/** What anybody but `runner` is carrying out, by id. */
+export const executingOfOthers = executingBy('others')
+
+/** What is approved and not started, by id. */
+export const approvedAfter = question<Page, { id: string }>((db, p) =>
+  db
+    .selectFrom('action')
+    .select('id')
+    .where(sql<boolean>`state in ('approved', 'executing') and state = 'approved'`)
+    .where('executor', '=', lit('server'))
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+)
