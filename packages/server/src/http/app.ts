@@ -26,6 +26,7 @@ import type { CookieSigner } from './identity/cookie.ts'
 import type { Directory } from './identity/directory.ts'
 import { identityRoutes } from './identity/routes.ts'
 import { acceptStrictJson } from './json-body.ts'
+import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
@@ -90,6 +91,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     identityRoutes(app, parts)
     sessionRoutes(app, parts)
     actionRoutes(app, parts)
+    outcomeRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
   })

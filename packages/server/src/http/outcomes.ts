@@ -1,0 +1,19 @@
+import { Action, ResolveBody } from '@countersign/core'
+import { z } from 'zod'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** What persons do about an action whose outcome is unknown. */
+export function outcomeRoutes(app: App, { gate }: Pick<HttpParts, 'gate'>): void {
+  const tags = ['actions']
+
+  app.post('/api/actions/:id/resolve', { schema: { tags, params: Params, body: ResolveBody, response: { 200: Action } } }, (request) =>
+    gate.resolve(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/verify', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
+    gate.verify(request.params.id, callerOf(request)),
+  )
+}
