@@ -1,3 +1,5 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
 import { networkError } from './network-error.ts'
 import { readBody, serviceMessage, withoutSecrets } from './service-text.ts'
@@ -13,6 +15,8 @@ export interface HttpCall {
   body?: JsonValue
   /** Set on a call that may change something; its absence makes this a read. */
   idempotencyKey?: string
+  /** True when 404 is an answer, not a refusal. */
+  mayBeMissing?: boolean
   signal: AbortSignal
   timeoutMs: number
 }
@@ -34,19 +38,14 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const halt = new AbortController()
   const signal = AbortSignal.any([call.signal, timeout, halt.signal])
   try {
-    const response = await fetch(call.url, {
-      method: call.method,
-      redirect: 'manual',
-      signal,
-      headers: requestHeaders(call),
-      ...(call.body !== undefined && { body: canonicalJson(call.body) }),
-    })
+    const response = await send(call, signal)
+    const status = response.statusCode ?? 0
     const body = await readText(response).catch((error: unknown) => {
       // The status of a refusal stands, whatever became of its body.
-      if (response.status >= 400 && response.status < 500) return ''
+      if (status >= 400 && status < 500) return ''
       throw error
     })
-    return readAnswer(call, response, body)
+    return readAnswer(call, status, response.headers.location, body)
   } catch (error) {
     throw error instanceof ToolError ? error : failure(call, timeout, error)
   } finally {
@@ -54,24 +53,34 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   }
 }
 
+/** Resolves with the head of the answer. Node's own client does what it is told: `fetch` takes a kept connection where another call left one. */
+function send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const begin = call.url.protocol === 'https:' ? requestHttps : requestHttp
+  // No agent, no kept connection: one that the service is just closing would turn a definite failure into an unknown outcome.
+  const request = begin(call.url, { method: call.method, headers: requestHeaders(call), agent: false, signal })
+  request.on('response', resolve).on('error', reject)
+  request.end(call.body === undefined ? undefined : canonicalJson(call.body))
+  return promise
+}
+
 function requestHeaders(call: HttpCall): Record<string, string> {
   return {
     accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'countersign',
     ...call.headers,
-    // A kept connection that the service is just closing would turn a definite failure into an unknown outcome.
-    connection: 'close',
     ...(call.body !== undefined && { 'content-type': 'application/json' }),
     ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
   }
 }
 
 /** The body as text, or undefined when it is larger than we read. */
-async function readText(response: Response): Promise<string | undefined> {
-  if (!response.body) return ''
+async function readText(response: IncomingMessage): Promise<string | undefined> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength
     if (bytes > MAX_BODY_BYTES) return undefined
     text += decoder.decode(chunk, { stream: true })
@@ -79,8 +88,7 @@ async function readText(response: Response): Promise<string | undefined> {
   return text + decoder.decode()
 }
 
-function readAnswer(call: HttpCall, response: Response, text: string | undefined): HttpAnswer {
-  const { status } = response
+function readAnswer(call: HttpCall, status: number, location: string | undefined, text: string | undefined): HttpAnswer {
   const target = call.url.origin
   const isWrite = call.idempotencyKey !== undefined
   const body = withoutSecrets(readBody(text ?? '') ?? null, call.secrets)
@@ -90,11 +98,12 @@ function readAnswer(call: HttpCall, response: Response, text: string | undefined
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
     throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}`)
   }
+  if (status === 404 && call.mayBeMissing) return { status, body: body ?? undefined }
   if (status >= 400) {
     const retryable = status === 408 || status === 425 || status === 429
     throw new ToolError('refused', `${target} refused (${status})${words}.`, { retryable })
   }
-  if (status >= 300) throw redirectError(response, target, isWrite)
+  if (status >= 300) throw redirectError(status, location, target, isWrite)
   if (text === undefined) {
     if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)
     return { status, body: { status, note: 'The answer is larger than 1 MB and was left out.' } }
@@ -102,12 +111,11 @@ function readAnswer(call: HttpCall, response: Response, text: string | undefined
   return { status, body: body ?? undefined }
 }
 
-function redirectError(response: Response, target: string, isWrite: boolean): ToolError {
-  const location = response.headers.get('location')
-  const to = location !== null && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
-  const told = `${target} answered with a redirect to ${to} (${response.status})`
+function redirectError(status: number, location: string | undefined, target: string, isWrite: boolean): ToolError {
+  const to = location !== undefined && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
+  const told = `${target} answered with a redirect to ${to} (${status})`
   // 303 is how a service says "done, look there": calling that a refusal would invite a second effect.
-  if (isWrite && response.status === 303) return new ToolError('ambiguous', `${told}. Whether it acted is not known.`)
+  if (isWrite && status === 303) return new ToolError('ambiguous', `${told}. Whether it acted is not known.`)
   return new ToolError('refused', `${told}. Redirects are not followed.`)
 }
 

@@ -1,0 +1,98 @@
+import type { Socket } from 'node:net'
+import type { ToolErrorKind } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { isWholeRequest, startRawSink } from '../testing/raw-sink.ts'
+import { callHttp } from './http-call.ts'
+
+interface Way {
+  name: string
+  kind: ToolErrorKind | 'answered'
+  onConnect?(socket: Socket): void
+  onData?(socket: Socket, received: string): void
+}
+
+const answer = (text: string, end: (socket: Socket) => void) => (socket: Socket, received: string) => {
+  if (isWholeRequest(received)) socket.write(text, () => end(socket))
+}
+const close = (socket: Socket) => socket.end()
+const cut = (socket: Socket) => socket.destroy()
+
+/** Ways in which a target deals with a request that it may have acted on. */
+const WAYS: Way[] = [
+  { name: 'a reset at once', kind: 'ambiguous', onConnect: (socket) => socket.resetAndDestroy() },
+  { name: 'a reset in the middle of the body', kind: 'ambiguous', onData: (socket) => socket.resetAndDestroy() },
+  { name: 'a reset after the body', kind: 'ambiguous', onData: (socket, received) => isWholeRequest(received) && socket.resetAndDestroy() },
+  { name: 'a hang-up without an answer', kind: 'ambiguous', onData: answer('', close) },
+  { name: 'half a head', kind: 'ambiguous', onData: answer('HTTP/1.1 200 OK\r\ncontent-ty', cut) },
+  { name: 'no HTTP', kind: 'ambiguous', onData: answer('220 mail.example.com ESMTP\r\n', cut) },
+  { name: 'a 502', kind: 'ambiguous', onData: answer('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n', close) },
+  {
+    name: 'a 503 with Retry-After',
+    kind: 'ambiguous',
+    onData: answer('HTTP/1.1 503 Busy\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n', close),
+  },
+  {
+    name: 'a 408 that closes',
+    kind: 'refused',
+    onData: answer('HTTP/1.1 408 Slow\r\nconnection: close\r\ncontent-length: 0\r\n\r\n', close),
+  },
+  { name: 'a cut body', kind: 'ambiguous', onData: answer('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"id":', cut) },
+  {
+    name: 'a cut chunked body',
+    kind: 'ambiguous',
+    onData: answer('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\n', cut),
+  },
+  {
+    name: 'a chunked body without its end',
+    kind: 'ambiguous',
+    onData: answer('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n', close),
+  },
+  { name: 'silence', kind: 'ambiguous' },
+  { name: 'an answer', kind: 'answered', onData: answer('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}', close) },
+]
+
+const LARGE_BODY = { text: 'x'.repeat(500_000) }
+
+for (const { name, kind, onConnect, onData = () => {} } of WAYS) {
+  for (const method of ['POST', 'GET']) {
+    test(`I4 ${name}: a ${method} reaches the target on one connection, once`, async () => {
+      await using sink = await startRawSink(onData, onConnect)
+      const call = {
+        method,
+        headers: {},
+        secrets: [],
+        signal: new AbortController().signal,
+        timeoutMs: name === 'silence' ? 200 : 5_000,
+        ...(method === 'POST' && { body: LARGE_BODY, idempotencyKey: 'act_1.1' }),
+      }
+      const end = await callHttp({ ...call, url: new URL(`${sink.url}/first`) }).then(
+        () => 'answered',
+        (error) => error.kind,
+      )
+      expect(end).toBe(kind)
+      // A second call shows that nothing of the first one came behind it, and that no connection is used twice.
+      await callHttp({ ...call, url: new URL(`${sink.url}/second`) }).catch(() => undefined)
+      const lines = sink.connections.map(({ received }) => received.split('\r\n')[0])
+      expect(lines).toHaveLength(2)
+      expect(lines.filter((line) => line !== '')).toEqual(onConnect ? [] : [`${method} /first HTTP/1.1`, `${method} /second HTTP/1.1`])
+    })
+  }
+}
+
+test('I4 a connection that another client kept open to the same target is not used', async () => {
+  const keepOpen = 'HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\n{}'
+  await using sink = await startRawSink((socket, received) => isWholeRequest(received) && socket.write(keepOpen))
+  await (await fetch(sink.url)).text()
+  const call = {
+    method: 'POST',
+    headers: {},
+    secrets: [],
+    body: {},
+    idempotencyKey: 'k',
+    signal: new AbortController().signal,
+    timeoutMs: 5_000,
+  }
+  await callHttp({ ...call, url: new URL(sink.url) })
+  await callHttp({ ...call, url: new URL(sink.url) })
+  expect(sink.connections).toHaveLength(3)
+})
