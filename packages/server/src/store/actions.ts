@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Dialect } from './dialect.ts'
 import { ask, lit, question, type Tx } from './query.ts'
 import type { ActionRow, VoteRow } from './schema.ts'
 
@@ -50,50 +51,53 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
-/** True while people may still decide. A deadline is looked at in the very update that moves the action: no answer slips in between. */
-const isInTime = (now: number) => sql<boolean>`(expires_at is null or expires_at > ${now})`
-const isLate = (now: number) => sql<boolean>`expires_at <= ${now}`
+/**
+ * True while people may still decide. A deadline is looked at in the very update that moves the action, by the database's clock where
+ * several processes share it: no answer slips in between, and none that a process thinks is in time because its own clock is behind.
+ */
+const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
+const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
 
 /** Settles the question put to people. Nothing changed: someone else won, the action changed, or its time is over. */
-export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }>((db, p) =>
+export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
     .where('revision', '=', p.revision)
-    .where(isInTime(p.now)),
+    .where(isInTime(dialect, p.now)),
 )
 
 /** Ends the wait for people. Nothing changed: its time is not over, or it was settled. */
-export const expireAction = question<{ id: string; now: number }>((db, p) =>
+export const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
-    .where(isLate(p.now)),
+    .where(isLate(dialect, p.now)),
 )
 
 /** Takes note that people are reminded: what is due next is the expiry. Nothing changed: it is not due, or was done, or it was settled. */
-export const remindAction = question<{ id: string; now: number }>((db, p) =>
+export const remindAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set((eb) => ({ due_at: eb.ref('expires_at') }))
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
-    .where('due_at', '<=', p.now)
-    .where(isInTime(p.now)),
+    .where('due_at', '<=', dialect.nowMs(p.now))
+    .where(isInTime(dialect, p.now)),
 )
 
 /** Withdraws an action that has not started. Nothing changed: it had, or it waited and its time is over. */
-export const cancelAction = question<{ id: string; now: number }>((db, p) =>
+export const cancelAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`state in ('proposed', 'approved')`)
-    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(p.now)])),
+    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
 )
 
 /** The actions of a session that still need a person or an answer, oldest first. */
@@ -109,21 +113,22 @@ export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id'
 )
 
 /** Actions to which time itself does the next thing now, the longest due first. */
-export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id'>>((db, p) =>
+export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id'>>((db, p, dialect) =>
   db
     .selectFrom('action')
     .select(['id', 'session_id'])
     .where('due_at', 'is not', null)
-    .where('due_at', '<=', p.now)
+    // A query of its own: asked once, so that the index can be used up to there. A clock is otherwise asked for every row.
+    .where(sql<boolean>`due_at <= (select ${dialect.nowMs(p.now)})`)
     .orderBy('due_at')
     .limit(p.limit),
 )
 
 /** The first action to which time will do something: how long until then, negative when it is over. */
-export const nextDue = question<{ now: number }, { waitMs: number }>((db, p) =>
+export const nextDue = question<{ now: number }, { waitMs: number }>((db, p, dialect) =>
   db
     .selectFrom('action')
-    .select(sql<number>`due_at - ${p.now}`.as('waitMs'))
+    .select(sql<number>`due_at - ${dialect.nowMs(p.now)}`.as('waitMs'))
     .where('due_at', 'is not', null)
     .orderBy('due_at')
     .limit(lit(1)),
