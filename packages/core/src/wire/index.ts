@@ -13,6 +13,14 @@ export {
   type RiskLevel,
   Vote,
 } from './action.ts'
+export {
+  AgentRequest,
+  AgentRequestBody,
+  ApproveToolBody,
+  Checkpoint,
+  RequestAnswer,
+  RequestStatus,
+} from './agent-request.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'

@@ -45,7 +45,7 @@ export const Message = z.object({
 export type Message = z.infer<typeof Message>
 
 /** Text of a person: not empty, at most 100,000 characters. */
-const MessageText = z
+export const MessageText = z
   .string()
   .max(100_000)
   .refine((text) => text.trim().length > 0, 'must not be empty')

@@ -1,4 +1,4 @@
-import type { Model, PolicyDocument, PostedMessage, Session, Tool } from '@countersign/core'
+import type { AgentRequest, AgentRequestBody, Model, PolicyDocument, PostedMessage, Session, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
@@ -8,6 +8,8 @@ import { approveInSession, type SessionVerdict } from './approve.ts'
 import { cancelSession } from './cancel.ts'
 import { createHistories, type Histories } from './history.ts'
 import { createSession, postMessage } from './messages.ts'
+import type { RequestPlace } from './request-answer.ts'
+import { callRequest, createRequest } from './requests.ts'
 
 /** An agent of the configuration, opened. */
 export interface Agent {
@@ -43,6 +45,10 @@ export interface AgentLoop {
   postMessage(sessionId: string, content: string, caller: Caller): Promise<PostedMessage>
   approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
   cancelSession(sessionId: string, caller: Caller): Promise<Session>
+  /** Takes a request that is held until somebody calls for it. */
+  createRequest(input: AgentRequestBody, caller: Caller): Promise<AgentRequest>
+  /** Lets a held request run; it goes on by itself from there. */
+  callRequest(requestId: string, caller: Caller): Promise<RequestPlace>
   /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
   advance(sessionId: string): Promise<void>
   /** Aborts every model call under way; their runs go on when they are advanced again. */
@@ -56,6 +62,8 @@ export function createAgentLoop(parts: AgentParts): AgentLoop {
     postMessage: (sessionId, content, caller) => postMessage(parts, sessionId, content, caller),
     approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(parts, state, sessionId, caller),
+    createRequest: (input, caller) => createRequest(parts, input, caller),
+    callRequest: (requestId, caller) => callRequest(parts, requestId, caller),
     advance: (sessionId) => advance(parts, state, sessionId),
     abortModelCalls: () => {
       for (const call of state.modelCalls.values()) call.abort()

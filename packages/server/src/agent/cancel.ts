@@ -1,7 +1,7 @@
 import { assert, type Session } from '@countersign/core'
 import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { doOnce, messages, sessions } from '../store/index.ts'
+import { doOnce, sessions } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
@@ -25,10 +25,11 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
       if (run?.state === 'open') {
         yield* keepSaid(writer, run, stepMessageId(run))
         const reason = `Cancelled by ${caller.principal.name}`
-        yield* addNote(writer, `${reason}.`, now)
+        yield* addNote(writer, `${reason}.`, now, run.id)
         // Before the run's last event: who follows a queued message learns from this which run that is.
-        for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message, run.id)
+        yield* takeQueuedMessages(writer, run.id)
         yield* stopRun(outbox, writer, run.id, reason, now)
+        yield* endQueuedRequests(outbox, writer, reason, now)
         reach('cancel.storing')
         stopped = run.id
         writer.row.approve_all_by = null

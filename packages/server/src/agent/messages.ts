@@ -123,7 +123,8 @@ function* addUserMessage(writer: SessionWriter, content: string, as: 'command' |
   return id
 }
 
-const titleFrom = (content: string): string => {
+/** A session's title: the first words said in it. */
+export const titleFrom = (content: string): string => {
   const line = content.trim().replaceAll(/\s+/g, ' ')
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`
 }

@@ -154,7 +154,7 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
     const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
-    yield* addNote(writer, error, now)
+    yield* addNote(writer, error, now, run.id)
     writer.event({ type: 'error', data: { code, error, runId: run.id } })
     yield* startQueuedRun(outbox, writer, now)
     yield* writer.finish()

@@ -1,18 +1,40 @@
-import type { SessionWriter } from '../gate/index.ts'
-import { messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type SessionWriter, stopRun } from '../gate/index.ts'
+import { type MessageRow, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 
-/** Begins a run over everything that waits in the queue, and wakes the session. Returns the run's id. */
+/** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
-  const id = newId('run', now)
   const sessionId = writer.row.id
+  const { runId, taken } = firstOf(yield* messages.queuedMessages.all({ session_id: sessionId }))
+  const id = runId ?? newId('run', now)
   yield* sessions.insertRun.run({ id, session_id: sessionId, number: ++writer.row.last_run, now })
-  for (const message of yield* messages.queuedMessages.all({ session_id: sessionId })) yield* writer.dequeue(message, id)
+  for (const message of taken) yield* writer.dequeue(message, id)
   outbox.sessions.add(sessionId)
   return id
+}
+
+/** A request has a run of its own, known to who made it; everything else that waits before it is answered together. */
+function firstOf(queued: readonly MessageRow[]): { runId: string | null; taken: readonly MessageRow[] } {
+  const [first] = queued
+  if (first?.run_id) return { runId: first.run_id, taken: [first] }
+  const end = queued.findIndex((message) => message.run_id !== null)
+  return { runId: null, taken: end < 0 ? queued : queued.slice(0, end) }
 }
 
 /** Begins the next run when something waits in the queue. */
 export function* startQueuedRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<void> {
   const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
   if (waiting.length > 0) yield* startRun(outbox, writer, now)
+}
+
+/** Gives messages that wait their turn to a run that is about to end: they are kept and not acted on. A request waits for a run of its own. */
+export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<void> {
+  for (const message of yield* messages.queuedMessages.all({ session_id: writer.row.id })) {
+    if (message.run_id === null) yield* writer.dequeue(message, runId)
+  }
+}
+
+/** Ends the requests that wait their turn, each with a run that is over as soon as it began: whoever waits for one learns it. */
+export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, reason: string, now: number): Tx<void> {
+  const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
+  for (const _ of waiting) yield* stopRun(outbox, writer, yield* startRun(outbox, writer, now), reason, now)
 }

@@ -10,7 +10,7 @@ export function* findVisibleSession(sessionId: string, caller: Caller): Tx<Sessi
   return row
 }
 
-/** Says something to the people in the session; the model does not see it. */
-export function* addNote(writer: SessionWriter, content: string, now: number): Tx<void> {
-  yield* writer.message({ id: newId('msg', now), role: 'system', kind: 'note', content, inHistory: false })
+/** Says something to the people in the session; the model does not see it. @param runId The run whose end it explains. */
+export function* addNote(writer: SessionWriter, content: string, now: number, runId: string | null = null): Tx<void> {
+  yield* writer.message({ id: newId('msg', now), run_id: runId, role: 'system', kind: 'note', content, inHistory: false })
 }

@@ -7,6 +7,12 @@ export interface Caller {
   once?: OnceKey
 }
 
+/** The caller for one of several things that a single request does once each. */
+export const partOf = ({ principal, once }: Caller, part: string): Caller => ({
+  principal,
+  ...(once && { once: { ...once, scope: `${once.scope} ${part}` } }),
+})
+
 const SEES_ALL = ['admin', 'approver', 'viewer']
 
 /** Persons with a role see everything; agents and services see what they asked for themselves. */

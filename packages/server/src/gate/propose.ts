@@ -78,13 +78,14 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     resolution: null,
     cached_from: null,
     reusable_until: null,
+    claimed_by: null,
     idempotency_key: `${id}.1`,
     result: null,
     result_url: null,
     error: null,
     expires_at: times?.expires_at ?? null,
-    created_at: nowMs,
     archived_at: null,
+    created_at: nowMs,
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })

@@ -15,6 +15,7 @@ import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { readUntil, whenHungUp } from './read-until.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
@@ -56,29 +57,17 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
     return action
   })
 
-  app.get('/api/actions/:id', { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } }, async (request) => {
+  app.get('/api/actions/:id', { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } }, (request, reply) => {
     const caller = callerOf(request)
     const { id } = request.params
     const { wait = 0, until } = request.query
     const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
-    let moved = Promise.withResolvers<void>()
-    // Listening begins before the first read: a decision that falls between the two is not missed.
-    const stop = hub.onAny(({ event }) => {
-      if (event.type === 'action_update' && event.data.proposalId === id) moved.resolve()
+    return readUntil({
+      listen: (changed) => hub.onAny(({ event }) => void (event.type === 'action_update' && event.data.proposalId === id && changed())),
+      read: () => readAction(id, caller),
+      isEnough: (action) => wait === 0 || isThere(action),
+      giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
     })
-    const giveUp = AbortSignal.any([AbortSignal.timeout(wait * 1000), closed(request.raw)])
-    giveUp.addEventListener('abort', () => moved.resolve(), { once: true })
-    try {
-      for (;;) {
-        const action = await readAction(id, caller)
-        if (isThere(action) || giveUp.aborted || wait === 0) return action
-        await moved.promise
-        moved = Promise.withResolvers()
-        if (giveUp.aborted) moved.resolve()
-      }
-    } finally {
-      stop()
-    }
   })
 
   app.post('/api/actions/:id/decision', { schema: { tags, params: Params, body: DecisionBody, response: { 200: Action } } }, (request) =>
@@ -88,12 +77,6 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
   app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
     gate.retry(request.params.id, callerOf(request)),
   )
-}
-
-function closed(raw: NodeJS.EventEmitter): AbortSignal {
-  const controller = new AbortController()
-  raw.once('close', () => controller.abort())
-  return controller.signal
 }
 
 function readStates(text: string | undefined): ActionState[] {

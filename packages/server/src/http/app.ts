@@ -16,6 +16,7 @@ import { reach } from '../points.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
+import { agentRequestRoutes } from './agent-requests.ts'
 import { chatRoutes } from './chat.ts'
 import { consoleRoutes, sendNotFound } from './console.ts'
 import { docsRoutes } from './docs.ts'
@@ -92,6 +93,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     sessionRoutes(app, parts)
     actionRoutes(app, parts)
     outcomeRoutes(app, parts)
+    agentRequestRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
   })

@@ -1,5 +1,6 @@
 import { Action, assert, ChatApproveBody, ChatBody, CountersignError, type NewEvent, type PostedMessage } from '@countersign/core'
 import { z } from 'zod'
+import { partOf } from '../gate/index.ts'
 import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { followLog } from './follow.ts'
@@ -11,9 +12,7 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: H
   app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
     const caller = callerOf(request)
     const { message, agent } = request.body
-    // One key covers two things that are done once each: the session and the message in it.
-    const forSession = caller.once ? { ...caller, once: { ...caller.once, scope: `${caller.once.scope} session` } } : caller
-    const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, forSession)).id
+    const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
     const posted = await agentLoop.postMessage(sessionId, message, caller)
     const place = await store.read(() => placeOf(sessionId, posted))
     const stream = streams.open(request, reply)

@@ -41,6 +41,7 @@ const anAction = (id: string, state: ActionState): ActionRow => ({
   resolution: null,
   cached_from: null,
   reusable_until: null,
+  claimed_by: null,
   idempotency_key: `${id}.1`,
   result: null,
   result_url: null,

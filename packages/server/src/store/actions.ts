@@ -38,6 +38,7 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     resolution: p.resolution,
     cached_from: p.cached_from,
     reusable_until: p.reusable_until,
+    claimed_by: p.claimed_by,
     idempotency_key: p.idempotency_key,
     result: p.result,
     result_url: p.result_url,
@@ -101,10 +102,10 @@ export const cancelAction = question<{ id: string; now: number }>((db, p, dialec
 )
 
 /** The actions of a session that still need a person or an answer, oldest first. */
-export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'run_id'>>((db, p) =>
+export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>>((db, p) =>
   db
     .selectFrom('action')
-    .select(['id', 'state', 'run_id'])
+    .select(['id', 'state', 'run_id', 'executor'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
     .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)

@@ -51,8 +51,25 @@ export const historyAfter = question<{ session_id: string; after: number }, Mess
     .limit(lit(100_000)),
 )
 
+/** What was said last in a run: by the agent, or to people about it. Newest first. */
+export const lastOfRun = question<{ session_id: string; run_id: string }, MessageRow>((db, p) =>
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('run_id', '=', p.run_id)
+    .where('role', 'in', [lit('assistant'), lit('system')])
+    .orderBy('seq', 'desc')
+    .limit(lit(10)),
+)
+
 export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
+)
+
+/** Puts the message of a held request into the queue. Nothing changed: it had been called for. */
+export const callHeldMessage = question<{ session_id: string; seq: number }>((db, p) =>
+  db.updateTable('message').set({ queued: 1 }).where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
 )
 
 /** Takes a message out of the queue into the history of a run, at the place `to`. */

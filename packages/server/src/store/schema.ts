@@ -46,6 +46,15 @@ export interface RunRow {
   updated_at: number
 }
 
+/** A request that runs when somebody calls for it. */
+export interface AgentRequestRow {
+  /** Of its run, which begins when it is called for and has its turn. */
+  id: string
+  session_id: string
+  /** The place of its message while that is held. */
+  held_seq: number
+}
+
 export interface MessageRow {
   session_id: string
   seq: number
@@ -54,6 +63,7 @@ export interface MessageRow {
   role: 'user' | 'assistant' | 'tool' | 'system'
   kind: 'text' | 'request' | 'note'
   in_history: number
+  /** 1 while it waits for its turn, 2 while it is held until somebody executes it. With a `run_id`, its run will be that one. */
   queued: number
   content: string
   tool_calls: string | null
@@ -98,11 +108,15 @@ export interface ActionRow {
   resolution: string | null
   cached_from: string | null
   reusable_until: number | null
+  /** The principal whose client carries the attempt out. */
+  claimed_by: string | null
   idempotency_key: string
   result: string | null
   result_url: string | null
   error: string | null
   expires_at: number | null
+  /** Since then nothing can be done about it any more. */
+  archived_at: number | null
   created_at: number
   updated_at: number
 }
@@ -115,8 +129,6 @@ export interface VoteRow {
   reason: string | null
   created_at: number
 }
-  /** Since then nothing can be done about it any more. */
-  archived_at: number | null
 
 export interface EventRow {
   /** Given by the database on insert. */

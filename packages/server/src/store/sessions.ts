@@ -80,6 +80,11 @@ export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
 )
 
+/** A run of a session, whatever came after it. */
+export const findRun = question<{ session_id: string; id: string }, RunRow>((db, p) =>
+  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).limit(lit(1)),
+)
+
 /** Counts one step of a session's open run. Nothing changed: another loop made this step, or the run has ended. */
 export const countStep = question<{
   session_id: string

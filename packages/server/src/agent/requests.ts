@@ -1,0 +1,105 @@
+import { type AgentRequest, type AgentRequestBody, CountersignError } from '@countersign/core'
+import { type Caller, partOf, requireVisible, requireWriter, seesAll, writeSession } from '../gate/index.ts'
+import { reach } from '../points.ts'
+import { actions, agentRequests, doOnce, messages, newId, sessions, type Tx } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { createSession, titleFrom } from './messages.ts'
+import type { RequestPlace } from './request-answer.ts'
+import { startRun } from './run.ts'
+import { findVisibleSession } from './session.ts'
+
+/**
+ * Takes a request that does not run by itself: its message is held, and nothing calls the model for it before {@link callRequest}.
+ * @throws CountersignError `not_found`, `forbidden`.
+ */
+export async function createRequest(
+  parts: AgentParts,
+  { message, sessionId, agent }: AgentRequestBody,
+  caller: Caller,
+): Promise<AgentRequest> {
+  requireWriter(caller.principal)
+  const inSession = sessionId ?? (await createSession(parts, { agent }, partOf(caller, 'session'))).id
+  const now = parts.clock.nowMs()
+  reach('request.before_store')
+  const request = await parts.store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      const session = yield* findVisibleSession(inSession, caller)
+      const writer = yield* writeSession(outbox, session, now)
+      const id = newId('run', now)
+      if (writer.row.title === '') writer.row.title = titleFrom(message)
+      const held = yield* writer.message({
+        id: newId('msg', now),
+        run_id: id,
+        role: 'user',
+        content: message,
+        queued: 2,
+        inHistory: false,
+      })
+      yield* agentRequests.insertRequest.run({ id, session_id: session.id, held_seq: held.seq })
+      reach('request.storing')
+      yield* writer.finish()
+      return { requestId: id, sessionId: session.id, status: 'held' as const }
+    }),
+  )
+  reach('request.after_store')
+  return request
+}
+
+/**
+ * Calls for a held request: its run begins now, or when it is its turn. From here on it goes on by itself, whoever made the call and
+ * whatever becomes of them. Harmless when it had been called for.
+ * @throws CountersignError `not_found`, `forbidden`.
+ */
+export async function callRequest(parts: AgentParts, requestId: string, caller: Caller): Promise<RequestPlace> {
+  const now = parts.clock.nowMs()
+  reach('request.before_call')
+  const place = await parts.store.transact(function* (outbox) {
+    const request = yield* agentRequests.findRequest.first({ id: requestId })
+    const session = request && (yield* sessions.findSession.first({ id: request.session_id }))
+    requireVisible(caller.principal, session?.owner_id, `request ${requestId}`)
+    requireWriter(caller.principal)
+    if (!request || !session) throw new CountersignError('not_found', `there is no request ${requestId}`)
+    const writer = yield* writeSession(outbox, session, now)
+    if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
+      if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
+      reach('request.calling')
+      yield* writer.finish()
+    }
+    return { requestId, sessionId: session.id }
+  })
+  reach('request.after_call')
+  return place
+}
+
+function* isBusy(sessionId: string): Tx<boolean> {
+  if ((yield* actions.openActions.all({ session_id: sessionId })).length > 0) return true
+  return (yield* sessions.newestRun.first({ session_id: sessionId }))?.state === 'open'
+}
+
+/**
+ * The action that a program means by an action id, or by the id of a tool call where that is enough to know it, and the request it
+ * belongs to.
+ * @throws CountersignError `not_found`; `illegal_transition` when several actions have this id, or it belongs to no request.
+ */
+export function* findToolCall(id: string, { principal }: Caller): Tx<RequestPlace & { actionId: string }> {
+  const requestedBy = seesAll(principal) ? undefined : principal.id
+  const named = yield* actions.findAction.first({ id })
+  const found = named ? [named] : yield* actionsCalled(id, requestedBy)
+  const [row, other] = found
+  requireVisible(principal, row?.requested_by, `action or tool call ${id}`)
+  if (!row) throw new CountersignError('not_found', `there is no action or tool call ${id}`)
+  if (other) throw new CountersignError('illegal_transition', `several actions have the tool call id ${id}: name the one by its action id`)
+  if (row.session_id === null || row.run_id === null) {
+    throw new CountersignError(
+      'illegal_transition',
+      `action ${row.id} belongs to no request: decide it with POST /api/actions/${row.id}/decision`,
+    )
+  }
+  return { actionId: row.id, requestId: row.run_id, sessionId: row.session_id }
+}
+
+/** What waits under a tool call id; when nothing does, what it was, so that a repeated answer finds its action. */
+function* actionsCalled(toolCallId: string, requestedBy: string | undefined) {
+  const waiting = yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: true, requestedBy })
+  return waiting.length > 0 ? waiting : yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: false, requestedBy })
+}

@@ -1,0 +1,76 @@
+import { AgentRequest, AgentRequestBody, ApproveToolBody, CountersignError, type NewEvent, RequestAnswer } from '@countersign/core'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { findToolCall, type RequestPlace, viewRequest } from '../agent/index.ts'
+import { type Caller, partOf } from '../gate/index.ts'
+import { findAnswer, keepAnswer } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { readUntil, whenHungUp } from './read-until.ts'
+import { whenThere } from './slow-answer.ts'
+
+const Params = z.object({ id: z.string().max(200) })
+
+/** Whatever ends a pause, or begins one, says one of these. */
+const TURNS = new Set<NewEvent['type']>(['session_status', 'action_update', 'done', 'error'])
+
+/** Requests that run while somebody calls for them, for callers that cannot stay: each call returns at the next pause. */
+export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpParts): void {
+  const tags = ['agent requests']
+
+  app.post('/api/agent-requests', { schema: { tags, body: AgentRequestBody, response: { 201: AgentRequest } } }, async (request, reply) => {
+    const made = await agentLoop.createRequest(request.body, callerOf(request))
+    reply.code(201)
+    return made
+  })
+
+  app.post('/api/agent-requests/:id/execute', { schema: { tags, params: Params, response: { 200: RequestAnswer } } }, (request, reply) => {
+    const caller = callerOf(request)
+    return whenThere(
+      reply,
+      once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), reply)),
+    )
+  })
+
+  app.post(
+    '/api/approve-tool/:id',
+    { schema: { tags, params: Params, body: ApproveToolBody, response: { 200: RequestAnswer } } },
+    (request, reply) => {
+      const caller = callerOf(request)
+      const { approved, ...rest } = request.body
+      return whenThere(
+        reply,
+        once(caller, async () => {
+          const place = await store.read(() => findToolCall(request.params.id, caller))
+          await gate.decide(place.actionId, { verdict: approved ? 'approve' : 'decline', ...rest }, partOf(caller, 'decision'))
+          return atPause(place, reply)
+        }),
+      )
+    },
+  )
+
+  /** Waits until nothing more happens without somebody outside. Whoever hangs up stops only the waiting. */
+  async function atPause(place: RequestPlace, reply: FastifyReply): Promise<RequestAnswer> {
+    const answer = await readUntil({
+      listen: (changed) => hub.onSession(place.sessionId, ({ event }) => void (TURNS.has(event.type) && changed())),
+      read: () => store.read(() => viewRequest(place)),
+      isEnough: (view) => view !== undefined,
+      giveUp: whenHungUp(reply),
+    })
+    if (!answer) throw new CountersignError('not_ready', 'the caller left before the next pause')
+    return answer
+  }
+
+  /**
+   * Answers a repeated Idempotency-Key as the first time. What is done before the pause is harmless to repeat, so only the answer is
+   * kept, and only once there is one.
+   */
+  async function once(caller: Caller, work: () => Promise<RequestAnswer>): Promise<RequestAnswer> {
+    const { once: key } = caller
+    if (!key) return work()
+    const earlier = await store.read(() => findAnswer<RequestAnswer>(key))
+    if (earlier) return earlier
+    const answer = await work()
+    return store.transact(() => keepAnswer(key, clock.nowMs(), answer))
+  }
+}
