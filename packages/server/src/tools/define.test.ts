@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ExecuteContext, type JsonObject, ToolError } from '@countersign/core'
+import { type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { type CodedTool, defineTool } from './define.ts'
@@ -228,4 +228,34 @@ test("the tool's own errors pass as they are", async () => {
     }).execute({}, context()),
   ).rejects.toBe(refused)
   await expect(tool(() => JSON.parse('{')).execute({}, context())).rejects.toBeInstanceOf(SyntaxError)
+})
+
+const verifying = (verify: unknown) => {
+  const definition = { name: 't', description: '', input: { type: 'object' }, effect: 'write' as const, execute: () => null }
+  return defineTool({ ...definition, verify: verify as () => Verification })
+}
+
+test('of what a tool finds out only the three answers are believed', async () => {
+  const found = (answer: unknown) => verifying(() => answer).verify?.({}, context())
+  expect(await found({ done: true })).toEqual({ done: true })
+  expect(await found({ done: true, output: { at: new Date(0) } })).toEqual({ done: true, output: { at: '1970-01-01T00:00:00.000Z' } })
+  expect(await found({ done: false, output: 1 })).toEqual({ done: false })
+  for (const answer of [{ done: 'unknown' }, { done: 'false' }, { done: 0 }, { done: null }, {}, null, undefined, false, true, 'done']) {
+    expect(await found(answer), JSON.stringify(answer)).toEqual({ done: 'unknown' })
+  }
+})
+
+test('a tool is asked with its arguments and the key of the attempt', async () => {
+  const seen: unknown[] = []
+  const tool = verifying((args: unknown, { idempotencyKey, actionId }: VerifyContext) => {
+    seen.push(args, idempotencyKey, actionId)
+    throw new Error('away')
+  })
+  await expect(tool.verify?.({ a: 1 }, context())).rejects.toThrow('away')
+  expect(seen).toEqual([{ a: 1 }, 'key-1', 'act_1'])
+})
+
+test('a read has nothing to find out', () => {
+  const definition = { name: 't', description: '', input: { type: 'object' }, effect: 'read' as const, execute: () => null }
+  expect(() => defineTool({ ...definition, verify: () => ({ done: false }) })).toThrow('tool t: verify is for writes')
 })

@@ -10,6 +10,8 @@ import {
   type JsonValue,
   type PreviewField,
   ToolError,
+  type Verification,
+  type VerifyContext,
 } from '@countersign/core'
 import { z } from 'zod'
 import { toArgumentIssues, zodFindings } from './issues.ts'
@@ -32,10 +34,16 @@ export interface ToolDefinition<Args> {
   /** What would change, read now. */
   preview?(args: Args, signal: AbortSignal): PreviewField[] | Promise<PreviewField[]>
   /**
-   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect; an error of `fetch` is
-   * read as one; any other error counts as a failure before anything happened.
+   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect. An error of a `fetch` is read
+   * as one: code that makes several calls says itself what became of it. After any other error the outcome of a write is unknown.
    */
   execute(args: Args, context: ExecuteContext): unknown
+  /**
+   * Finds out what became of an attempt whose answer was lost, by reading only; for writes whose target does not recognise a repeat.
+   * `{ done: false }` says that nothing happened and nothing will: asked right after a timeout, the request may still be under way, so it is
+   * believed only when it is the last of several answers. An error, and anything but the three answers, counts as `'unknown'`.
+   */
+  verify?(args: Args, context: VerifyContext): Verification | Promise<Verification>
   /** A link for people to what was changed. */
   resultUrl?(args: Args, output: JsonValue): string | undefined
   /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
@@ -75,8 +83,9 @@ export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObj
   // Sound because every argument object that reaches these functions went through `check`, which yields exactly the input's type.
   const tool = rest as unknown as ToolDefinition<JsonObject>
   if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
+  if (tool.effect === 'read' && tool.verify) throw new Error(`tool ${tool.name}: verify is for writes: a read leaves nothing to find out`)
   const { inputSchema, check } = openInput(tool.name, input)
-  const { preview, resultUrl, timeoutMs = DEFAULT_TIMEOUT_MS } = tool
+  const { preview, resultUrl, verify, timeoutMs = DEFAULT_TIMEOUT_MS } = tool
   return {
     name: tool.name,
     description: tool.description,
@@ -95,6 +104,7 @@ export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObj
         throw readFailure(error, tool.name, context.signal)
       }
     },
+    ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
   }
 }
@@ -141,6 +151,13 @@ function toJson(output: unknown): JsonValue {
   } catch {
     return { note: 'The tool finished, but its result is not JSON and was left out.' }
   }
+}
+
+/** Only the three answers are believed, whatever the code's types say. */
+function toVerification(found: unknown): Verification {
+  if (typeof found !== 'object' || found === null || !('done' in found)) return { done: 'unknown' }
+  if (found.done === true) return { done: true, ...('output' in found && found.output !== undefined && { output: toJson(found.output) }) }
+  return found.done === false ? { done: false } : { done: 'unknown' }
 }
 
 function readFailure(error: unknown, name: string, signal: AbortSignal): unknown {

@@ -27,6 +27,13 @@ export const Route = z.strictObject({
   effect: z.enum(['read', 'write']).optional(),
   /** The service runs a repeated send with the same `Idempotency-Key` once. */
   idempotent: z.boolean().optional(),
+  /**
+   * Where to find out what became of an attempt whose answer was lost (`/payments?key={idempotencyKey}`), and the fields of the answer
+   * that prove it was carried out. 404 proves that it was not, anything else nothing.
+   */
+  verify: z
+    .strictObject({ get: Text, done: JsonMembers.refine((done) => Object.keys(done).length > 0, 'must name at least one field') })
+    .optional(),
   executor: z.enum(['server', 'client']).optional(),
   timeoutMs: z.int().min(1).max(600_000).optional(),
 })

@@ -1,8 +1,9 @@
-import type { ArgumentCheck, ExecuteContext, JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import type { ArgumentCheck, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { toArgumentIssues } from './issues.ts'
 import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
+import { KEY, verifyRoute } from './route-verify.ts'
 import { secretsOf } from './service-text.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { asText, fillJson, fillWords, member } from './template.ts'
@@ -76,7 +77,7 @@ function isHeader(name: string, value: string): boolean {
 function routeTool(name: string, route: Route, read: ReadRoute, service: Service): ToolDraft {
   const timeoutMs = route.timeoutMs ?? DEFAULT_TIMEOUT_MS
   const preview = previewOf(route, read, service, timeoutMs)
-  const paths = read.before ? [read.path, read.before.get] : [read.path]
+  const { verify } = read
   return {
     name,
     description: route.description ?? `${route.method} ${route.path}`,
@@ -87,24 +88,31 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     timeoutMs,
     destination: service.base.origin,
     definition: definitionOf(route, service),
-    check: (args) => checkArguments(read, paths, args),
+    check: (args) => checkArguments(read, args),
     describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
     ...(preview && { preview }),
     execute: (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
+    ...(verify && {
+      verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, { ...service, timeoutMs }, args, context),
+    }),
     ...(read.resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => linkOf(read, service.publicBase, args, output) }),
   }
 }
 
 /** What decides where a call goes and what it carries: a change here means that an approval was for something else. */
 function definitionOf(route: Route, { base }: Service): JsonValue {
-  const { method, path, query = null, body = null, before = null } = route
-  return { method, baseUrl: base.href, path, query, body, before }
+  const { method, path, query = null, body = null, before = null, verify } = route
+  return { method, baseUrl: base.href, path, query, body, before, ...(verify && { verify }) }
 }
 
-function checkArguments(read: ReadRoute, paths: ReadRoute['path'][], args: JsonObject): ArgumentCheck {
-  const checked = read.check(args)
+function checkArguments({ check, path, before, verify }: ReadRoute, args: JsonObject): ArgumentCheck {
+  const checked = check(args)
   if (!checked.ok) return checked
-  const findings = new Map(paths.flatMap((path) => pathFindings(path, args)).map((finding) => [String(finding.path[0]), finding]))
+  const paths = [path, before?.get, verify?.path].filter((template) => template !== undefined)
+  // The key is ours, not an argument; what could be wrong with it is nothing.
+  const findings = new Map(
+    paths.flatMap((path) => pathFindings(path, { [KEY]: 'key', ...args })).map((finding) => [String(finding.path[0]), finding]),
+  )
   return findings.size === 0 ? checked : { ok: false, issues: toArgumentIssues([...findings.values()]) }
 }
 

@@ -1,6 +1,7 @@
 import type { Effect, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { openJsonSchema } from './json-schema.ts'
 import type { Route } from './route-schema.ts'
+import { KEY, type ReadVerify, readVerify } from './route-verify.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { type JsonTemplate, member, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from './template.ts'
 import { readPathTemplate } from './url-template.ts'
@@ -17,6 +18,7 @@ export interface ReadRoute {
   describe: Template | undefined
   before: { get: Template; compare: [string, JsonTemplate | undefined][] } | undefined
   resultUrl: Template | undefined
+  verify: ReadVerify | undefined
 }
 
 const SENDS_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -52,6 +54,9 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const describe = route.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(route.describe ?? ''))
   const resultUrl = route.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(route.resultUrl ?? ''))
   const before = route.before && readBefore(route.before, attempt)
+  const verify = route.verify && readVerify(route.verify, attempt)
+  const effect = route.effect ?? (route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write')
+  if (route.verify && effect === 'read') fault(['verify'], 'is for writes: a read leaves nothing to find out')
 
   const sentFrom: [readonly PropertyKey[], Template | undefined][] = [
     [['path'], path],
@@ -66,7 +71,16 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
       (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
     ),
   ]
-  for (const [where, template] of [...sentFrom, ...shownFrom]) {
+  const askedFrom: [readonly PropertyKey[], Template | undefined][] = [
+    [['verify', 'get'], verify?.path],
+    ...(verify?.query ?? []).map(([, template]): [PropertyKey[], Template] => [['verify', 'get'], template]),
+    ...(verify?.done ?? []).flatMap(([field, template]) =>
+      textsIn(template).map((text): [PropertyKey[], Template] => [['verify', 'done', field], text]),
+    ),
+  ]
+  const all = [...sentFrom, ...shownFrom, ...askedFrom]
+  const paths = new Set([path, before?.get, verify?.path])
+  for (const [where, template] of all) {
     if (template && where[0] !== 'resultUrl' && readsResult(template)) fault(where, 'cannot use {result.…}: there is no answer yet')
   }
 
@@ -77,10 +91,13 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const properties = Object.keys((member(inputSchema, 'properties') ?? {}) as JsonObject)
   const required = member(inputSchema, 'required')
 
-  for (const [where, template] of [...sentFrom, ...shownFrom]) {
+  for (const [where, template] of all) {
     for (const name of template ? namesIn(template) : []) {
-      if (!properties.includes(name)) fault(where, `names {${name}}, which is not a property of input`)
-      else if ((where[0] === 'path' || where[1] === 'get') && !(Array.isArray(required) && required.includes(name))) {
+      if (name === KEY && where[0] === 'verify') {
+        if (properties.includes(KEY))
+          fault(where, `means the attempt's key by {${KEY}}, which is also a property of input: rename that one`)
+      } else if (!properties.includes(name)) fault(where, `names {${name}}, which is not a property of input`)
+      else if (paths.has(template) && !(Array.isArray(required) && required.includes(name))) {
         fault(where, `names {${name}}, which input does not require: a path cannot do without it`)
       }
     }
@@ -96,7 +113,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   }
   if (faulty || !path || !check) return undefined
   return {
-    effect: route.effect ?? (route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write'),
+    effect,
     inputSchema,
     check,
     path,
@@ -105,6 +122,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
     describe,
     before,
     resultUrl,
+    verify,
   }
 }
 
