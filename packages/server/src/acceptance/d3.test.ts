@@ -1,27 +1,15 @@
-import type { Action, Message } from '@countersign/core'
+import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import type { ApiClient } from '../testing/api-client.ts'
+import { stateByApi } from '../testing/api-state.ts'
 import { brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
 import type { ReadEvent } from '../testing/event-reader.ts'
-import { type Folded, fold } from '../testing/fold.ts'
+import { fold } from '../testing/fold.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const call = (tool: string, what: string) => ({ tool, arguments: { what } })
-
-/** A session's state as the API tells it, in the form that its stream folds to. */
-async function asked(client: ApiClient, sessionId: string): Promise<Folded> {
-  const session = await client.get(`/api/sessions/${sessionId}`)
-  const { items: messages } = await client.get(`/api/sessions/${sessionId}/messages?limit=200`)
-  const { items: actions } = await client.get(`/api/actions?session=${sessionId}&limit=200`)
-  return {
-    status: session.status,
-    pendingApprovals: session.pendingApprovals.map(({ id }: Action) => id),
-    messages: new Map(messages.map(({ actions: _, ...message }: Message) => [message.id, message])),
-    actions: new Map(actions.map((action: Action) => [action.id, action])),
-  }
-}
 
 /** A session with everything in it: reads, a retry, a decline, a success, text between, a queued message, a note. */
 async function busySession() {
@@ -76,7 +64,7 @@ test('D3.3 wherever a reader was cut off, what it reads on with makes it know wh
   await using busy = await busySession()
   const { server, sessionId, watching } = busy
   const { lastSeq } = await server.admin.get(`/api/sessions/${sessionId}`)
-  const truth = await asked(server.admin, sessionId)
+  const truth = await stateByApi(server.admin, sessionId)
   expect(truth.actions.size).toBe(4)
   expect(truth.messages.size).toBeGreaterThan(10)
 
@@ -108,7 +96,7 @@ async function readUpTo(client: ApiClient, sessionId: string, last: number, afte
 test('D3.3 an id that the log never gave out is answered with a snapshot, and the stream goes on from there', async () => {
   await using busy = await busySession()
   const { server, sessionId } = busy
-  const truth = await asked(server.admin, sessionId)
+  const truth = await stateByApi(server.admin, sessionId)
   const { lastSeq } = await server.admin.get(`/api/sessions/${sessionId}`)
   const path = `/api/sessions/${sessionId}/events`
   for (const [where, headers] of [

@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runStreams } from '../campaign/streams/run-streams.ts'
+import { streamsSetup } from '../campaign/streams/setup.ts'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { fold } from '../testing/fold.ts'
-import { temporaryFolder } from '../testing/test-server.ts'
+import { startTarget } from '../testing/target.ts'
+import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const sse = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)
 
@@ -52,4 +55,16 @@ test('D3.3 kill -9 while a message streams: it is begun anew, and nobody sees ol
   const { items } = await second.admin.get(`/api/sessions/${sessionId}/messages`)
   expect([...fold([...known, ...resumed.seen]).messages.values()]).toEqual(items.toReversed())
   expect([...fold(fresh.seen).messages.values()]).toEqual(items.toReversed())
+})
+
+test('D3.3 100 readers cut at random bytes: each has every event once, in order, and knows what the API says', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 9 } }))
+  await using server = await startTestServer(streamsSetup(target))
+  const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}` }
+  const report = await runStreams({ seed: 1, clients: 100, servers: [server.admin], headers })
+  console.log('streams:', report)
+  expect(report.connections).toBeGreaterThan(300)
+  expect(report.insideEvent).toBeGreaterThan(100)
+  expect(report.insideMessage).toBeGreaterThan(20)
+  expect(server.errors).toEqual([])
 })

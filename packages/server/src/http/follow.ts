@@ -1,7 +1,7 @@
 import type { EventDataOf, NewEvent, Session } from '@countersign/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { StoredEvent } from '../store/index.ts'
-import type { EventStream } from './sse.ts'
+import { type EventStream, frameOf } from './sse.ts'
 
 /** What one reading of a log found behind a place. */
 export type LogPage =
@@ -20,11 +20,20 @@ export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session |
 export interface FollowedLog {
   /** Subscribes to what is committed from now on, in the order of its places. Returns the function that ends it. */
   subscribe(listener: (stored: StoredEvent) => void): () => void
-  /** @param isFirst True for the first reading of a stream, which a place that the log never gave out is found by. */
-  read(after: number, isFirst: boolean): Promise<LogPage>
+  /**
+   * Reads `rows` rows of the log at most.
+   * @param isFirst True for the first reading of a stream, which a place that the log never gave out is found by.
+   */
+  read(after: number, rows: number, isFirst: boolean): Promise<LogPage>
   placeOf(stored: StoredEvent): number | null
   isVisible(event: NewEvent): boolean
+  /** What events are on the wire, made once for all readers that are handed the same event as it is committed. */
+  readonly frames: WeakMap<StoredEvent, Buffer>
 }
+
+/** A row may hold megabytes: a reader that takes nothing is not read much for, one that takes it all is read more for each time. */
+const ROWS_AT_FIRST = 4
+const ROWS_AT_MOST = 128
 
 export interface FollowOptions {
   log: FollowedLog
@@ -46,18 +55,23 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
   let isLive = false
   let isMissing = true
   let isFirst = true
+  let rows = ROWS_AT_FIRST
   let wake = () => {}
 
-  const send = (stored: StoredEvent): void => {
+  const send = (stored: StoredEvent, shared?: WeakMap<StoredEvent, Buffer>): void => {
     const at = log.placeOf(stored)
     if (at === null || at <= place) return
     place = at
-    if (!log.isVisible(stored.event)) return
-    stream.send({ type: stored.event.type, id: at, data: stored.event.data })
-    if (isLast?.(stored.event)) stream.end()
+    const { event } = stored
+    if (!log.isVisible(event)) return
+    const streamed = { type: event.type, id: at, data: event.data }
+    const frame = shared?.get(stored) ?? frameOf(streamed)
+    shared?.set(stored, frame)
+    stream.send({ ...streamed, frame })
+    if (isLast?.(event)) stream.end()
   }
   const unsubscribe = log.subscribe((stored) => {
-    if (isLive && !stream.isFull) return send(stored)
+    if (isLive && !stream.isFull) return send(stored, log.frames)
     // It is in the log, and is read there when its turn comes; nothing waits in memory.
     isLive = false
     isMissing = true
@@ -79,7 +93,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
       await stream.room()
       if (stream.isClosed) return
       isMissing = false
-      const page = await log.read(place, isFirst)
+      const page = await log.read(place, rows, isFirst)
       isFirst = false
       if ('reset' in page) {
         place = page.place
@@ -87,14 +101,17 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
         isMissing = true
         continue
       }
+      rows = Math.min(rows * 2, ROWS_AT_MOST)
+      if (!page.isLast) isMissing = true
       for (const stored of page.events) {
-        if (stream.isFull || stream.isClosed) {
+        if (stream.isClosed) return
+        if (stream.isFull) {
           isMissing = true
+          rows = ROWS_AT_FIRST
           break
         }
         send(stored)
       }
-      if (!page.isLast) isMissing = true
     }
   } catch (error) {
     // The database is away or the server stops: the reader comes back, here or elsewhere, with the last id it has.

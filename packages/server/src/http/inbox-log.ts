@@ -1,10 +1,10 @@
 import type { NewEvent, Principal } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { seesAll } from '../gate/index.ts'
-import { actions, events, type Store, type Tx } from '../store/index.ts'
+import { actions, events, type Store, type StoredEvent, type Tx } from '../store/index.ts'
 import type { FollowedLog, LogPage } from './follow.ts'
 
-const ROWS_PER_PAGE = 50
+const frames = new WeakMap<StoredEvent, Buffer>()
 /** More than anybody has open; what they miss of older ones is a list away. */
 const MAX_OWN = 10_000
 
@@ -18,20 +18,21 @@ export interface InboxLogOptions {
 export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
   return {
     subscribe: (listener) => hub.onAny((stored) => events.isForInbox(stored) && listener(stored)),
-    read: (after, isFirst) => store.read(() => readPage(after, isFirst)),
+    read: (after, limit, isFirst) => store.read(() => readPage(after, limit, isFirst)),
     placeOf: ({ id }) => id,
     isVisible: await visibility(store, principal),
+    frames,
   }
 }
 
-function* readPage(after: number, isFirst: boolean): Tx<LogPage> {
+function* readPage(after: number, limit: number, isFirst: boolean): Tx<LogPage> {
   if (after < (yield* events.archivedPlace())) return reset('what comes after this id was archived', yield* events.lastPlace())
   if (isFirst) {
     const newest = yield* events.lastPlace()
     if (after > newest) return reset('the log does not hold this id', newest)
   }
-  const rows = yield* events.inboxRowsAfter.all({ after, limit: ROWS_PER_PAGE })
-  return { events: rows.flatMap(events.readEvents).filter(events.isForInbox), isLast: rows.length < ROWS_PER_PAGE }
+  const rows = yield* events.inboxRowsAfter.all({ after, limit })
+  return { events: rows.flatMap(events.readEvents).filter(events.isForInbox), isLast: rows.length < limit }
 }
 
 const reset = (reason: string, place: number): LogPage => ({ reset: { reason, session: null, messages: [], actions: [] }, place })

@@ -1,10 +1,10 @@
 import { type Action, assert, type Message } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, events, messages, type SessionRow, type Store, sessions, type Tx } from '../store/index.ts'
+import { actions, events, messages, type SessionRow, type Store, type StoredEvent, sessions, type Tx } from '../store/index.ts'
 import type { FollowedLog, LogPage } from './follow.ts'
 
-const ROWS_PER_PAGE = 50
+const frames = new WeakMap<StoredEvent, Buffer>()
 /** A snapshot carries the newest messages; older ones are a list away. */
 const SNAPSHOT_MESSAGES = 200
 
@@ -17,19 +17,20 @@ export interface SessionLogOptions {
 /** The log of one session; places are the numbers of its events. */
 export const sessionLog = ({ store, hub, sessionId }: SessionLogOptions): FollowedLog => ({
   subscribe: (listener) => hub.onSession(sessionId, listener),
-  read: (after, isFirst) => store.read(() => readPage(sessionId, after, isFirst)),
+  read: (after, limit, isFirst) => store.read(() => readPage(sessionId, after, limit, isFirst)),
   placeOf: ({ seq }) => seq,
   isVisible: () => true,
+  frames,
 })
 
-function* readPage(sessionId: string, after: number, isFirst: boolean): Tx<LogPage> {
+function* readPage(sessionId: string, after: number, limit: number, isFirst: boolean): Tx<LogPage> {
   const session = yield* sessions.findSession.first({ id: sessionId })
   assert(session, 'a session that is followed is there')
   // Asked for every page: the log may be archived while somebody reads it.
   if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
   if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')
-  const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit: ROWS_PER_PAGE })
-  return { events: rows.flatMap(events.readEvents), isLast: rows.length < ROWS_PER_PAGE }
+  const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit })
+  return { events: rows.flatMap(events.readEvents), isLast: rows.length < limit }
 }
 
 function* takeSnapshot(row: SessionRow, reason: string): Tx<LogPage> {

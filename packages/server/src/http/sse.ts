@@ -10,9 +10,21 @@ export interface StreamLimits {
   maxHeldBytes?: number
 }
 
+export interface StreamedEvent {
+  type: string
+  id?: number | undefined
+  data: unknown
+  /** What {@link frameOf} made of it, once for all its readers. */
+  frame?: Buffer
+}
+
+/** An event as it goes over the wire. Types are ours, ids are integers and JSON has no raw line breaks: nothing from outside starts a line. */
+export const frameOf = ({ type, id, data }: StreamedEvent): Buffer =>
+  Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+
 /** One open event stream. Writing to a closed one does nothing. */
 export interface EventStream {
-  send(event: { type: string; id?: number | undefined; data: unknown }): void
+  send(event: StreamedEvent): void
   /** True while the reader has not taken what it was sent. Whoever has more to say waits for {@link EventStream.room}: the log holds it. */
   readonly isFull: boolean
   /** Resolves when the reader has taken what it was sent, or the stream is closed. */
@@ -91,9 +103,9 @@ function openStream(
     else if (++beatsBehind >= patienceBeats) drop()
   }, heartbeatMs)
 
-  function write(text: string): void {
+  function write(bytes: string | Buffer): void {
     if (isClosed) return
-    if (!raw.write(text)) fallBehind(drop, raw.writableLength)
+    if (!raw.write(bytes)) fallBehind(drop, raw.writableLength)
   }
 
   function drop(): void {
@@ -121,8 +133,7 @@ function openStream(
   raw.on('error', close)
 
   const stream: EventStream = {
-    // Types are ours, ids are integers and JSON has no raw line breaks: nothing from outside can start a line of its own.
-    send: ({ type, id, data }) => write(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`),
+    send: (event) => write(event.frame ?? frameOf(event)),
     get isFull() {
       return !isClosed && raw.writableNeedDrain
     },

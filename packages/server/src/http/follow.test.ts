@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { Writable } from 'node:stream'
+import { createParser } from 'eventsource-parser'
+import Fastify from 'fastify'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { StoredEvent } from '../store/index.ts'
+import { type FollowedLog, followLog } from './follow.ts'
+import { createStreams, type StreamLimits } from './sse.ts'
+
+const CONTENT = 'x'.repeat(50_000)
+
+/** A log of `length` events of 50 KB, to which more can be added. */
+function openLog(length: number) {
+  const listeners = new Set<(stored: StoredEvent) => void>()
+  const readAfter: number[] = []
+  const eventAt = (seq: number): StoredEvent => ({
+    id: seq,
+    sessionId: 'ses_1',
+    seq,
+    event: { type: 'delta', data: { messageId: 'msg_1', content: CONTENT } },
+  })
+  let last = length
+  const log: FollowedLog = {
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async read(after, limit) {
+      readAfter.push(after)
+      const events = Array.from({ length: Math.min(limit, last - after) }, (_, i) => eventAt(after + 1 + i))
+      // As from a database behind a socket: what is committed meanwhile is not among them.
+      await new Promise((resolve) => setImmediate(resolve))
+      return { events, isLast: events.length < limit }
+    },
+    placeOf: ({ seq }) => seq,
+    isVisible: () => true,
+    frames: new WeakMap(),
+  }
+  return {
+    log,
+    readAfter,
+    listeners,
+    add(count: number) {
+      for (let i = 0; i < count; i++) for (const listener of listeners) listener(eventAt(++last))
+    },
+  }
+}
+
+/** A server whose one route follows `log`; `dropped` counts the readers it hung up on. */
+async function serve(log: FollowedLog, limits: StreamLimits = {}) {
+  const logged = { dropped: 0, onDrop: Promise.withResolvers<void>() }
+  const sink = new Writable({
+    write(line, _, done) {
+      if (String(line).includes('stream.dropped_slow_reader')) {
+        logged.dropped++
+        logged.onDrop.resolve()
+      }
+      done()
+    },
+  })
+  const streams = createStreams(limits)
+  const app = Fastify({ loggerInstance: pino({ level: 'warn' }, sink), forceCloseConnections: true })
+  app.get('/', (request, reply) => {
+    const after = Number(request.headers['last-event-id'] ?? 0)
+    return followLog({ log, stream: streams.open(request, reply), logger: request.log, after })
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { url, logged, streams, [Symbol.asyncDispose]: () => app.close() }
+}
+
+/** A reader that takes nothing until it is asked to. */
+async function openReader(url: string, lastEventId?: number) {
+  const outgoing = get(url, { agent: false, headers: lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) } })
+  const [response]: IncomingMessage[] = await once(outgoing, 'response')
+  if (!response) throw new Error('there is no answer')
+  const ids: number[] = []
+  const parser = createParser({ onEvent: ({ id }) => ids.push(Number(id)) })
+  const closed = new Promise<void>((resolve) => response.once('close', resolve))
+  response.on('error', () => undefined)
+  return {
+    ids,
+    /** Takes what comes until `id`, or until the connection ends. */
+    readUpTo(id: number): Promise<void> {
+      response.on('data', (chunk) => {
+        parser.feed(String(chunk))
+        if ((ids.at(-1) ?? 0) >= id) response.destroy()
+      })
+      return closed
+    },
+    close: () => response.destroy(),
+  }
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+test('a long log is read only as fast as its reader takes it', async () => {
+  const LENGTH = 2_000
+  const { log, readAfter } = openLog(LENGTH)
+  await using server = await serve(log)
+  const reader = await openReader(server.url)
+  // 100 MB wait. What the sockets of both sides take without being read is some MB.
+  const quiet = async () => {
+    for (let reads = -1; reads !== readAfter.length; ) {
+      reads = readAfter.length
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  await quiet()
+  expect(readAfter.at(-1)).toBeLessThan(LENGTH / 2)
+  await reader.readUpTo(LENGTH)
+  expect(reader.ids).toEqual(numbers(1, LENGTH))
+})
+
+test('what comes while a reader is behind is read for it when it has room, in order and once', async () => {
+  const { log, add } = openLog(0)
+  await using server = await serve(log)
+  const reader = await openReader(server.url)
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < 20; i++) {
+    add(20)
+    await turn()
+  }
+  const reading = reader.readUpTo(1_000)
+  for (let i = 0; i < 600; i++) {
+    add(1)
+    await turn()
+  }
+  await reading
+  expect(reader.ids).toEqual(numbers(1, 1_000))
+})
+
+test('a reader that takes nothing is hung up on, and goes on from the last id it has', async () => {
+  const LENGTH = 1_000
+  const { log, listeners } = openLog(LENGTH)
+  await using server = await serve(log, { heartbeatMs: 10, patienceBeats: 3 })
+  const stalled = await openReader(server.url)
+  await server.logged.onDrop.promise
+  expect(listeners.size).toBe(0)
+  await stalled.readUpTo(LENGTH)
+  const last = stalled.ids.at(-1) ?? 0
+  expect(last).toBeLessThan(LENGTH)
+  const again = await openReader(server.url, last)
+  await again.readUpTo(LENGTH)
+  expect([...stalled.ids, ...again.ids]).toEqual(numbers(1, LENGTH))
+  expect(server.logged.dropped).toBe(1)
+})
+
+test('readers that stand still hold no more than the limit together: the longest behind is dropped first', async () => {
+  const { log } = openLog(1_000)
+  await using server = await serve(log, { maxHeldBytes: 250_000 })
+  const first = await openReader(server.url)
+  const others = []
+  for (let i = 0; i < 9; i++) others.push(await openReader(server.url))
+  await server.logged.onDrop.promise
+  await first.readUpTo(1_000)
+  expect(first.ids.length).toBeLessThan(1_000)
+  const last = others.at(-1)
+  await last?.readUpTo(1_000)
+  expect(last?.ids).toEqual(numbers(1, 1_000))
+  for (const other of others) other.close()
+})
