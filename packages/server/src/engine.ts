@@ -41,7 +41,7 @@ export interface Engine {
  */
 export async function openEngine({ dataDir, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
   const hub = createEventHub()
-  const dispatch = createDispatch(options.log)
+  const dispatch = createDispatch(options.log, clock)
   const timers = createTimers({ clock, background: dispatch.background })
   const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
   return startEngine({ ...options, clock, store, hub, dispatch, timers })
@@ -84,8 +84,8 @@ export async function startEngine({
   reach('start.opened')
   await gate.recover()
   reach('start.recovered')
-  const open = await store.read(() => sessions.sessionsWithOpenRun.all({}))
-  dispatch.take({ sessions: new Set(open.map((row) => row.session_id)), actions: new Set() })
+  const left = await store.read(sessions.sessionsWithWork)
+  dispatch.take({ sessions: new Set(left), actions: new Set() })
   dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
   timers.start({ doWhatIsDue: gate.doWhatIsDue })
   reach('start.dispatching')

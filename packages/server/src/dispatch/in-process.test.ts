@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createLog } from '../log.ts'
+import { manualClock } from '../testing/manual-clock.ts'
 import { createDispatch, type Work } from './in-process.ts'
 
 const sessions = (...ids: string[]) => ({ sessions: new Set(ids), actions: new Set<string>() })
@@ -18,7 +20,10 @@ function openWork() {
   return { begun, gates, work }
 }
 
-const open = () => ({ dispatch: createDispatch(createLog('silent')), ...openWork() })
+function open() {
+  const clock = manualClock()
+  return { clock, dispatch: createDispatch(createLog('silent'), clock), ...openWork() }
+}
 
 test('a session that is asked for three times while it is at work is taken up once more, never twice at a time', async () => {
   const { dispatch, begun, gates, work } = open()
@@ -44,17 +49,37 @@ test('what is asked for before the start is kept and begun then', async () => {
   await dispatch.idle()
 })
 
-test('work that fails holds nothing else up, and its session can be taken up again', async () => {
-  const { dispatch, begun, gates, work } = open()
+test('work that fails holds nothing else up; its session is looked at again a little later, and then later', async () => {
+  const { clock, dispatch, begun, gates, work } = open()
   dispatch.start(work)
   dispatch.take(sessions('a', 'b'))
-  gates[0]?.reject(new Error('broken'))
+  gates[0]?.reject(new Error('the disk is full'))
   gates[1]?.resolve()
-  await dispatch.idle()
-  dispatch.take(sessions('a'))
+  await turn()
+  expect(clock.waits).toEqual([100])
+  clock.pass(100)
+  await turn()
   expect(begun).toEqual(['advance a', 'advance b', 'advance a'])
-  gates[2]?.resolve()
+  gates[2]?.reject(new Error('it still is'))
+  await turn()
+  expect(clock.waits).toEqual([250])
+  clock.pass(250)
+  await turn()
+  gates[3]?.resolve()
   await dispatch.idle()
+  expect(begun).toHaveLength(4)
+})
+
+test('stopping waits for no session that is to be looked at again', async () => {
+  const { clock, dispatch, begun, gates, work } = open()
+  dispatch.start(work)
+  dispatch.take(sessions('a'))
+  gates[0]?.reject(new Error('the disk is full'))
+  await turn()
+  dispatch.stop()
+  await dispatch.idle()
+  expect(clock.waits).toEqual([])
+  expect(begun).toEqual(['advance a'])
 })
 
 test('after stop nothing more is begun, and idle waits for what is under way', async () => {
@@ -68,7 +93,7 @@ test('after stop nothing more is begun, and idle waits for what is under way', a
   const idle = dispatch.idle().then(() => {
     isIdle = true
   })
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   expect(isIdle).toBe(false)
   gates[0]?.resolve()
   await idle

@@ -1,10 +1,14 @@
 import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
 import type { Outbox } from '../store/index.ts'
 
 export interface Work {
   advance(sessionId: string): Promise<void>
   execute(actionId: string): Promise<void>
 }
+
+/** Before a session whose rows could not be read or written (a full disk) is looked at again; from the last on it stays. */
+const WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 
 /** Starts what committed transactions asked for, in this process: one loop per session, any number of executions. */
 export interface Dispatch {
@@ -19,11 +23,12 @@ export interface Dispatch {
   stop(): void
 }
 
-export function createDispatch(log: Logger): Dispatch {
+export function createDispatch(log: Logger, clock: Clock): Dispatch {
   /** Sessions being advanced; true when asked for again meanwhile. */
   const advancing = new Map<string, boolean>()
   const underWay = new Set<Promise<unknown>>()
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
+  const pauses = new Set<() => void>()
   let work: Work | undefined
   let isStopped = false
 
@@ -33,14 +38,35 @@ export function createDispatch(log: Logger): Dispatch {
   }
 
   async function advance(sessionId: string, { advance: run }: Work): Promise<void> {
+    let failures = 0
     try {
       do {
         advancing.set(sessionId, false)
-        await run(sessionId)
+        try {
+          await run(sessionId)
+          failures = 0
+        } catch (error) {
+          // Its rows still call for the next thing, and nobody else is going to ask for it.
+          log.error({ sessionId, error }, 'session.not_advanced')
+          await pause(WAITS_MS[failures++] ?? WAITS_MS.at(-1) ?? 0)
+          advancing.set(sessionId, true)
+        }
       } while (advancing.get(sessionId) && !isStopped)
     } finally {
       advancing.delete(sessionId)
     }
+  }
+
+  async function pause(delayMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const takeBack = clock.after(delayMs, resolve)
+    const end = () => {
+      takeBack()
+      resolve()
+    }
+    pauses.add(end)
+    await promise
+    pauses.delete(end)
   }
 
   function take({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): void {
@@ -69,6 +95,7 @@ export function createDispatch(log: Logger): Dispatch {
     },
     stop: () => {
       isStopped = true
+      for (const end of pauses) end()
     },
   }
 }

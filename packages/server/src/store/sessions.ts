@@ -120,7 +120,16 @@ export const endRun = question<{ session_id: string; id: string; state: string; 
     .where('id', '=', p.id),
 )
 
-/** Sessions with a run that is open: what a starting process looks at. */
-export const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
+const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
   db.selectFrom('run').select('session_id').where('state', '=', lit('open')).limit(lit(1_000_000)),
 )
+
+const sessionsWithQueue = question<Record<string, never>, { session_id: string }>((db) =>
+  db.selectFrom('message').select('session_id').distinct().where('queued', '=', lit(1)).limit(lit(1_000_000)),
+)
+
+/** Sessions whose rows call for something: a run that is open, a message that waits for its run. What a starting process looks at. */
+export function* sessionsWithWork(): Tx<string[]> {
+  const rows = [...(yield* sessionsWithOpenRun.all({})), ...(yield* sessionsWithQueue.all({}))]
+  return [...new Set(rows.map((row) => row.session_id))]
+}
