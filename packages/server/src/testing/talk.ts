@@ -1,4 +1,5 @@
 import type { JsonValue } from '@countersign/core'
+import type { ConfigInput } from '../config/index.ts'
 import { type Replay, startReplayServer } from '../models/testing/replay-server.ts'
 import { type BrainSpeech, brainSays } from './brain-says.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from './target.ts'
@@ -17,16 +18,21 @@ export interface TalkOptions {
   /** What the target answers; default 200 with `{id: 1}`. */
   answer?(request: TargetRequest, nth: number): TargetAnswer | Promise<TargetAnswer>
   agent?: { maxSteps?: number; actionsPerStep?: 'one' | 'many'; onDecline?: 'continue' | 'stop' }
+  policy?: NonNullable<ConfigInput['policy']>
 }
 
 /** Starts target, stand-in brain and server. The tools are those of {@link toolsOf}. */
-export async function startTalk({ says, answer = () => ({ status: 200, body: { id: 1 } }), agent }: TalkOptions): Promise<Talk> {
+export async function startTalk({ says, answer = () => ({ status: 200, body: { id: 1 } }), agent, policy }: TalkOptions): Promise<Talk> {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(answer))
   const brain = stack.use(await startReplayServer()).play(says.map(brainSays))
   const server = stack.use(
     await startTestServer({
-      config: { agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'], ...agent } }, tools: toolsOf(target) },
+      config: {
+        agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'], ...agent } },
+        tools: toolsOf(target),
+        ...(policy !== undefined && { policy }),
+      },
     }),
   )
   return { server, target, brain, [Symbol.asyncDispose]: () => stack.disposeAsync() }

@@ -1,0 +1,109 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import type { ConfigInput } from '../config/index.ts'
+import { resultsHeard } from '../testing/brain-says.ts'
+import { call, startTalk } from '../testing/talk.ts'
+
+/** Every write is asked about, under this rule's times. */
+const asking = (times: { expires?: string; remind?: string }): NonNullable<ConfigInput['policy']> => ({
+  rules: [{ name: 'ask in time', match: { effect: 'write' }, verdict: 'ask', ...times }],
+})
+
+test('D3.7 an approval that waits longer than its rule says is announced once, to the session and to the inbox', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Done.' }],
+    policy: asking({ remind: 'PT1S' }),
+  })
+  const { admin } = talk.server
+  using inbox = await admin.stream('/api/events')
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  const overdue = await stream.next('approval_overdue')
+  expect(overdue).toMatchObject({ actionId: proposal.id })
+  expect(overdue.waitedMs).toBeGreaterThanOrEqual(1_000)
+  expect(overdue.waitedMs).toBeLessThan(5_000)
+  expect(await inbox.next('approval_overdue')).toEqual(overdue)
+  const outside: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })
+  expect(await inbox.next('approval_overdue')).toMatchObject({ actionId: outside.id })
+
+  // It waits on, through a restart, and is not announced again.
+  await talk.server.restart()
+  using later = await talk.server.admin.stream(`/api/sessions/${proposal.sessionId}/events`)
+  await talk.server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await later.next('message', (data) => data.message.content === 'Done.')
+  expect(later.seen.filter(({ type }) => type === 'approval_overdue').map(({ data }) => data)).toEqual([overdue])
+  expect(talk.target.writes).toHaveLength(1)
+})
+
+test('D2.5 an approval that nobody answers in time is a Timeout for the model, and the model answers', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Nobody was there.' }],
+    policy: asking({ expires: 'PT1S' }),
+  })
+  const { admin } = talk.server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  expect(Date.parse(proposal.expiresAt ?? '') - Date.parse(proposal.createdAt)).toBe(1_000)
+  expect(await stream.next('action_update')).toMatchObject({ proposalId: proposal.id, state: 'expired' })
+  expect((await stream.next('tool_call_result')).toolCall.result).toEqual({ declined: true, reason: 'Timeout' })
+  await stream.next('message', ({ message }) => message.content === 'Nobody was there.')
+  await stream.ended()
+  expect(resultsHeard(talk.brain, 1)).toEqual([['a', { denied: true, reason: 'Timeout' }]])
+  expect(await admin.get(`/api/sessions/${proposal.sessionId}`)).toMatchObject({ status: 'completed', pendingApprovals: [] })
+
+  const late = { verdict: 'approve' }
+  for (const [path, body] of [
+    [`/api/actions/${proposal.id}/decision`, late],
+    ['/api/chat/approve', { approvalId: proposal.id, approved: true }],
+    [`/api/sessions/${proposal.sessionId}/approve`, { ...late, actionId: proposal.id }],
+  ] as const) {
+    expect(await admin.send('POST', path, { body }), path).toMatchObject({
+      status: 409,
+      body: {
+        code: 'already_decided',
+        detail: expect.stringContaining(`expired at ${proposal.expiresAt}`),
+        action: { state: 'expired', votes: [] },
+      },
+    })
+  }
+  expect(talk.target.writes).toEqual([])
+})
+
+test('D2.5 where a decline stops the run, an approval that nobody answers stops it too, with no further model call', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Not asked.' }],
+    policy: asking({ expires: 'PT1S' }),
+    agent: { onDecline: 'stop' },
+  })
+  using stream = await talk.server.admin.stream('/api/chat', { body: { message: 'go' } })
+  expect(await stream.next('error')).toMatchObject({ code: 'cancelled', error: expect.stringContaining('in time') })
+  await stream.ended()
+  await talk.server.settle()
+  expect(talk.brain.requests).toHaveLength(1)
+})
+
+test('an agent elsewhere says how long people may take, policy may give them less, and its long poll ends when they took longer', async () => {
+  await using talk = await startTalk({ says: [], policy: asking({ expires: 'PT1H' }) })
+  const { admin } = talk.server
+  const agent = await talk.server.as({ name: 'Robin', kind: 'agent', roles: ['agent'] })
+  const propose = (expiresIn?: string): Promise<Action> =>
+    agent.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' }, expiresIn })
+  const lasts = ({ expiresAt, createdAt }: Action) => Date.parse(expiresAt ?? '') - Date.parse(createdAt)
+  expect(lasts(await propose())).toBe(3_600_000)
+  expect(lasts(await propose('P1D'))).toBe(3_600_000)
+  const short = await propose('PT1S')
+  expect(lasts(short)).toBe(1_000)
+  expect(await agent.get(`/api/actions/${short.id}?wait=10`)).toMatchObject({ state: 'expired', votes: [], expiresAt: short.expiresAt })
+  expect(await admin.get(`/api/actions/${short.id}`)).toMatchObject({ state: 'expired' })
+
+  for (const expiresIn of ['PT0S', 'P401D', '1h', 60, null]) {
+    const answer = await agent.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: { what: 'x' }, expiresIn } })
+    expect([expiresIn, answer.status, answer.body.code]).toEqual([expiresIn, 400, 'bad_request'])
+  }
+})
+
+test('an action that policy decides has no deadline', async () => {
+  await using talk = await startTalk({ says: [], policy: { rules: [{ name: 'go', match: { tool: 'keyed' }, verdict: 'allow' }] } })
+  const body = { tool: 'keyed', arguments: { what: 'x' }, expiresIn: 'PT1S' }
+  expect(await talk.server.admin.post('/api/actions', body)).toMatchObject({ state: 'approved', expiresAt: null })
+})
