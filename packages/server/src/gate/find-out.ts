@@ -30,6 +30,7 @@ async function sendAgain(parts: GateParts, tool: Tool, row: ActionRow, lost: Los
   const waitMs = WAITS_MS[sends - 1]
   if (waitMs === undefined) {
     if (tool.effect === 'read') return failed(lost.kind, lost.message, true)
+    if (tool.verify) return askTool(parts, tool, row, lost)
     return unknown({ ...lost, message: `${sentence(lost.message)} It was sent ${sends} times under the same key.` }, true)
   }
   reach('resend.waiting')

@@ -1,7 +1,8 @@
+import { isCountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, attempts, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, attempts, type Tx } from '../store/index.ts'
 import type { Lost } from './attempt.ts'
-import { carryOut } from './execute.ts'
+import { carryOut } from './carry-out.ts'
 import type { GateParts } from './gate.ts'
 import { untilStored } from './patience.ts'
 
@@ -9,7 +10,14 @@ const PAGE = 100
 /** Attempts that one recovery looks into at a time. */
 const LANES = 16
 
-const LOST: Lost = { to: 'lost', kind: 'ambiguous', message: 'The server stopped while this was being carried out.', atOnce: true }
+const lostTo = (what: string): Lost => ({
+  to: 'lost',
+  kind: 'ambiguous',
+  message: `${what} while this was being carried out.`,
+  atOnce: true,
+})
+const STOPPED = lostTo('The server stopped')
+const CUT_OFF = lostTo('The database went away')
 
 /**
  * Takes over what processes that are gone were carrying out, and finds out what became of it: see `findOut`. Safe when several do it at
@@ -34,7 +42,7 @@ export async function recover(parts: GateParts, gone?: readonly string[]): Promi
   // Every lane takes the next one from the same iterator.
   const lane = async () => {
     for (const row of next) {
-      await carryOut(parts, row, LOST).catch((error) => parts.log.error({ actionId: row.id, error }, 'action.not_recovered'))
+      await carryOut(parts, row, STOPPED).catch((error) => parts.log.error({ actionId: row.id, error }, 'action.not_recovered'))
     }
   }
   for (let lanes = Math.min(LANES, taken.length); lanes > 0; lanes--) parts.background(lane())
@@ -68,4 +76,26 @@ async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | u
   const runner = parts.processId
   const isOurs = await untilStored(parts, id, () => attempts.takeOverAction.change({ id, epoch, runner }))
   return isOurs ? { ...row, epoch: epoch + 1, runner } : undefined
+}
+
+/**
+ * Takes up an attempt that this process may have begun without knowing it: the database went away behind the commit. What became of it is
+ * found out as after a crash, although nothing was sent: another call of this process may have begun it, too.
+ */
+export async function takeUpOwn(parts: GateParts, actionId: string): Promise<void> {
+  const row = await parts.store.read(() => actions.findAction.first({ id: actionId }))
+  if (row?.state !== 'executing' || row.runner !== parts.processId) return
+  const taken = await takeOver(parts, row)
+  if (taken) await carryOut(parts, taken, CUT_OFF)
+}
+
+/** Waits for a transaction that begins an attempt. When the database went away, what was begun nevertheless is taken up. */
+export async function orTakeUp<T>(parts: GateParts, actionId: string, begun: Promise<T>): Promise<T> {
+  try {
+    return await begun
+  } catch (error) {
+    const isRefusal = isCountersignError(error) && error.status < 500
+    if (!isRefusal) parts.background(takeUpOwn(parts, actionId))
+    throw error
+  }
 }

@@ -3,10 +3,11 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce } from '../store/index.ts'
 import { attemptKey } from './attempt-key.ts'
 import type { Caller } from './caller.ts'
+import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
 import { writeSessionOf } from './events.ts'
-import { carryOut } from './execute.ts'
 import type { GateParts } from './gate.ts'
+import { orTakeUp } from './recover.ts'
 import { beginAttempt } from './start.ts'
 import { viewAction } from './view.ts'
 
@@ -19,7 +20,7 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
   const nowMs = parts.clock.nowMs()
   let toCarryOut: ActionRow | undefined
   reach('retry.before_store')
-  const action = await parts.store.transact((outbox) => {
+  const stored = parts.store.transact((outbox) => {
     toCarryOut = undefined
     return doOnce(caller.once, nowMs, function* () {
       const before = yield* findForDecision(actionId, caller)
@@ -42,6 +43,7 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
       })
     })
   })
+  const action = await orTakeUp(parts, actionId, stored)
   reach('retry.after_store')
   if (toCarryOut) parts.background(carryOut(parts, toCarryOut))
   return action

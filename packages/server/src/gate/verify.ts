@@ -3,11 +3,12 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, findAnswer } from '../store/index.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
 import type { Caller } from './caller.ts'
+import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
 import { writeSessionOf } from './events.ts'
-import { carryOut } from './execute.ts'
 import { askOnce, readFinding } from './find-out.ts'
 import type { GateParts } from './gate.ts'
+import { orTakeUp } from './recover.ts'
 import { settleUnknown } from './settle.ts'
 import { beginAttempt } from './start.ts'
 import { viewAction } from './view.ts'
@@ -42,8 +43,12 @@ export async function verify(parts: GateParts, actionId: string, caller: Caller)
   reach('verify.before_store')
   const action = await parts.store.transact((outbox) =>
     doOnce(once, nowMs, function* () {
-      const sentence = `was of unknown outcome. The tool looked: ${settled?.to === 'succeeded' ? 'it was carried out' : 'it was not carried out'}`
-      if (settled) yield* settleUnknown(outbox, row, { settled, resolution: null, sentence }, nowMs)
+      if (settled) {
+        const found =
+          settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
+        const sentence = `was of unknown outcome. The tool looked: ${found}`
+        yield* settleUnknown(outbox, row, { settled, resolution: null, sentence }, nowMs)
+      }
       return yield* viewNow(actionId)
     }),
   )
@@ -55,7 +60,7 @@ async function resend(parts: GateParts, unknown: ActionRow, { once }: Caller): P
   const nowMs = parts.clock.nowMs()
   let toCarryOut: ActionRow | undefined
   reach('resend.before_store')
-  const action = await parts.store.transact((outbox) => {
+  const stored = parts.store.transact((outbox) => {
     toCarryOut = undefined
     return doOnce(once, nowMs, function* () {
       const writer = yield* writeSessionOf(outbox, unknown, nowMs)
@@ -64,6 +69,7 @@ async function resend(parts: GateParts, unknown: ActionRow, { once }: Caller): P
       return yield* viewNow(unknown.id)
     })
   })
+  const action = await orTakeUp(parts, unknown.id, stored)
   reach('resend.after_store')
   if (toCarryOut) parts.background(carryOut(parts, toCarryOut))
   return action
