@@ -60,7 +60,7 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
   const { session, tooLate } = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
-      const writer = yield* writeSession(outbox, session, now)
+      const writer = yield* writeSession(outbox, session.id, now)
       const open = yield* actions.openActions.all({ session_id: sessionId })
       const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const all = input.verdict === 'approve_all'

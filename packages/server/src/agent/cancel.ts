@@ -20,7 +20,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
-      const writer = yield* writeSession(outbox, session, now)
+      const writer = yield* writeSession(outbox, session.id, now)
       const run = yield* sessions.newestRun.first({ session_id: sessionId })
       if (run?.state === 'open') {
         yield* keepSaid(writer, run, stepMessageId(run))

@@ -68,7 +68,7 @@ function* takeMessage(
 ): Tx<PostedMessage> {
   const session = yield* findVisibleSession(sessionId, caller)
   requireWriter(caller.principal)
-  const writer = yield* writeSession(outbox, session, now)
+  const writer = yield* writeSession(outbox, session.id, now)
   const open = yield* actions.openActions.all({ session_id: sessionId })
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
   const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined

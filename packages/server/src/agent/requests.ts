@@ -24,7 +24,7 @@ export async function createRequest(
   const request = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
-      const writer = yield* writeSession(outbox, session, now)
+      const writer = yield* writeSession(outbox, session.id, now)
       const id = newId('run', now)
       if (writer.row.title === '') writer.row.title = titleFrom(message)
       const held = yield* writer.message({
@@ -59,7 +59,7 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
     requireVisible(caller.principal, session?.owner_id, `request ${requestId}`)
     requireWriter(caller.principal)
     if (!request || !session) throw new CountersignError('not_found', `there is no request ${requestId}`)
-    const writer = yield* writeSession(outbox, session, now)
+    const writer = yield* writeSession(outbox, session.id, now)
     if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
       if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
       reach('request.calling')

@@ -1,5 +1,5 @@
 import type { EventDataOf, NewEvent } from '@countersign/core'
-import { type ActionRow, events, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, events, lock, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 import { outcomeOf } from './tool-result.ts'
 import { isoTime } from './view.ts'
@@ -9,9 +9,14 @@ export function* storeEvent(outbox: Outbox, event: NewEvent, nowMs: number): Tx<
   outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
 }
 
-/** Opens the session of an action for writing; undefined for an action without one. */
-export function* writeSessionOf(outbox: Outbox, row: ActionRow, nowMs: number): Tx<SessionWriter | undefined> {
-  return row.session_id === null ? undefined : yield* writeSession(outbox, row.session_id, nowMs)
+/**
+ * Opens the session of an action for writing, before anything about the action is changed. Undefined for an action without one: then
+ * nobody else writes to the action itself.
+ */
+export function* writeSessionOf(outbox: Outbox, row: Pick<ActionRow, 'id' | 'session_id'>, nowMs: number): Tx<SessionWriter | undefined> {
+  if (row.session_id !== null) return yield* writeSession(outbox, row.session_id, nowMs)
+  yield* lock(row.id)
+  return undefined
 }
 
 /** Tells everybody that an action moved: in its session's log, or in the log alone. */

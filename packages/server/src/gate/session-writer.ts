@@ -2,6 +2,7 @@ import { assert, type NewEvent, type SessionStatus, type ToolCall, type ToolOutc
 import {
   actions,
   events,
+  lock,
   type MessageRow,
   messages,
   type Outbox,
@@ -30,9 +31,13 @@ export interface ToolResult {
   actionId?: string
 }
 
-/** Opens a session for writing in the current transaction; a row that was read in this very transaction spares reading it again. */
-export function* writeSession(outbox: Outbox, session: string | SessionRow, nowMs: number): Tx<SessionWriter> {
-  const found = typeof session === 'string' ? yield* sessions.findSession.first({ id: session }) : session
+/**
+ * Opens a session for writing: nobody else writes to it until the transaction ends. Every transaction that writes to a session, or to
+ * an action or a run of it, begins its writing with this, so that all wait in one order and what they say is numbered as it is committed.
+ */
+export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number): Tx<SessionWriter> {
+  yield* lock(sessionId)
+  const found = yield* sessions.findSession.first({ id: sessionId })
   assert(found, 'the session that is written to exists')
   return new SessionWriter(outbox, found, nowMs)
 }

@@ -15,8 +15,6 @@ import type { Schema } from './schema.ts'
 /** What the two databases do differently, asked where a query is built. */
 export interface Dialect {
   readonly builder: Kysely<Schema>
-  /** Transactions write side by side: a row that decides about others is locked first. */
-  readonly hasRowLocks: boolean
   /** LIKE that takes capital and small letters (of ASCII) for the same. */
   readonly like: RawBuilder<unknown>
   /** What time it is: the database's own clock where several processes share it, else the caller's. */
@@ -34,7 +32,6 @@ export const SQLITE: Dialect = {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   }),
-  hasRowLocks: false,
   like: sql`like`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
@@ -55,7 +52,6 @@ export const POSTGRES: Dialect = {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   }),
-  hasRowLocks: true,
   like: sql`ilike`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(pg_snapshot_xmin(pg_current_snapshot())::text::bigint

@@ -82,6 +82,18 @@ export const inboxRowsAfter = question<{ after: number; limit: number }, EventRo
   return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
 })
 
+/** The same with the rows above that place, which are not final: others may still appear before them. */
+export const newInboxRows = question<{ after: number; limit: number }, EventRow & { is_final: boolean }>((db, p, { firstOpenPlace }) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .select(sql<boolean>`id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)}`.as('is_final'))
+    .where('inbox', '=', lit(1))
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+)
+
 const findLastPlace = question<Record<string, never>, { place: number | null }>((db, _, { firstOpenPlace }) =>
   firstOpenPlace
     ? db.selectNoFrom(sql<number>`${firstOpenPlace} - 1`.as('place'))

@@ -16,7 +16,9 @@ interface Compilable<R> {
  * A piece of a transaction: it yields queries and is resumed with their rows. The same generator is run without a pause on SQLite
  * (inside one batch of a group commit, which an `await` would break) and awaited query by query on a database behind a socket.
  */
-export type Tx<T> = Generator<BoundQuery | PlaceRequest, T, Row[]>
+export type Tx<T> = Generator<Request, T, Row[]>
+
+export type Request = BoundQuery | PlaceRequest | LockRequest
 
 /** A query that builds itself once per dialect, and this use's values. */
 export interface BoundQuery {
@@ -32,6 +34,11 @@ export interface BoundQuery {
 /** Asks the store, not the database, for the next `places` places in the log of events. It is resumed with one row: the `last` of them. */
 export interface PlaceRequest {
   readonly places: number
+}
+
+/** Waits until no other transaction under way has asked for the same lock, where transactions write side by side. */
+export interface LockRequest {
+  readonly lock: string
 }
 
 interface Definition {
@@ -82,6 +89,14 @@ export function* takePlaces(count: number): Tx<number> {
 }
 
 /**
+ * Keeps other transactions off until this one ends: whoever asks for the same id waits. To be asked for before anything is written, so that
+ * all wait in one order, and what they say stands in the log in the order of their commits.
+ */
+export function* lock(id: string): Tx<void> {
+  yield { lock: id }
+}
+
+/**
  * A constant in the text of a query. Limits, and states that a partial index knows, have to stand there: SQLite prepares a statement anew
  * (25 µs) whenever a bound value that its plan depends on is bound again.
  */
@@ -120,6 +135,6 @@ export const prepareForSqlite = (query: BoundQuery): PreparedQuery => prepare(qu
 /** The same for Postgres. `name` is that of the prepared statement, the same in every process; queries that change their text have none. */
 export function prepareForPostgres(query: BoundQuery): PreparedQuery & { name: string | undefined } {
   const prepared = prepare(query, POSTGRES)
-  const hash = () => createHash('sha256').update(prepared.sql).digest('base64url').slice(0, 20)
-  return { ...prepared, name: query.definition.isFixed ? hash() : undefined }
+  const name = () => createHash('sha256').update(prepared.sql).digest('base64url').slice(0, 20)
+  return { ...prepared, name: query.definition.isFixed ? name() : undefined }
 }

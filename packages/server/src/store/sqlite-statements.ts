@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Row, type Tx } from './query.ts'
+import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from './query.ts'
 
 interface Prepared extends PreparedQuery {
   statement: StatementSync
@@ -46,17 +46,15 @@ export function queryRunner(db: DatabaseSync): (query: BoundQuery) => Row[] {
 export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): T {
   let next = tx.next([])
   while (!next.done) {
-    let rows: Row[]
-    try {
-      const request = next.value
-      rows = 'places' in request ? [{ last: takePlaces(request.places) }] : runQuery(request)
-    } catch (error) {
-      next = tx.throw(error)
-      continue
-    }
-    next = tx.next(rows)
+    next = tx.next(answer(next.value, runQuery, takePlaces))
   }
   return next.value
+}
+
+function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
+  if ('places' in request) return [{ last: takePlaces(request.places) }]
+  // Nobody else is under way.
+  return 'lock' in request ? NO_ROWS : runQuery(request)
 }
 
 function toRow(columns: readonly string[], list: unknown): Row {

@@ -9,7 +9,9 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { insertKey } from './principals.ts'
 import { findSetting, insertSetting } from './settings.ts'
-import { openTempStore, raw, type TempStore } from './testing/temp-store.ts'
+import { openTempSqlite, raw } from './testing/temp-store.ts'
+
+type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
 const put = ({ store }: TempStore, name: string, value = name) => store.transact(() => insertSetting.run({ name, value }))
@@ -24,40 +26,8 @@ function onDisk({ dataDir }: TempStore, name: string): unknown {
   }
 }
 
-test('a transaction that fails takes nothing of the others in its batch with it', async () => {
-  await using temp = await openTempStore()
-  const results = await Promise.allSettled(
-    ['a', 'b', 'c'].map((name) =>
-      temp.store.transact(function* (outbox) {
-        outbox.sessions.add(name)
-        yield* insertSetting.run({ name, value: name })
-        if (name === 'b') throw new Error('changed my mind')
-        return name
-      }),
-    ),
-  )
-  expect(results).toMatchObject([{ value: 'a' }, { reason: { message: 'changed my mind' } }, { value: 'c' }])
-  expect([await settingOf(temp, 'a'), await settingOf(temp, 'b'), await settingOf(temp, 'c')]).toEqual(['a', undefined, 'c'])
-  expect(temp.committed.map(({ sessions }) => [...sessions])).toEqual([['a'], ['c']])
-})
-
-test('a statement that fails can be caught inside its transaction, which goes on', async () => {
-  await using temp = await openTempStore()
-  const said = await temp.store.transact(function* () {
-    yield* insertSetting.run({ name: 'before', value: '1' })
-    try {
-      yield* insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 })
-    } catch {
-      return 'caught'
-    }
-    return 'not thrown'
-  })
-  expect(said).toBe('caught')
-  expect(await settingOf(temp, 'before')).toBe('1')
-})
-
 test('nobody hears of a transaction before it can be read from the disk', async () => {
-  await using temp = await openTempStore()
+  await using temp = await openTempSqlite()
   await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
       await put(temp, `n${index}`)
@@ -67,7 +37,7 @@ test('nobody hears of a transaction before it can be read from the disk', async 
 })
 
 test('a commit that fails rejects every member of its batch, stores nothing, and the next batch works', async () => {
-  await using temp = await openTempStore()
+  await using temp = await openTempSqlite()
   const owed = temp.store.transact(function* () {
     // A key of nobody is only noticed at the end of the transaction.
     yield* raw(sql`pragma defer_foreign_keys = on`)
@@ -83,7 +53,7 @@ test('a commit that fails rejects every member of its batch, stores nothing, and
 })
 
 test('the connection keeps a write-ahead log, waits for the disk at every commit and checks foreign keys', async () => {
-  await using temp = await openTempStore()
+  await using temp = await openTempSqlite()
   const pragma = (name: string) => temp.store.read(() => raw(sql`pragma ${sql.raw(name)}`))
   expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
   expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }])
@@ -96,7 +66,7 @@ test('opening a folder again finds the same schema, the same migrations and the 
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
   const looks: unknown[] = []
   for (let round = 0; round < 2; round++) {
-    await using temp = await openTempStore(dataDir)
+    await using temp = await openTempSqlite(dataDir)
     await put(temp, 'kept', `round ${round}`)
     looks.push([
       await settingOf(temp, 'kept'),
@@ -110,7 +80,7 @@ test('opening a folder again finds the same schema, the same migrations and the 
 
 test('a database of a newer version is refused by the name of its migration, and left as it is', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
-  await (await openTempStore(dataDir))[Symbol.asyncDispose]()
+  await (await openTempSqlite(dataDir))[Symbol.asyncDispose]()
   const change = (text: string) => {
     const db = new DatabaseSync(join(dataDir, 'countersign.db'))
     db.exec(text)
@@ -118,10 +88,10 @@ test('a database of a newer version is refused by the name of its migration, and
   }
   change(`insert into migration values (9000, '9000_time_travel.sqlite.sql', 1)`)
   for (let attempt = 0; attempt < 2; attempt++) {
-    await expect(openTempStore(dataDir)).rejects.toThrow('newer than this version: it has migration 9000_time_travel.sqlite.sql')
+    await expect(openTempSqlite(dataDir)).rejects.toThrow('newer than this version: it has migration 9000_time_travel.sqlite.sql')
   }
   change('delete from migration where number = 9000')
-  await (await openTempStore(dataDir))[Symbol.asyncDispose]()
+  await (await openTempSqlite(dataDir))[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true })
 })
 
@@ -131,11 +101,11 @@ test('one process owns a data folder; when it is killed, the next one opens it a
   const first = spawn(process.execPath, ['--conditions=countersign-source', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(first, 'exit')
   await Promise.race([once(first.stdout, 'data'), exited])
-  await expect(openTempStore(dataDir)).rejects.toThrow(`another Countersign process is using ${dataDir}`)
+  await expect(openTempSqlite(dataDir)).rejects.toThrow(`another Countersign process is using ${dataDir}`)
   first.kill('SIGKILL')
   expect(await exited).toEqual([null, 'SIGKILL'])
   {
-    await using temp = await openTempStore(dataDir)
+    await using temp = await openTempSqlite(dataDir)
     expect(await settingOf(temp, 'written-by')).toBe('the first process')
   }
   await rm(dataDir, { recursive: true })
@@ -143,7 +113,7 @@ test('one process owns a data folder; when it is killed, the next one opens it a
 
 test('after close nothing is taken, and what was under way before is stored', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-store-'))
-  const temp = await openTempStore(dataDir)
+  const temp = await openTempSqlite(dataDir)
   const last = put(temp, 'last')
   await temp.store.close()
   await last
@@ -165,7 +135,7 @@ test('on a full disk every transaction of the batch is refused as storage_full, 
   try {
     const ballast = join(dataDir, 'ballast')
     await writeFile(ballast, new Uint8Array(2_000_000))
-    await using temp = await openTempStore(dataDir)
+    await using temp = await openTempSqlite(dataDir)
     await put(temp, 'early')
     temp.committed.length = 0
     // More than SQLite holds back in memory: the disk is full in the middle of the transaction, not only at its commit.

@@ -37,6 +37,7 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
   return {
     ...store,
     close: async () => {
+      if (!db.isOpen) return
       await store.close()
       db.close()
       owner.close()

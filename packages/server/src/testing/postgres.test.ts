@@ -14,8 +14,8 @@ async function ask(url: string, query: string): Promise<unknown> {
 }
 
 test('every test has a Postgres database of its own, 15 or newer, empty, and with an order of text that is not byte order', async () => {
-  await using one = await openTestDatabase()
-  await using two = await openTestDatabase()
+  await using one = await openTestDatabase({ isEmpty: true })
+  await using two = await openTestDatabase({ isEmpty: true })
   expect(await ask(one.url, `select current_setting('server_version_num')::int >= 150000 as answer`)).toBe(true)
   expect(await ask(one.url, `select 'a' < 'B' as answer`)).toBe(true)
   await ask(one.url, 'create table thing (id text)')
@@ -24,7 +24,7 @@ test('every test has a Postgres database of its own, 15 or newer, empty, and wit
 })
 
 test('a database can be the copy of another, and be dropped while somebody is connected', async () => {
-  await using original = await openTestDatabase()
+  await using original = await openTestDatabase({ isEmpty: true })
   await ask(original.url, 'create table thing (id text)')
   const url = await createDatabase(original.url, { template: new URL(original.url).pathname.slice(1) })
   expect(await ask(url, `select to_regclass('thing') is not null as answer`)).toBe(true)

@@ -1,16 +1,44 @@
+import { Client } from 'pg'
 import { inject } from 'vitest'
+import { openPostgres } from '../store/index.ts'
 import { createDatabase, dropDatabase } from './postgres.ts'
 
-/** An empty Postgres database that goes with the test. */
+/** A Postgres database that goes with the test. */
 export interface TestDatabase extends AsyncDisposable {
   url: string
 }
 
-/** Makes a database on the test run's server, which starts when the first test asks. */
-export async function openTestDatabase(): Promise<TestDatabase> {
-  const answer = await fetch(inject('postgresDesk'))
-  const said = await answer.text()
-  if (!answer.ok) throw new Error(said)
-  const url = await createDatabase(said)
+const TEMPLATE = 'template_of_tests'
+let server: Promise<string> | undefined
+
+/**
+ * Makes a database on the test run's server, which starts when the first test asks.
+ * @param isEmpty True for one without any tables; default: the tables of this version.
+ */
+export async function openTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+  server ??= findServer()
+  const url = await createDatabase(await server, isEmpty ? {} : { template: TEMPLATE })
   return { url, [Symbol.asyncDispose]: () => dropDatabase(url) }
+}
+
+async function findServer(): Promise<string> {
+  const answer = await fetch(inject('postgresDesk'))
+  const url = await answer.text()
+  if (!answer.ok) throw new Error(url)
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    // Test files run side by side: one of them makes the template, the others wait for it.
+    await client.query('select pg_advisory_lock(1)')
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE])
+    if (rowCount === 0) await migrateNew(url)
+  } finally {
+    await client.end()
+  }
+  return url
+}
+
+async function migrateNew(serverUrl: string): Promise<void> {
+  const store = await openPostgres({ url: await createDatabase(serverUrl, { name: TEMPLATE }), onCommitted: () => undefined })
+  await store.close()
 }

@@ -2,20 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely, RawBuilder } from 'kysely'
+import { openTestDatabase } from '../../testing/test-database.ts'
+import { openPostgres } from '../postgres.ts'
 import { ask } from '../query.ts'
 import type { Schema } from '../schema.ts'
 import { openSqlite } from '../sqlite.ts'
 import type { Outbox, Store } from '../store.ts'
 
-/** A store on a folder of its own, with what its commits asked for. */
+/** A store with data of its own, and what its commits asked for. */
 export interface TempStore extends AsyncDisposable {
   store: Store
-  dataDir: string
   committed: Outbox[]
 }
 
 /** @param dataDir A folder that stays; default: a new one that goes with the store. */
-export async function openTempStore(dataDir?: string): Promise<TempStore> {
+export async function openTempSqlite(dataDir?: string): Promise<TempStore & { dataDir: string }> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'countersign-store-')))
   const committed: Outbox[] = []
   const store = openSqlite({ dataDir: folder, onCommitted: (outbox) => committed.push(outbox) })
@@ -29,6 +30,29 @@ export async function openTempStore(dataDir?: string): Promise<TempStore> {
     },
   }
 }
+
+/** @param databaseUrl A database that stays; default: a new one that goes with the store. */
+export async function openTempPostgres(databaseUrl?: string): Promise<TempStore & { url: string }> {
+  const database = databaseUrl === undefined ? await openTestDatabase() : undefined
+  const url = databaseUrl ?? database?.url ?? ''
+  const committed: Outbox[] = []
+  const store = await openPostgres({ url, onCommitted: (outbox) => committed.push(outbox) })
+  return {
+    store,
+    url,
+    committed,
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await database?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What is promised of every store is held against each of these. */
+export const STORES: readonly { database: string; open(): Promise<TempStore> }[] = [
+  { database: 'sqlite', open: () => openTempSqlite() },
+  { database: 'postgres', open: () => openTempPostgres() },
+]
 
 /** Plain SQL on the store's own connection. */
 export const raw = <R>(query: RawBuilder<R>) => ask<R>((db: Kysely<Schema>) => ({ compile: () => query.compile(db) }))

@@ -1,0 +1,61 @@
+import { CountersignError } from '@countersign/core'
+import { DatabaseError } from 'pg'
+
+/** What a failed attempt at a transaction calls for. */
+export type Failure =
+  /** Others were in the way: the same again finds them done. */
+  | 'again'
+  /** The connection, or the server behind it, is no longer there or takes no writes. */
+  | 'lost'
+  | 'final'
+
+const AGAIN = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '23505', // unique_violation: two did the same for the first time; the second run finds what the first one wrote
+])
+
+const LOST = new Set([
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+  '25P03', // idle_in_transaction_session_timeout: this process stood still
+  '25006', // read_only_sql_transaction: this was the primary and is a standby now, or has a full disk
+  '53300', // too_many_connections
+])
+
+/** A prepared statement was older than a migration that ran beside it: a new connection prepares it anew. */
+const isOutdatedPlan = (error: unknown) => error instanceof DatabaseError && error.code === '0A000' && error.message.includes('cached plan')
+
+const sqlStateOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
+
+/** Sorts what a query or a connection failed with. What `work` itself threw is final. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ConnectionLost) return 'lost'
+  const state = sqlStateOf(error)
+  if (state === undefined) return 'final'
+  if (AGAIN.has(state)) return 'again'
+  return LOST.has(state) || state.startsWith('08') || isOutdatedPlan(error) ? 'lost' : 'final'
+}
+
+/** The connection broke: it could not be made, or ended before the answer came. */
+export class ConnectionLost extends Error {
+  constructor(cause: unknown) {
+    super(`the connection to the database broke: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+/** What a caller is told who waited long enough. */
+export function asStoreError(error: unknown): unknown {
+  const state = sqlStateOf(error)
+  if (state === '53100') return new CountersignError('storage_full', 'the disk is full: nothing was changed', {}, { cause: error })
+  if (state === '25006') {
+    return new CountersignError('storage_full', 'the database takes no writes at the moment: nothing was changed', {}, { cause: error })
+  }
+  // 57014: the statement took too long; 55P03: so did somebody else with a lock.
+  if (failureOf(error) === 'lost' || state === '57014' || state === '55P03') {
+    return new CountersignError('not_ready', 'the database does not answer: nothing was changed, try again', {}, { cause: error })
+  }
+  return error
+}

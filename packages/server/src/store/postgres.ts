@@ -1,0 +1,101 @@
+import { CountersignError } from '@countersign/core'
+import { Client } from 'pg'
+import { type Clock, systemClock } from '../clock.ts'
+import { ConnectionLost } from './postgres-errors.ts'
+import { createPatience } from './postgres-patience.ts'
+import { createPool } from './postgres-pool.ts'
+import { prepareDatabase } from './postgres-prepare.ts'
+import type { Session } from './postgres-session.ts'
+import { CommitUnanswered, findFate, Transaction } from './postgres-transaction.ts'
+import type { Tx } from './query.ts'
+import type { Outbox, Store } from './store.ts'
+
+/** Longer than any transaction is allowed to take: then the other side is gone without a word. */
+const ATTEMPT_LIMIT_MS = 60_000
+
+export interface PostgresOptions {
+  /** `postgres://…`, as `DATABASE_URL`. */
+  url: string
+  /** The same database without the pooler in transaction mode that `url` goes through. */
+  directUrl?: string | undefined
+  /** Called after each commit with what its transaction asked for. Those of several connections come in any order. */
+  onCommitted(outbox: Outbox): void
+  /** The last part of each transaction: writes down what is to be done next, for whichever process does it. */
+  enqueue?: (outbox: Outbox) => Tx<void>
+  /** Connections at most, default 10. */
+  maxSessions?: number
+  clock?: Clock
+}
+
+/**
+ * Opens (and migrates) a Postgres database, which any number of processes may share.
+ * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, or forgets commits.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { url, directUrl, onCommitted, enqueue, maxSessions = 10, clock = systemClock } = options
+  const firstTransaction = await onOneConnection(directUrl ?? url, prepareDatabase)
+  const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions)
+  const patience = createPatience(clock)
+  const underWay = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  /** Runs `work` with a connection, which is given up when not even the server's own timeouts end it. */
+  const inSession = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    pool.use(async (session) => {
+      const stop = clock.after(ATTEMPT_LIMIT_MS, () => session.destroy())
+      try {
+        return await work(session)
+      } finally {
+        stop()
+      }
+    })
+
+  async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>): Promise<T> {
+    const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    const result: { value?: T } = {}
+    const tx = function* (): Tx<void> {
+      result.value = yield* work(outbox)
+      if (enqueue) yield* enqueue(outbox)
+    }
+    try {
+      await inSession((session) => new Transaction(session).write(tx(), firstTransaction))
+    } catch (error) {
+      if (!(error instanceof CommitUnanswered)) throw error
+      const isCommitted = await patience.untilKnown(() => inSession((session) => findFate(session, error.transactionId)))
+      if (!isCommitted) throw new ConnectionLost(error)
+    }
+    onCommitted(outbox)
+    return result.value as T
+  }
+
+  function start<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
+    const promise = patience.insist(work)
+    underWay.add(promise)
+    const done = () => underWay.delete(promise)
+    promise.then(done, done)
+    return promise
+  }
+
+  return {
+    transact: (work) => start(() => transactOnce(work)),
+    read: (work) => start(() => inSession((session) => new Transaction(session).read(work()))),
+    async close() {
+      isClosed = true
+      await Promise.allSettled(underWay)
+      await pool.close()
+    },
+  }
+}
+
+async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: 5_000 })
+  // What breaks is told by the query that it breaks.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
