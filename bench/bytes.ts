@@ -18,16 +18,14 @@ export async function benchBytes(cycles: number) {
   const run = async (count: number) => {
     for (let i = 0; i < count; i++) {
       const { id } = await bench.engine.agentLoop.createSession({}, caller)
-      const asked = new Promise<string>((resolve) => {
-        const stop = bench.engine.hub.onSession(id, ({ event }) => {
-          if (event.type !== 'action_proposed') return
-          stop()
-          resolve(event.data.proposal.id)
-        })
+      const asked = Promise.withResolvers<string>()
+      const stop = await bench.engine.hub.onSession(id, ({ event }) => {
+        if (event.type === 'action_proposed') asked.resolve(event.data.proposal.id)
       })
       await bench.engine.agentLoop.postMessage(id, 'mark ORD-001 as processing', caller)
-      await bench.engine.gate.decide(await asked, { verdict: 'approve' }, caller)
+      await bench.engine.gate.decide(await asked.promise, { verdict: 'approve' }, caller)
       await bench.engine.idle()
+      stop()
     }
   }
   await run(50)

@@ -5,11 +5,11 @@ import { statsOf } from './stats.ts'
 const caller = { principal: person }
 
 /** Resolves with the waiting action's id when the session asks, and with when the tool began when its run is done. */
-function watch(engine: Engine, sessionId: string) {
+async function watch(engine: Engine, sessionId: string) {
   let onAsk = (_actionId: string) => {}
   let onDone = (_startedAtMs: number) => {}
   let startedAtMs = Number.NaN
-  const stop = engine.hub.onSession(sessionId, ({ event }) => {
+  const stop = await engine.hub.onSession(sessionId, ({ event }) => {
     if (event.type === 'action_proposed') onAsk(event.data.proposal.id)
     if (event.type === 'action_update' && event.data.state === 'succeeded') startedAtMs = (event.data.result as { atMs: number }).atMs
     if (event.type === 'done') onDone(startedAtMs)
@@ -27,7 +27,7 @@ interface CycleTimes {
 }
 
 /** One gated cycle: message → model → ask → approve → execute → model → done. */
-async function cycle({ engine }: Bench, sessionId: string, watched: ReturnType<typeof watch>): Promise<CycleTimes> {
+async function cycle({ engine }: Bench, sessionId: string, watched: Awaited<ReturnType<typeof watch>>): Promise<CycleTimes> {
   const begin = performance.now()
   const asked = watched.asked()
   await engine.agentLoop.postMessage(sessionId, 'mark ORD-001 as processing', caller)
@@ -46,7 +46,7 @@ export async function benchCycles(inFlight: number, cycles: number) {
   const lane = async (count: number) => {
     for (let left = count; left > 0; ) {
       const { id } = await bench.engine.agentLoop.createSession({}, caller)
-      const watched = watch(bench.engine, id)
+      const watched = await watch(bench.engine, id)
       for (let turn = 0; turn < 10 && left > 0; turn++, left--) times.push(await cycle(bench, id, watched))
       watched.stop()
     }
@@ -72,7 +72,7 @@ export async function benchLongSession(sessions: number) {
   const late: number[] = []
   for (let i = 0; i < sessions; i++) {
     const { id } = await bench.engine.agentLoop.createSession({}, caller)
-    const watched = watch(bench.engine, id)
+    const watched = await watch(bench.engine, id)
     for (let turn = 1; turn <= 105; turn++) {
       const { cycleMs } = await cycle(bench, id, watched)
       // The first session warms the process up.

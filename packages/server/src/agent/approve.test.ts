@@ -67,7 +67,7 @@ interface Open {
 async function openSession(agent: 'continue' | 'stop', message: string): Promise<Open> {
   const { id: sessionId } = await engine.agentLoop.createSession({ agent }, caller)
   const live: StoredEvent[] = []
-  engine.hub.onSession(sessionId, (event) => live.push(event))
+  await engine.hub.onSession(sessionId, (event) => live.push(event))
   await engine.agentLoop.postMessage(sessionId, message, caller)
   await engine.idle()
   const waiting = live.flatMap(({ event }) => (event.type === 'action_proposed' ? [event.data.proposal] : []))

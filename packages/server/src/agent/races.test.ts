@@ -286,7 +286,7 @@ test('whatever people do at the same time, nothing runs twice or unapproved, nob
         const owner = { principal: PEOPLE[0] ?? person('ana', 'approver') }
         const { id: sessionId } = await engine.agentLoop.createSession({ agent }, owner)
         const live: StoredEvent[] = []
-        const stop = engine.hub.onSession(sessionId, (event) => live.push(event))
+        const stop = await engine.hub.onSession(sessionId, (event) => live.push(event))
         try {
           await engine.agentLoop.postMessage(sessionId, JSON.stringify(first), owner)
           const underWay: Promise<Answer | undefined>[] = []

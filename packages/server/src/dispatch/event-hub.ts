@@ -1,37 +1,77 @@
-import type { StoredEvent } from '../store/index.ts'
+import { events, type StoredEvent } from '../store/index.ts'
 
-type Listener = (event: StoredEvent) => void
+export type EventListener = (event: StoredEvent) => void
 
-/** Hands committed events to whoever listens in this process, in the order of the log. */
+/** Ends a subscription. */
+export type Unsubscribe = () => void
+
+/**
+ * Hands committed events to whoever listens in this process, in the order of the log, whichever process committed them. A subscription
+ * resolves when it is in place: what is committed later is handed over, what was committed before is found by whoever reads then.
+ */
 export interface EventHub {
+  /** Takes what a commit of this process said. */
   publish(events: readonly StoredEvent[]): void
-  /** Returns the function that ends the subscription. */
-  onSession(sessionId: string, listener: Listener): () => void
-  /** Every session's events, and those of actions without a session. */
-  onAny(listener: Listener): () => void
+  onSession(sessionId: string, listener: EventListener): Promise<Unsubscribe>
+  /** What the inbox is told of actions in every session and in none. */
+  onInbox(listener: EventListener): Promise<Unsubscribe>
+  /** Calls `changed` when the action may be another than before: read it again. */
+  onAction(actionId: string, changed: () => void): Promise<Unsubscribe>
 }
 
-export function createEventHub(): EventHub {
-  const bySession = new Map<string, Set<Listener>>()
-  const all = new Set<Listener>()
+/** Listeners by what they listen to. */
+export interface Listeners<A extends unknown[]> {
+  /** Answers what takes it away again. */
+  add(key: string, listener: (...args: A) => void): Unsubscribe
+  tell(key: string, ...args: A): void
+  has(key: string): boolean
+  readonly size: number
+}
+
+/** @param onEmpty Called with a key when its last listener has left. */
+export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => void): Listeners<A> {
+  const byKey = new Map<string, Set<(...args: A) => void>>()
   return {
-    publish(events) {
-      for (const event of events) {
-        if (event.sessionId !== null) for (const listener of bySession.get(event.sessionId) ?? []) listener(event)
-        for (const listener of all) listener(event)
-      }
-    },
-    onSession(sessionId, listener) {
-      const listeners = bySession.get(sessionId) ?? new Set()
-      bySession.set(sessionId, listeners.add(listener))
+    add(key, listener) {
+      const listeners = byKey.get(key) ?? new Set()
+      byKey.set(key, listeners.add(listener))
       return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) bySession.delete(sessionId)
+        if (!listeners.delete(listener) || listeners.size > 0) return
+        byKey.delete(key)
+        onEmpty?.(key)
       }
     },
-    onAny(listener) {
-      all.add(listener)
-      return () => all.delete(listener)
+    tell(key, ...args) {
+      for (const listener of byKey.get(key) ?? []) listener(...args)
     },
+    has: (key) => byKey.has(key),
+    get size() {
+      return byKey.size
+    },
+  }
+}
+
+/** The action that an event says has moved. */
+export const movedAction = ({ event }: StoredEvent): string | undefined =>
+  event.type === 'action_update' ? event.data.proposalId : undefined
+
+/** The hub of a process that has its database to itself: every event passes through here. */
+export function createEventHub(): EventHub {
+  const sessions = createListeners<[StoredEvent]>()
+  const inbox = createListeners<[StoredEvent]>()
+  const actions = createListeners<[]>()
+  return {
+    publish(published) {
+      for (const stored of published) {
+        if (stored.sessionId !== null) sessions.tell(stored.sessionId, stored)
+        if (!events.isForInbox(stored)) continue
+        inbox.tell('', stored)
+        const moved = movedAction(stored)
+        if (moved !== undefined) actions.tell(moved)
+      }
+    },
+    onSession: async (sessionId, listener) => sessions.add(sessionId, listener),
+    onInbox: async (listener) => inbox.add('', listener),
+    onAction: async (actionId, changed) => actions.add(actionId, changed),
   }
 }

@@ -49,7 +49,7 @@ test('I4 what a target recognises by its key is sent three times under it, each 
     }),
   ])
   const seen: unknown[] = []
-  gate.engine.hub.onAny(({ event }) => {
+  await gate.engine.hub.onInbox(({ event }) => {
     if (event.type === 'action_update') seen.push([event.data.state, event.data.attempt, event.data.idempotencyKey])
   })
   const action = await gate.carryOut('lost')

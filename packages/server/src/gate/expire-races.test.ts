@@ -117,7 +117,7 @@ test('a decision and an expiry at the same moment: exactly one wins and the lose
     fc.asyncProperty(plan, async ({ ops, steps }) => {
       const live: StoredEvent[] = []
       const { id: sessionId } = await engine.agentLoop.createSession({}, { principal: PEOPLE[0] })
-      const stop = engine.hub.onSession(sessionId, (event) => live.push(event))
+      const stop = await engine.hub.onSession(sessionId, (event) => live.push(event))
       await engine.agentLoop.postMessage(sessionId, 'go', { principal: PEOPLE[0] })
       await engine.idle()
       const proposal = live.flatMap(({ event }) => (event.type === 'action_proposed' ? [event.data.proposal] : []))[0]

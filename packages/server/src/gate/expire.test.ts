@@ -66,7 +66,7 @@ async function openDesk(): Promise<void> {
     suggestions: [],
   }))
   engine = await openEngine({ dataDir: folder, agents, tools, policy: POLICY, log: createLog('silent'), clock })
-  engine.hub.onAny((event) => live.push(event))
+  await engine.hub.onInbox((event) => live.push(event))
   for (const principal of [ana, ben]) await engine.savePrincipal(principal)
   await engine.idle()
 }

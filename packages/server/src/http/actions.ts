@@ -62,10 +62,11 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
     const { id } = request.params
     const { wait = 0, until } = request.query
     const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
+    if (wait === 0) return readAction(id, caller)
     return readUntil({
-      listen: (changed) => hub.onAny(({ event }) => void (event.type === 'action_update' && event.data.proposalId === id && changed())),
+      listen: (changed) => hub.onAction(id, changed),
       read: () => readAction(id, caller),
-      isEnough: (action) => wait === 0 || isThere(action),
+      isEnough: isThere,
       giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
     })
   })

@@ -23,7 +23,7 @@ function openLog(length: number) {
   })
   let last = length
   const log: FollowedLog = {
-    subscribe(listener) {
+    async subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },

@@ -18,8 +18,8 @@ export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session |
 
 /** A log as a reader sees it: events at rising places. */
 export interface FollowedLog {
-  /** Subscribes to what is committed from now on, in the order of its places. Returns the function that ends it. */
-  subscribe(listener: (stored: StoredEvent) => void): () => void
+  /** Once it resolves, hands over what is committed, in the order of its places; answers the function that ends it. */
+  subscribe(listener: (stored: StoredEvent) => void): Promise<() => void>
   /**
    * Reads `rows` rows of the log at most.
    * @param isFirst True for the first reading of a stream, which a place that the log never gave out is found by.
@@ -70,19 +70,18 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
     stream.send({ ...streamed, frame })
     if (isLast?.(event)) stream.end()
   }
-  const unsubscribe = log.subscribe((stored) => {
-    if (isLive && !stream.isFull) return send(stored, log.frames)
-    // It is in the log, and is read there when its turn comes; nothing waits in memory.
-    isLive = false
-    isMissing = true
-    wake()
-  })
-  stream.onClose(() => {
-    unsubscribe()
-    wake()
-  })
-
   try {
+    const unsubscribe = await log.subscribe((stored) => {
+      if (isLive && !stream.isFull) return send(stored, log.frames)
+      // It is in the log, and is read there when its turn comes; nothing waits in memory.
+      isLive = false
+      isMissing = true
+      wake()
+    })
+    stream.onClose(() => {
+      unsubscribe()
+      wake()
+    })
     while (!stream.isClosed) {
       if (!isMissing) {
         isLive = true

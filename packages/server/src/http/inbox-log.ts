@@ -17,7 +17,7 @@ export interface InboxLogOptions {
 /** What happens to actions in every session, as far as this person may see it; places are those of the whole log. */
 export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
   return {
-    subscribe: (listener) => hub.onAny((stored) => events.isForInbox(stored) && listener(stored)),
+    subscribe: (listener) => hub.onInbox(listener),
     read: (after, limit, isFirst) => store.read(() => readPage(after, limit, isFirst)),
     placeOf: ({ id }) => id,
     isVisible: await visibility(store, principal),

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 export interface ReadUntil<T> {
-  /** Calls `changed` whenever what is read may be another; answers what ends that. */
-  listen(changed: () => void): () => void
+  /** Once it resolves, calls `changed` whenever what is read may be another; answers what ends that. */
+  listen(changed: () => void): Promise<() => void>
   read(): Promise<T>
   isEnough(value: T): boolean
   giveUp: AbortSignal
@@ -16,7 +16,7 @@ export interface ReadUntil<T> {
 export async function readUntil<T>({ listen, read, isEnough, giveUp }: ReadUntil<T>): Promise<T> {
   let changed = Promise.withResolvers<void>()
   const wake = () => changed.resolve()
-  const stopListening = listen(wake)
+  const stopListening = await listen(wake)
   giveUp.addEventListener('abort', wake, { once: true })
   try {
     for (;;) {

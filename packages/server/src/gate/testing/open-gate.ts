@@ -14,7 +14,7 @@ export const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', role
 export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] }
 
 /** The time as it is; waiting takes a hundredth of what was asked for. */
-const hurriedClock: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 100, callback) }
+export const hurriedClock: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 100, callback) }
 
 /** An engine over tools of a test's own, without agents. */
 export interface OpenGate extends AsyncDisposable {
@@ -36,7 +36,7 @@ export async function openGate(own: readonly CodedTool[], { dataDir: given }: { 
 
   async function until(actionId: string, isThere = ({ state }: Action) => isSettled(state)): Promise<Action> {
     let moved = Promise.withResolvers<void>()
-    const stop = engine.hub.onAny(() => moved.resolve())
+    const stop = await engine.hub.onAction(actionId, () => moved.resolve())
     try {
       for (;;) {
         const action = await engine.store.read(function* () {
