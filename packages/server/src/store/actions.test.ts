@@ -5,7 +5,7 @@ import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
 import type { Tx } from './query.ts'
 import type { ActionRow } from './schema.ts'
-import { openTempStore } from './testing/temp-store.ts'
+import { STORES, type TempStore } from './testing/temp-store.ts'
 
 const anAction = (id: string, state: ActionState): ActionRow => ({
   id,
@@ -91,8 +91,8 @@ const UPDATES: Update[] = [
   { event: 'resend', from: ['outcome_unknown'], update: (id) => attempts.resendAction.change(intent(id)) },
 ]
 
-test('a guarded update moves an action where the lifecycle table says, from nowhere else', async () => {
-  await using temp = await openTempStore()
+test.each(STORES)('a guarded update moves an action where the lifecycle table says, from nowhere else ($database)', async ({ open }) => {
+  await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
   for (const [n, { event, from, update }] of UPDATES.entries()) {
@@ -109,8 +109,8 @@ test('a guarded update moves an action where the lifecycle table says, from nowh
 })
 
 /** A store with the action `act_1`, just started for the first time. */
-async function openStarted() {
-  const temp = await openTempStore()
+async function openStarted(open: () => Promise<TempStore>) {
+  const temp = await open()
   await temp.store.transact(function* () {
     yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
     yield* actions.insertAction.run(anAction('act_1', 'approved'))
@@ -120,14 +120,14 @@ async function openStarted() {
   return { store: temp.store, row, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() }
 }
 
-test('I5 a settlement with the epoch of an earlier attempt changes nothing', async () => {
-  await using started = await openStarted()
+test.each(STORES)('I5 a settlement with the epoch of an earlier attempt changes nothing ($database)', async ({ open }) => {
+  await using started = await openStarted(open)
   expect(await started.store.transact(() => settle('act_1', 'succeeded', 0))).toBe(0)
   expect(await started.row()).toMatchObject({ state: 'executing', epoch: 1, attempt: 1, runner: 'prc_1' })
 })
 
-test('I5 an attempt begins only from the very row that was read: its revision and its epoch', async () => {
-  await using temp = await openTempStore()
+test.each(STORES)('I5 an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
+  await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
   for (const [n, [state, begin]] of [
@@ -149,25 +149,28 @@ test('I5 an attempt begins only from the very row that was read: its revision an
   }
 })
 
-test('I5 of several that take an attempt over one gets it, and the answer of its first owner is stale', async () => {
-  await using started = await openStarted()
-  const { store } = started
-  const takers = ['prc_2', 'prc_3', 'prc_4']
-  const taken = await Promise.all(
-    takers.map((runner) => store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 1, runner }))),
-  )
-  expect(taken.toSorted()).toEqual([0, 0, 1])
-  expect(await store.transact(() => settle('act_1', 'succeeded', 1))).toBe(0)
-  expect(await started.row()).toMatchObject({ state: 'executing', epoch: 2, attempt: 1, runner: takers[taken.indexOf(1)] })
-  expect(await store.transact(() => settle('act_1', 'succeeded', 2))).toBe(1)
-  expect(await store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 2, runner: 'prc_2' }))).toBe(0)
-})
+test.each(STORES)(
+  'I5 of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
+  async ({ open }) => {
+    await using started = await openStarted(open)
+    const { store } = started
+    const takers = ['prc_2', 'prc_3', 'prc_4']
+    const taken = await Promise.all(
+      takers.map((runner) => store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 1, runner }))),
+    )
+    expect(taken.toSorted()).toEqual([0, 0, 1])
+    expect(await store.transact(() => settle('act_1', 'succeeded', 1))).toBe(0)
+    expect(await started.row()).toMatchObject({ state: 'executing', epoch: 2, attempt: 1, runner: takers[taken.indexOf(1)] })
+    expect(await store.transact(() => settle('act_1', 'succeeded', 2))).toBe(1)
+    expect(await store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 2, runner: 'prc_2' }))).toBe(0)
+  },
+)
 
-test('the database itself refuses two actions with one idempotency key', async () => {
-  await using temp = await openTempStore()
+test.each(STORES)('the database itself refuses two actions with one idempotency key ($database)', async ({ open }) => {
+  await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
   await store.transact(() => actions.insertAction.run(anAction('act_1', 'proposed')))
   const second = { ...anAction('act_2', 'proposed'), idempotency_key: 'act_1.1' }
-  await expect(store.transact(() => actions.insertAction.run(second))).rejects.toThrow(/UNIQUE.*idempotency_key/)
+  await expect(store.transact(() => actions.insertAction.run(second))).rejects.toThrow(/unique.*idempotency_key/i)
 })

@@ -44,8 +44,8 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     result_url: p.result_url,
     error: p.error,
     expires_at: p.expires_at,
-    created_at: p.created_at,
     archived_at: p.archived_at,
+    created_at: p.created_at,
     updated_at: p.updated_at,
   }),
 )
