@@ -1,73 +1,27 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Outbox } from '../store/index.ts'
+import { DEFAULT_LIMITS, type Dispatch, type Limits, type Work } from './dispatch.ts'
+import { createSessionLoops } from './session-loops.ts'
+import { createLanes, createUnderWay } from './under-way.ts'
 
-export interface Work {
-  advance(sessionId: string): Promise<void>
-  execute(actionId: string): Promise<void>
-}
-
-/** Before a session whose rows could not be read or written (a full disk) is looked at again; from the last on it stays. */
-const WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
-
-/** Starts what committed transactions asked for, in this process: one loop per session, any number of executions. */
-export interface Dispatch {
-  /** Before this, what is asked for is kept. */
-  start(work: Work): void
-  take(outbox: Pick<Outbox, 'sessions' | 'actions'>): void
-  /** Counts work that was begun elsewhere, so that `idle` waits for it; its failure is logged. */
-  background(work: Promise<unknown>): void
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>
-  /** Starts nothing more. */
-  stop(): void
-}
-
-export function createDispatch(log: Logger, clock: Clock): Dispatch {
-  /** Sessions being advanced; true when asked for again meanwhile. */
-  const advancing = new Map<string, boolean>()
-  const underWay = new Set<Promise<unknown>>()
+/** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
+export function createDispatch(log: Logger, clock: Clock, limits: Limits = DEFAULT_LIMITS): Dispatch {
+  const underWay = createUnderWay(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
-  const pauses = new Set<() => void>()
+  const inSessionLane = createLanes(limits.sessions)
+  const inExecutionLane = createLanes(limits.executions)
   let work: Work | undefined
   let isStopped = false
 
-  function background(promise: Promise<unknown>): void {
-    const watched = promise.catch((error) => log.error({ error }, 'work.failed')).finally(() => underWay.delete(watched))
-    underWay.add(watched)
+  const ifNotStopped = async (begin: () => Promise<void> | undefined): Promise<void> => {
+    if (!isStopped) await begin()
   }
-
-  async function advance(sessionId: string, { advance: run }: Work): Promise<void> {
-    let failures = 0
-    try {
-      do {
-        advancing.set(sessionId, false)
-        try {
-          await run(sessionId)
-          failures = 0
-        } catch (error) {
-          // Its rows still call for the next thing, and nobody else is going to ask for it.
-          log.error({ sessionId, error }, 'session.not_advanced')
-          await pause(WAITS_MS[failures++] ?? WAITS_MS.at(-1) ?? 0)
-          advancing.set(sessionId, true)
-        }
-      } while (advancing.get(sessionId) && !isStopped)
-    } finally {
-      advancing.delete(sessionId)
-    }
-  }
-
-  async function pause(delayMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const takeBack = clock.after(delayMs, resolve)
-    const end = () => {
-      takeBack()
-      resolve()
-    }
-    pauses.add(end)
-    await promise
-    pauses.delete(end)
-  }
+  const loops = createSessionLoops({
+    advance: (sessionId) => inSessionLane(() => ifNotStopped(() => work?.advance(sessionId))),
+    clock,
+    log,
+  })
 
   function take({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): void {
     if (isStopped) return
@@ -76,11 +30,8 @@ export function createDispatch(log: Logger, clock: Clock): Dispatch {
       for (const id of actions) early.actions.add(id)
       return
     }
-    for (const id of actions) background(work.execute(id))
-    for (const id of sessions) {
-      if (advancing.has(id)) advancing.set(id, true)
-      else background(advance(id, work))
-    }
+    for (const id of actions) underWay.add(inExecutionLane(() => ifNotStopped(() => work?.execute(id))))
+    for (const id of sessions) underWay.add(loops.advance(id))
   }
 
   return {
@@ -89,13 +40,14 @@ export function createDispatch(log: Logger, clock: Clock): Dispatch {
       take(early)
     },
     take,
-    background,
-    idle: async () => {
-      while (underWay.size > 0) await Promise.all(underWay)
-    },
-    stop: () => {
+    // One loop per session is one caller per step, where nobody else has loops.
+    claimStep: async () => true,
+    background: underWay.add,
+    idle: underWay.none,
+    stop() {
       isStopped = true
-      for (const end of pauses) end()
+      loops.stop()
     },
+    drained: underWay.none,
   }
 }

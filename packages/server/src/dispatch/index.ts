@@ -1,3 +1,5 @@
+export { DEFAULT_LIMITS, type Dispatch, type Limits, type Work } from './dispatch.ts'
 export { createEventHub, type EventHub } from './event-hub.ts'
-export { createDispatch, type Dispatch, type Work } from './in-process.ts'
+export { createDispatch } from './in-process.ts'
+export { createLanes, type Lanes } from './lanes.ts'
 export { createTimers, type Timers } from './timers.ts'

@@ -18,4 +18,4 @@ export type { ActionRow, EventRow, MessageRow, RunRow, SessionRow, VoteRow } fro
 export * as sessions from './sessions.ts'
 export * as settings from './settings.ts'
 export { openSqlite, type SqliteOptions } from './sqlite.ts'
-export type { Outbox, Store, StoredEvent } from './store.ts'
+export type { Database, Outbox, Store, StoredEvent } from './store.ts'

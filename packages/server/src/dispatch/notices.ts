@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../clock.ts'
+import { reach } from '../points.ts'
+import { notices, openLastingConnection } from '../store/index.ts'
+
+/** What is told within this time is told at once: a NOTIFY each would cost most of the throughput. */
+const COLLECT_MS = 5
+const RETRY_MS = 100
+
+/** What happened in the database, as far as a process has to look at it. It may be told of more than happened, never of less. */
+export interface Notice {
+  /** Sessions with new events; `many` when there are too many to name. */
+  sessions: ReadonlySet<string> | 'many'
+  /** True when actions moved. */
+  inbox: boolean
+  /** True when there are jobs that the teller does not take. */
+  jobs: boolean
+}
+
+/** Tells the processes on one database what to look at. A lost notice is made good by reading everything again: see `onGap`. */
+export interface Notices extends AsyncDisposable {
+  tell(notice: Partial<Notice>): void
+  /** What other processes tell. */
+  onNotice(listener: (notice: Notice) => void): void
+  /** Something may have been told that nobody heard here. */
+  onGap(listener: () => void): void
+}
+
+interface WireNotice {
+  from: string
+  sessions: string[] | 'many'
+  inbox: boolean
+  jobs: boolean
+}
+
+/** @param url Of the database itself, not of a pooler. */
+export async function openNotices(url: string): Promise<Notices> {
+  const from = randomUUID()
+  const listeners: ((notice: Notice) => void)[] = []
+  const gapListeners: (() => void)[] = []
+  let untold: Notice & { sessions: Set<string> | 'many' } = { sessions: new Set(), inbox: false, jobs: false }
+  let wasOpen = false
+  let isClosed = false
+  let stopWaiting: (() => void) | undefined
+
+  const connection = await openLastingConnection({
+    url,
+    name: 'countersign notices',
+    async onOpen(session) {
+      await notices.listen(session)
+      if (wasOpen) for (const listener of gapListeners) listener()
+      wasOpen = true
+    },
+    onNotification(text) {
+      const { from: teller, sessions, inbox, jobs }: WireNotice = JSON.parse(text)
+      if (teller === from) return
+      for (const listener of listeners) listener({ sessions: sessions === 'many' ? sessions : new Set(sessions), inbox, jobs })
+    },
+  })
+
+  function add({ sessions = new Set(), inbox = false, jobs = false }: Partial<Notice>): void {
+    if (sessions === 'many' || untold.sessions === 'many') untold.sessions = 'many'
+    else for (const id of sessions) untold.sessions.add(id)
+    untold.inbox ||= inbox
+    untold.jobs ||= jobs
+  }
+
+  function schedule(delayMs: number): void {
+    stopWaiting ??= systemClock.after(delayMs, () => void send())
+  }
+
+  async function send(): Promise<void> {
+    stopWaiting = undefined
+    const { sessions, inbox, jobs } = untold
+    untold = { sessions: new Set(), inbox: false, jobs: false }
+    const notice: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, jobs }
+    const text = JSON.stringify(notice)
+    const isShort = Buffer.byteLength(text) <= notices.MAX_NOTICE_BYTES
+    reach('notice.before_send')
+    try {
+      await notices.notify(connection, isShort ? text : JSON.stringify({ ...notice, sessions: 'many' } satisfies WireNotice))
+      reach('notice.after_send')
+    } catch {
+      // The database is away. Who hears again when it is back reads everything anyway, but not everybody loses the connection.
+      add({ sessions, inbox, jobs })
+      if (!isClosed) schedule(RETRY_MS)
+    }
+  }
+
+  return {
+    tell(notice) {
+      if (isClosed) return
+      add(notice)
+      schedule(COLLECT_MS)
+    },
+    onNotice: (listener) => void listeners.push(listener),
+    onGap: (listener) => void gapListeners.push(listener),
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      if (stopWaiting) {
+        stopWaiting()
+        await send()
+      }
+      await connection[Symbol.asyncDispose]()
+    },
+  }
+}

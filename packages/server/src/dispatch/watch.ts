@@ -1,0 +1,46 @@
+import type { OtherProcess } from '../store/index.ts'
+
+/** A process that says nothing for this long is frozen: its sign of life is ended for it. */
+export const SILENT_MS = 10_000
+/** Whoever only lost the connection has this long to come back before another process takes over. */
+export const GRACE_MS = 500
+
+/** What is to be done about the other processes. */
+export interface Sighting {
+  /** To be taken over now. */
+  gone: OtherProcess[]
+  /** Alive as far as the database knows, but silent for too long. */
+  frozen: OtherProcess[]
+}
+
+/** Remembers who had no sign of life the last time it looked. */
+export interface Watch {
+  look(others: readonly OtherProcess[], nowMs: number): Sighting
+  /** True while somebody may be gone: look again soon. */
+  readonly isUnsure: boolean
+}
+
+export function createWatch(): Watch {
+  const missingSince = new Map<string, number>()
+  return {
+    look(others, nowMs) {
+      const sighting: Sighting = { gone: [], frozen: [] }
+      const missing = new Set<string>()
+      for (const other of others) {
+        // A lock held by another than the process itself is held by who takes it over.
+        if (other.heldBy === other.backend && other.silentMs > SILENT_MS) sighting.frozen.push(other)
+        if (other.heldBy !== null) continue
+        missing.add(other.id)
+        const since = missingSince.get(other.id) ?? nowMs
+        missingSince.set(other.id, since)
+        // Who left work undone says so by a silence longer than any.
+        if (nowMs - since >= GRACE_MS || other.silentMs > SILENT_MS) sighting.gone.push(other)
+      }
+      for (const id of missingSince.keys()) if (!missing.has(id)) missingSince.delete(id)
+      return sighting
+    },
+    get isUnsure() {
+      return missingSince.size > 0
+    },
+  }
+}
