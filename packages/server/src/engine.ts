@@ -2,7 +2,7 @@ import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { createDispatch, createEventHub, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
+import { createDispatch, createEventHub, createLanes, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { reach } from './points.ts'
 import { newId, type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
@@ -16,8 +16,19 @@ export interface EngineOptions {
   tools: ToolRegistry
   policy: PolicyDocument
   log: Logger
+  executions?: ExecutionLimits
   clock?: Clock
 }
+/** How many actions are carried out at the same time. */
+export interface ExecutionLimits {
+  /** By this process; one tool takes half of it at most. Default 128. */
+  perProcess: number
+  /** Of one session, by whichever process. Default 8. */
+  perSession: number
+}
+
+export const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
+
 
 /** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
 export interface Engine {
@@ -72,6 +83,7 @@ export async function startEngine({
     store,
     tools,
     policy,
+  const lanes = createLanes(executions.perProcess)
     clock,
     log,
     processId: newId('prc', clock.nowMs()),
@@ -81,6 +93,8 @@ export async function startEngine({
   })
   const agentLoop = createAgentLoop({ store, agents: byName, defaultAgent: agents[0]?.name ?? '', policy, clock, log })
 
+    lanes,
+    executionsPerSession: executions.perSession,
   reach('start.opened')
   await gate.recover()
   reach('start.recovered')
@@ -107,6 +121,7 @@ export async function startEngine({
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const stopWaiting = clock.after(drainMs, resolve)
       await Promise.race([dispatch.idle(), late])
+      lanes.close()
       stopWaiting()
       stopped.abort()
       reach('stop.drained')

@@ -25,7 +25,7 @@ export async function carryOut(parts: GateParts, started: ActionRow, lost?: Lost
 
 async function storeEnd(parts: GateParts, row: ActionRow, settled: Settled): Promise<void> {
   reach('settle.before_store')
-  const isOurs = await untilStored(parts, row.id, (outbox) => settle(outbox, row, settled, parts.clock.nowMs()))
+  const isOurs = await untilStored(parts, row.id, (outbox) => settle(parts, outbox, row, settled, parts.clock.nowMs()))
   reach('settle.after_store')
   if (isOurs === false) parts.log.warn({ actionId: row.id, epoch: row.epoch, to: settled.to }, 'action.stale_answer')
 }

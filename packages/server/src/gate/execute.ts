@@ -1,22 +1,30 @@
 import { reach } from '../points.ts'
+import { type ActionRow, actions } from '../store/index.ts'
 import { carryOut } from './carry-out.ts'
 import type { GateParts } from './gate.ts'
-import { untilStored } from './patience.ts'
+import { untilItWorks, untilStored } from './patience.ts'
 import { takeUpOwn } from './recover.ts'
 import { startApproved } from './start.ts'
 
 /**
- * Carries out an approved action: writes the intent, calls the tool, settles. Returns at once when another caller has it already.
+ * Carries out an approved action once a lane is free for its tool. Returns without it when another caller has it already, or when its
+ * session has as many under way as it may: then the next of them to settle puts it up again.
  */
 export async function execute(parts: GateParts, actionId: string): Promise<void> {
   reach('execute.before_start')
+  const row = await untilItWorks(parts, actionId, () => parts.store.read(() => actions.findAction.first({ id: actionId })))
+  if (row?.state === 'approved' && row.executor === 'server') await parts.lanes.run(row.tool, () => executeNow(parts, row))
+}
+
+/** Writes the intent, calls the tool, settles. */
+async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
   let tries = 0
-  const started = await untilStored(parts, actionId, (outbox) => {
+  const started = await untilStored(parts, approved.id, (outbox) => {
     tries++
-    return startApproved(outbox, actionId, parts.processId, parts.clock.nowMs())
+    return startApproved(parts, outbox, approved)
   })
   reach('execute.started')
   if (started) await carryOut(parts, started)
   // An earlier try may have begun it, and the database went away before it said so.
-  else if (tries > 1) await takeUpOwn(parts, actionId)
+  else if (tries > 1) await takeUpOwn(parts, approved.id)
 }

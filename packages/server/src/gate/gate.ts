@@ -1,6 +1,7 @@
 import type { Action, DecisionBody, PolicyDocument, ResolveBody } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
+import type { Lanes } from '../dispatch/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
@@ -26,6 +27,10 @@ export interface GateParts {
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
+  /** Bound how many actions this process carries out at the same time. */
+  lanes: Lanes
+  /** How many of one session are carried out at the same time, by whichever process. */
+  executionsPerSession: number
   /** Keeps work that outlives the call it began in, so that stopping can wait for it and a failure is logged. */
   background(work: Promise<unknown>): void
 }

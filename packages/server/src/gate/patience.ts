@@ -26,10 +26,14 @@ const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
  * Stores what nobody will say again: the answer of a target, the start of what was approved. A database that is away or full is asked
  * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
  */
-export async function untilStored<T>(parts: GateParts, actionId: string, work: (outbox: Outbox) => Tx<T>): Promise<T | undefined> {
+export const untilStored = <T>(parts: GateParts, actionId: string, work: (outbox: Outbox) => Tx<T>): Promise<T | undefined> =>
+  untilItWorks(parts, actionId, () => parts.store.transact(work))
+
+/** Asks the database again until it answers. Undefined when the process stops first. */
+export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: () => Promise<T>): Promise<T | undefined> {
   for (let failures = 0; ; failures++) {
     try {
-      return await parts.store.transact(work)
+      return await ask()
     } catch (error) {
       const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
       parts.log.error({ actionId, waitMs, error }, 'action.not_stored')

@@ -116,16 +116,18 @@ export class SessionWriter {
     this.#said.push({ seq: to, event: { type: 'message', data: { message: viewMessage(message) } } })
   }
 
-  /** Works the session's status out of its rows and writes counters and status back. Call once, last. */
-  *finish(): Tx<void> {
+  /** Works the session's status out of its rows and writes counters and status back. Call once, last. Answers what is open in the session. */
+  *finish(): Tx<readonly actions.OpenAction[]> {
     const waiting: string[] = []
-    for (const { id, state } of yield* actions.openActions.all({ session_id: this.row.id })) if (state === 'proposed') waiting.push(id)
+    const open = yield* actions.openActions.all({ session_id: this.row.id })
+    for (const { id, state } of open) if (state === 'proposed') waiting.push(id)
     this.row.status = waiting.length > 0 ? 'waiting_approval' : yield* settledStatus(this.row.id)
     // A waiting session always says which actions wait: the list may have changed under the same word.
     if (this.row.status !== this.#statusBefore || waiting.length > 0) {
       this.event({ type: 'session_status', data: { status: this.row.status, pendingApprovals: waiting } })
     }
     yield* this.save()
+    return open
   }
 
   /**

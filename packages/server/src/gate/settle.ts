@@ -1,8 +1,10 @@
 import { reach } from '../points.ts'
-import { type ActionRow, attempts, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, type actions, attempts, newId, type Outbox, type Tx } from '../store/index.ts'
 import type { Settled } from './attempt.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
+import type { GateParts } from './gate.ts'
 import type { SessionWriter } from './session-writer.ts'
+import { putUpNext } from './start.ts'
 
 /** An end as the row has it. */
 const columnsOf = (settled: Settled) => {
@@ -18,7 +20,13 @@ const columnsOf = (settled: Settled) => {
  * Ends an attempt, by compare-and-set on its epoch. False when a later one owns the action: then nothing is written, whatever the answer.
  * @param attempted The action as it was started.
  */
-export function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, nowMs: number): Tx<boolean> {
+export function* settle(
+  { executionsPerSession }: Pick<GateParts, 'executionsPerSession'>,
+  outbox: Outbox,
+  attempted: ActionRow,
+  settled: Settled,
+  nowMs: number,
+): Tx<boolean> {
   const { id, epoch } = attempted
   const writer = yield* writeSessionOf(outbox, attempted, nowMs)
   const ended = columnsOf(settled)
@@ -27,7 +35,8 @@ export function* settle(outbox: Outbox, attempted: ActionRow, settled: Settled, 
   const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, due_at: null, updated_at: nowMs }
   const changed = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
   yield* announceUpdate(outbox, writer, row, changed, nowMs)
-  yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
+  const open = yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
+  putUpNext(outbox, open, executionsPerSession)
   return true
 }
 
@@ -56,10 +65,16 @@ export function* settleUnknown(
 
 /**
  * Gives the model the result of its call. A model that was told of an earlier attempt gets a note instead, which waits in the queue like
- * a person's message: its history is never rewritten (signed reasoning is bound to it).
+ * a person's message: its history is never rewritten (signed reasoning is bound to it). Answers what is still open in the session.
  */
-function* tellModel(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, sentence: string, nowMs: number): Tx<void> {
-  if (!writer) return
+function* tellModel(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  row: ActionRow,
+  sentence: string,
+  nowMs: number,
+): Tx<readonly actions.OpenAction[]> {
+  if (!writer) return []
   if (row.told) {
     yield* writer.message({
       id: newId('msg', nowMs),
@@ -70,8 +85,9 @@ function* tellModel(outbox: Outbox, writer: SessionWriter | undefined, row: Acti
       inHistory: false,
     })
   } else yield* writeToolResult(writer, row, undefined, nowMs)
-  yield* writer.finish()
+  const open = yield* writer.finish()
   outbox.sessions.add(writer.row.id)
+  return open
 }
 
 function endingOf({ state, result }: ActionRow): string {

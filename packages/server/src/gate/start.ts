@@ -1,6 +1,7 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
+import type { GateParts } from './gate.ts'
 import type { SessionWriter } from './session-writer.ts'
 
 /** The states that an attempt begins in. */
@@ -50,14 +51,34 @@ export function* beginAttempt(
   return started
 }
 
-/** Starts an approved action in this process. Undefined when there is nothing to start here: somebody else has it, or it is a client's. */
-export function* startApproved(outbox: Outbox, actionId: string, runner: string, nowMs: number): Tx<ActionRow | undefined> {
-  const row = yield* actions.findAction.first({ id: actionId })
-  if (row?.state !== 'approved' || row.executor !== 'server') return undefined
+/**
+ * Starts an approved action in this process, as it was read. Undefined when there is nothing to start: somebody else has it, or its session
+ * has enough under way.
+ */
+export function* startApproved(
+  { clock, processId, executionsPerSession }: Pick<GateParts, 'clock' | 'processId' | 'executionsPerSession'>,
+  outbox: Outbox,
+  row: ActionRow,
+): Tx<ActionRow | undefined> {
+  const nowMs = clock.nowMs()
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   reach('execute.starting')
-  return yield* beginAttempt(outbox, writer, { ...row, state: row.state }, { key: row.idempotency_key, runner, dueAtMs: null }, nowMs)
+  if (writer) {
+    const open = yield* actions.openActions.all({ session_id: writer.row.id })
+    if (countUnderWay(open) >= executionsPerSession) return undefined
+  }
+  const intent = { key: row.idempotency_key, runner: processId, dueAtMs: null }
+  return yield* beginAttempt(outbox, writer, { ...row, state: 'approved' }, intent, nowMs)
 }
+
+/** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */
+export function putUpNext(outbox: Outbox, open: readonly actions.OpenAction[], executionsPerSession: number): void {
+  const waiting = open.filter(({ state, executor }) => state === 'approved' && executor === 'server')
+  for (const { id } of waiting.slice(0, Math.max(executionsPerSession - countUnderWay(open), 0))) outbox.actions.add(id)
+}
+
+const countUnderWay = (open: readonly actions.OpenAction[]): number =>
+  open.filter(({ state, executor }) => state === 'executing' && executor === 'server').length
 
 /** Sends an executing attempt again: its answer is lost, the next one begins under the same key. */
 export function* resendAttempt(outbox: Outbox, row: ActionRow, runner: string, nowMs: number): Tx<ActionRow | undefined> {

@@ -101,8 +101,10 @@ export const cancelAction = question<{ id: string; now: number }>((db, p, dialec
     .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
 )
 
+export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>
+
 /** The actions of a session that still need a person or an answer, oldest first. */
-export const openActions = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>>((db, p) =>
+export const openActions = question<{ session_id: string }, OpenAction>((db, p) =>
   db
     .selectFrom('action')
     .select(['id', 'state', 'run_id', 'executor'])

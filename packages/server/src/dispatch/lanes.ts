@@ -1,0 +1,79 @@
+/** How many pieces of work go on at the same time: what comes beyond waits for its turn, first come first served. */
+export interface Lanes {
+  /** Resolves when the work is done, or will not begin any more because the lanes were closed. */
+  run(kind: string, work: () => Promise<void>): Promise<void>
+  /** Begins nothing more: who waits is sent away. */
+  close(): void
+}
+
+interface Waiting {
+  ticket: number
+  begin(hasLane: boolean): void
+}
+
+/**
+ * One kind of work (a tool) takes half of the lanes at most, so that a slow one does not keep all others from their turn.
+ * @param count How many lanes there are, at least 1.
+ */
+export function createLanes(count: number): Lanes {
+  const perKind = Math.ceil(count / 2)
+  const running = new Map<string, number>()
+  const waiting = new Map<string, Waiting[]>()
+  let free = count
+  let tickets = 0
+  let isClosed = false
+
+  const hasRoom = (kind: string) => free > 0 && (running.get(kind) ?? 0) < perKind
+
+  function enter(kind: string): void {
+    free--
+    running.set(kind, (running.get(kind) ?? 0) + 1)
+  }
+
+  function leave(kind: string): void {
+    free++
+    const left = (running.get(kind) ?? 0) - 1
+    if (left > 0) running.set(kind, left)
+    else running.delete(kind)
+    beginNext()
+  }
+
+  /** Gives a lane to whoever has waited longest among the kinds that may have one. */
+  function beginNext(): void {
+    let next: { kind: string; queue: Waiting[]; ticket: number } | undefined
+    for (const [kind, queue] of waiting) {
+      const ticket = queue[0]?.ticket
+      if (ticket !== undefined && hasRoom(kind) && ticket < (next?.ticket ?? Number.POSITIVE_INFINITY)) next = { kind, queue, ticket }
+    }
+    if (!next) return
+    const first = next.queue.shift()
+    if (next.queue.length === 0) waiting.delete(next.kind)
+    enter(next.kind)
+    first?.begin(true)
+  }
+
+  return {
+    async run(kind, work) {
+      if (isClosed) return
+      if (hasRoom(kind)) enter(kind)
+      else {
+        const { promise: turn, resolve: begin } = Promise.withResolvers<boolean>()
+        const queue = waiting.get(kind) ?? []
+        waiting.set(kind, queue)
+        queue.push({ ticket: tickets++, begin })
+        if (!(await turn)) return
+      }
+      try {
+        await work()
+      } finally {
+        leave(kind)
+      }
+    },
+    close() {
+      isClosed = true
+      const sentAway = [...waiting.values()].flat()
+      waiting.clear()
+      for (const { begin } of sentAway) begin(false)
+    },
+  }
+}
