@@ -29,6 +29,19 @@ export default defineConfig({
           exclude: ['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}'), ...(isWithoutRecordings ? RECORDED : [])],
           maxWorkers: 2,
           globalSetup: 'packages/server/src/testing/postgres-desk.ts',
+          provide: { database: 'sqlite' },
+        },
+      },
+      {
+        // What is promised to whoever comes over HTTP is promised on Postgres too.
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: ['packages/server/src/acceptance/*.test.ts'],
+          maxWorkers: 2,
+          globalSetup: 'packages/server/src/testing/postgres-desk.ts',
+          provide: { database: 'postgres' },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -41,7 +54,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -57,7 +57,7 @@ export async function openBench(): Promise<Bench> {
     onDecline: 'continue' as const,
     suggestions: [],
   }
-  const engine = await openEngine({ dataDir, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
+  const engine = await openEngine({ database: { kind: 'sqlite', dataDir }, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
   await engine.savePrincipal(person)
   return {
     engine,

@@ -5,20 +5,20 @@ import { type Clock, systemClock } from './clock.ts'
 import { createDispatch, createEventHub, createLanes, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { reach } from './points.ts'
-import { newId, type Outbox, openSqlite, principals, type Store, sessions } from './store/index.ts'
+import { type Database, newId, type Outbox, openPostgres, openSqlite, principals, type Store, sessions } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
-  /** Folder of the embedded database; made when missing. */
-  dataDir: string
+  database: Database
   /** The first is the default of sessions that name none. */
   agents: readonly Agent[]
   tools: ToolRegistry
   policy: PolicyDocument
   log: Logger
-  executions?: ExecutionLimits
   clock?: Clock
+  executions?: ExecutionLimits
 }
+
 /** How many actions are carried out at the same time. */
 export interface ExecutionLimits {
   /** By this process; one tool takes half of it at most. Default 128. */
@@ -28,7 +28,6 @@ export interface ExecutionLimits {
 }
 
 export const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
-
 
 /** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
 export interface Engine {
@@ -48,13 +47,17 @@ export interface Engine {
 
 /**
  * Opens the engine on its data and takes up whatever an earlier process left.
- * @throws Error when the database cannot be opened (newer version, in use, SQLite too old).
+ * @throws Error when the database cannot be opened (newer version, in use, too old, away).
  */
-export async function openEngine({ dataDir, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
+export async function openEngine({ database, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
   const hub = createEventHub()
   const dispatch = createDispatch(options.log, clock)
   const timers = createTimers({ clock, background: dispatch.background })
-  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
+  const onCommitted = handOut(hub, dispatch, timers)
+  const store =
+    database.kind === 'sqlite'
+      ? openSqlite({ dataDir: database.dataDir, onCommitted })
+      : await openPostgres({ url: database.url, directUrl: database.directUrl, onCommitted, clock })
   return startEngine({ ...options, clock, store, hub, dispatch, timers })
 }
 
@@ -76,25 +79,26 @@ export async function startEngine({
   policy,
   log,
   clock,
-}: Omit<EngineOptions, 'dataDir'> & { store: Store; hub: EventHub; dispatch: Dispatch; timers: Timers; clock: Clock }): Promise<Engine> {
+  executions = DEFAULT_EXECUTIONS,
+}: Omit<EngineOptions, 'database'> & { store: Store; hub: EventHub; dispatch: Dispatch; timers: Timers; clock: Clock }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const stopped = new AbortController()
+  const lanes = createLanes(executions.perProcess)
   const gate = createGate({
     store,
     tools,
     policy,
-  const lanes = createLanes(executions.perProcess)
     clock,
     log,
     processId: newId('prc', clock.nowMs()),
     stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
+    lanes,
+    executionsPerSession: executions.perSession,
     background: dispatch.background,
   })
   const agentLoop = createAgentLoop({ store, agents: byName, defaultAgent: agents[0]?.name ?? '', policy, clock, log })
 
-    lanes,
-    executionsPerSession: executions.perSession,
   reach('start.opened')
   await gate.recover()
   reach('start.recovered')
@@ -117,11 +121,11 @@ export async function startEngine({
     async close(drainMs = 10_000) {
       dispatch.stop()
       timers.stop()
+      lanes.close()
       agentLoop.abortModelCalls()
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const stopWaiting = clock.after(drainMs, resolve)
       await Promise.race([dispatch.idle(), late])
-      lanes.close()
       stopWaiting()
       stopped.abort()
       reach('stop.drained')

@@ -41,7 +41,7 @@ export interface RunningServer {
  */
 export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
-  const engine = await openEngine({ dataDir: settings.dataDir, agents, tools: config.tools, policy: config.policy, log })
+  const engine = await openEngine({ database: settings.database, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
   const streams = createStreams()
   let isReady = true
@@ -71,7 +71,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
     })
     const url = await listen(app, settings)
     reach('start.listening')
-    log.info({ url, dataDir: settings.dataDir, agents: agents.map((agent) => agent.name) }, 'server.listening')
+    log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
       url,
       engine,
@@ -88,6 +88,13 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
     await engine.close()
     throw error
   }
+}
+
+/** Where the data is, without the password. */
+function nameOf(database: Settings['database']): string {
+  if (database.kind === 'sqlite') return database.dataDir
+  const { host, pathname } = new URL(database.url)
+  return `postgres://${host}${pathname}`
 }
 
 async function listen(app: App, { host, port }: Settings): Promise<string> {

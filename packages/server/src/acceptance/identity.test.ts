@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { dumpDatabase } from '../testing/database.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { BOOTSTRAP_KEY, startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -105,7 +104,7 @@ test('with the cookie, a POST from a foreign page or from none at all is refused
     '',
     'x',
   ]
-  const before = dumpDatabase(server.dataDir)
+  const before = await server.dump()
   for (const [path, body] of posts) {
     for (const origin of origins) {
       const answer = await rawRequest(url + path, {
@@ -124,14 +123,14 @@ test('with the cookie, a POST from a foreign page or from none at all is refused
       }
     }
   }
-  expect(dumpDatabase(server.dataDir)).toEqual(before)
+  expect(await server.dump()).toEqual(before)
   expect((await server.admin.get(`/api/actions/${proposal.id}`)).state).toBe('proposed')
 })
 
 test('a page whose name was made to resolve to this machine is not the local person', async () => {
   await using server = await startTestServer(talk)
   const { port } = new URL(server.url)
-  const before = dumpDatabase(server.dataDir)
+  const before = await server.dump()
   for (const host of [
     `evil.example:${port}`,
     'evil.example',
@@ -150,7 +149,7 @@ test('a page whose name was made to resolve to this machine is not the local per
     const headers = { host, origin: `http://${host}` }
     expect((await rawRequest(`${server.url}/api/sign-in`, { method: 'POST', headers })).status).toBe(200)
   }
-  expect(dumpDatabase(server.dataDir)).toEqual(before)
+  expect(await server.dump()).toEqual(before)
 })
 
 test('a cookie that was changed, made up or has expired is nobody’s', async () => {
@@ -158,7 +157,7 @@ test('a cookie that was changed, made up or has expired is nobody’s', async ()
   const cookie = await signIn(server)
   const [name = '', value = ''] = cookie.split('=')
   const [principal = '', until = '', signature = ''] = value.split('.')
-  const secret = dumpDatabase(server.dataDir).setting?.find((row) => (row as { name: string }).name === 'cookie_secret') as {
+  const secret = (await server.dump()).setting?.find((row) => (row as { name: string }).name === 'cookie_secret') as {
     value: string
   }
   const sign = (text: string) => `${text}.${createHmac('sha256', secret.value).update(text).digest('base64url')}`

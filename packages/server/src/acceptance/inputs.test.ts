@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dumpDatabase } from '../testing/database.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { BOOTSTRAP_KEY, startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -58,7 +57,7 @@ const BAD: [what: string, body: string | Uint8Array<ArrayBuffer>, status: number
 ]
 
 test('a body that is not acceptable is 400 or 413 in words, on every route, and stores nothing', async () => {
-  const before = dumpDatabase(server.dataDir)
+  const before = await server.dump()
   for (const path of routes) {
     for (const [what, raw, status] of BAD) {
       const answer = await server.admin.send('POST', path, { raw })
@@ -66,12 +65,12 @@ test('a body that is not acceptable is 400 or 413 in words, on every route, and 
       expect(answer.body, `${path}: ${what}`).toMatchObject({ status, detail: expect.stringMatching(/\S/) })
     }
   }
-  expect(dumpDatabase(server.dataDir)).toEqual(before)
+  expect(await server.dump()).toEqual(before)
   expect(server.errors).toEqual([])
 })
 
 test('a content type that is not JSON is refused on every route', async () => {
-  const before = dumpDatabase(server.dataDir)
+  const before = await server.dump()
   const types = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -88,7 +87,7 @@ test('a content type that is not JSON is refused on every route', async () => {
       expect(answer.status, `${path} ${JSON.stringify(type)}`).toBe(400)
     }
   }
-  expect(dumpDatabase(server.dataDir)).toEqual(before)
+  expect(await server.dump()).toEqual(before)
 })
 
 test('odd ids, cursors and queries are 400 or 404, never 500', async () => {

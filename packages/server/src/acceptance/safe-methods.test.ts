@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { dumpDatabase } from '../testing/database.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { BOOTSTRAP_KEY, startTestServer } from '../testing/test-server.ts'
 
@@ -29,7 +28,7 @@ test('GET, HEAD and OPTIONS change no row of any table, on any route, for any re
     `/approve/${proposal.id}`,
     `/api/approve-tool/${proposal.id}`,
   ]
-  const before = dumpDatabase(server.dataDir)
+  const before = await server.dump()
   let requests = 0
   for (const userAgent of AGENTS) {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
@@ -56,7 +55,7 @@ test('GET, HEAD and OPTIONS change no row of any table, on any route, for any re
     }
   }
   expect(requests).toBeGreaterThan(1_000)
-  expect(dumpDatabase(server.dataDir)).toEqual(before)
+  expect(await server.dump()).toEqual(before)
   expect(target.writes).toEqual([])
   expect((await server.admin.get(`/api/actions/${proposal.id}`)).state).toBe('proposed')
 })

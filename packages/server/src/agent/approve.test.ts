@@ -48,7 +48,13 @@ beforeEach(async () => {
     onDecline,
     suggestions: [],
   }))
-  engine = await openEngine({ dataDir: folder, agents, tools, policy: DEFAULT_POLICY, log: createLog('silent') })
+  engine = await openEngine({
+    database: { kind: 'sqlite', dataDir: folder },
+    agents,
+    tools,
+    policy: DEFAULT_POLICY,
+    log: createLog('silent'),
+  })
   await engine.savePrincipal(ana)
 })
 

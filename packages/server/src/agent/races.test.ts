@@ -153,7 +153,7 @@ beforeAll(async () => {
     onDecline,
     suggestions: [],
   }))
-  engine = await openEngine({ dataDir: folder, agents, tools, policy, log: createLog('silent') })
+  engine = await openEngine({ database: { kind: 'sqlite', dataDir: folder }, agents, tools, policy, log: createLog('silent') })
   for (const principal of [...PEOPLE, ...NOBODIES]) await engine.savePrincipal(principal)
 })
 

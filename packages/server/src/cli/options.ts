@@ -7,6 +7,7 @@ export interface ServerFlags {
   host?: string
   data?: string
   databaseUrl?: string
+  databaseDirectUrl?: string
   logLevel?: string
   open: boolean
 }
@@ -16,6 +17,7 @@ export const withServerFlags = (command: Command): Command =>
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
     .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL); not supported by this version')
+    .option('--database-url <url>', 'Postgres 15 or newer instead of the embedded database (DATABASE_URL)')
+    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
     .option('--no-open', 'do not open the browser')

@@ -16,6 +16,7 @@ test('without flags and environment the server is local and keyless', () => {
     host: '127.0.0.1',
     port: 4319,
     dataDir: './.countersign',
+    database: { kind: 'sqlite', dataDir: './.countersign' },
     configFile: undefined,
     logLevel: 'info',
     bootstrapKey: undefined,
@@ -41,6 +42,21 @@ test('flags go before the environment, and an empty variable is no variable', ()
   })
   const flags = { host: '::1', port: 0, data: './d', config: 'b.yaml', logLevel: 'warn' }
   expect(readSettings(flags, environment)).toMatchObject({ host: '::1', port: 0, dataDir: './d', configFile: 'b.yaml', logLevel: 'warn' })
+})
+
+test('the database is Postgres where an address names one', () => {
+  const url = 'postgres://u:secret@h/d'
+  const directUrl = 'postgresql://u:secret@direct/d'
+  expect(readSettings({}, { DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url, directUrl: undefined })
+  const flags = { databaseUrl: url, databaseDirectUrl: directUrl }
+  expect(readSettings(flags, { DATABASE_URL: 'postgres://other/d' }).database).toEqual({ kind: 'postgres', url, directUrl })
+})
+
+test('an address that is none is named by its flag or variable, and never shown', () => {
+  expect(refusal({ databaseUrl: 'mysql://u:secret@h/d' }, {})).toMatch(/^--database-url: must be a postgres:\/\/ address(?!.*secret)/s)
+  expect(refusal({}, { DATABASE_URL: 'u:secret@h/d' })).toMatch(/^DATABASE_URL: must be a postgres:\/\/ address(?!.*secret)/s)
+  const direct = refusal({}, { DATABASE_DIRECT_URL: 'postgres://u:secret@h/d' })
+  expect(direct).toBe('DATABASE_DIRECT_URL: is of use only beside DATABASE_URL')
 })
 
 test("the providers' usual variables are read, addresses without their trailing slash", () => {
@@ -71,8 +87,6 @@ test('what cannot be used is named with the flag or variable it came from', () =
   expect(refusal({ port: '70000' }, {})).toBe('--port: must be a port from 0 to 65535, not "70000"')
   expect(refusal({}, { COUNTERSIGN_PORT: '80a' })).toBe('COUNTERSIGN_PORT: must be a port from 0 to 65535, not "80a"')
   expect(refusal({}, { COUNTERSIGN_LOG_LEVEL: 'loud' })).toMatch(/^COUNTERSIGN_LOG_LEVEL: must be one of fatal, /)
-  expect(refusal({ databaseUrl: 'postgres://u:p@h/d' }, {})).toMatch(/^--database-url: Postgres is not supported by this version/)
-  expect(refusal({}, { DATABASE_URL: 'postgres://u:p@h/d' })).toMatch(/^DATABASE_URL: Postgres is not supported by this version/)
   expect(refusal({}, { OPENAI_BASE_URL: 'api.openai.com' })).toBe('OPENAI_BASE_URL: must be an http:// or https:// address')
 })
 
@@ -88,5 +102,5 @@ test('a bootstrap key is long enough to be a secret, and never shown', () => {
 })
 
 test('every problem is told at once', () => {
-  expect(refusal({ port: 'x' }, { DATABASE_URL: 'postgres://h', COUNTERSIGN_BOOTSTRAP_KEY: 'x' }).split('\n')).toHaveLength(3)
+  expect(refusal({ port: 'x' }, { DATABASE_URL: 'mysql://h', COUNTERSIGN_BOOTSTRAP_KEY: 'x' }).split('\n')).toHaveLength(3)
 })

@@ -1,4 +1,5 @@
 import type { ModelSettings, ProviderSettings } from '../models/settings.ts'
+import type { Database } from '../store/index.ts'
 import type { SetupProblem } from '../tools/index.ts'
 import { ConfigError } from './config-error.ts'
 import type { Environment } from './environment.ts'
@@ -15,6 +16,7 @@ export interface SettingsFlags {
   data?: string | undefined
   config?: string | undefined
   databaseUrl?: string | undefined
+  databaseDirectUrl?: string | undefined
   logLevel?: string | undefined
 }
 
@@ -25,6 +27,8 @@ export interface Settings {
   port: number
   /** As given: a relative one is meant from the working directory. */
   dataDir: string
+  /** The embedded database in `dataDir`, or Postgres. */
+  database: Database
   configFile: string | undefined
   logLevel: LogLevel
   /** An admin person's key, at least 24 characters. A secret. */
@@ -59,8 +63,12 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   const [levelText, levelFrom] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
   const logLevel = LOG_LEVELS.find((level) => level === levelText)
   if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not "${levelText}"`)
-  const [databaseUrl, databaseFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
-  if (databaseUrl !== '') fault(databaseFrom, 'Postgres is not supported by this version; take it out to use the built-in database')
+  const [dataDir] = setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
+  const [url, urlFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
+  const [directUrl, directFrom] = setting('databaseDirectUrl', '--database-direct-url', 'DATABASE_DIRECT_URL', '')
+  if (url !== '' && !isPostgresUrl(url)) fault(urlFrom, 'must be a postgres:// address; take it out to use the built-in database')
+  if (directUrl !== '' && !isPostgresUrl(directUrl)) fault(directFrom, 'must be a postgres:// address')
+  if (directUrl !== '' && url === '') fault(directFrom, 'is of use only beside DATABASE_URL')
   const bootstrapKey = variable('COUNTERSIGN_BOOTSTRAP_KEY')
   if (bootstrapKey !== undefined && !/^[\x21-\x7e]*$/.test(bootstrapKey)) {
     fault('COUNTERSIGN_BOOTSTRAP_KEY', 'must be printable ASCII without spaces: it is sent in a header')
@@ -77,12 +85,15 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   return {
     host,
     port: Number(portText),
-    dataDir: setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')[0],
+    dataDir,
+    database: url === '' ? { kind: 'sqlite', dataDir } : { kind: 'postgres', url, directUrl: directUrl || undefined },
     configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
     logLevel,
     bootstrapKey,
     models,
   }
 }
+
+const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)

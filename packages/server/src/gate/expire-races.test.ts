@@ -76,7 +76,14 @@ beforeAll(async () => {
   })
   const agent = { name: 'desk', model, instructions: '', tools: tools.all(), maxSteps: 20, suggestions: [] }
   const agents = [{ ...agent, actionsPerStep: 'many' as const, onDecline: 'continue' as const }]
-  engine = await openEngine({ dataDir: folder, agents, tools, policy: POLICY, log: createLog('silent'), clock })
+  engine = await openEngine({
+    database: { kind: 'sqlite', dataDir: folder },
+    agents,
+    tools,
+    policy: POLICY,
+    log: createLog('silent'),
+    clock,
+  })
   for (const principal of PEOPLE) await engine.savePrincipal(principal)
 })
 

@@ -65,7 +65,14 @@ async function openDesk(): Promise<void> {
     onDecline,
     suggestions: [],
   }))
-  engine = await openEngine({ dataDir: folder, agents, tools, policy: POLICY, log: createLog('silent'), clock })
+  engine = await openEngine({
+    database: { kind: 'sqlite', dataDir: folder },
+    agents,
+    tools,
+    policy: POLICY,
+    log: createLog('silent'),
+    clock,
+  })
   await engine.hub.onInbox((event) => live.push(event))
   for (const principal of [ana, ben]) await engine.savePrincipal(principal)
   await engine.idle()

@@ -67,7 +67,16 @@ export async function openDesk(recordings: readonly Recording[]): Promise<Desk> 
   const config = await openConfig({ agents, tools: { recorded: { prefix: false, tools } } }, { environment: {}, folder })
   const server = await startServer({
     config,
-    settings: { host: '127.0.0.1', port: 0, dataDir: folder, configFile: undefined, logLevel: 'silent', bootstrapKey: KEY, models },
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: folder,
+      database: { kind: 'sqlite', dataDir: folder },
+      configFile: undefined,
+      logLevel: 'silent',
+      bootstrapKey: KEY,
+      models,
+    },
     log: createLog('fatal'),
   })
   resources.defer(() => server.close())

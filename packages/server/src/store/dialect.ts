@@ -10,11 +10,14 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { writeText } from './postgres-text.ts'
 import type { Schema } from './schema.ts'
 
 /** What the two databases do differently, asked where a query is built. */
 export interface Dialect {
   readonly builder: Kysely<Schema>
+  /** A text as the database takes it. */
+  writeText(text: string): string
   /** LIKE that takes capital and small letters (of ASCII) for the same. */
   readonly like: RawBuilder<unknown>
   /** What time it is: the database's own clock where several processes share it, else the caller's. */
@@ -32,6 +35,7 @@ export const SQLITE: Dialect = {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   }),
+  writeText: (text) => text,
   like: sql`like`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
@@ -52,6 +56,7 @@ export const POSTGRES: Dialect = {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   }),
+  writeText,
   like: sql`ilike`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(pg_snapshot_xmin(pg_current_snapshot())::text::bigint

@@ -1,6 +1,7 @@
 import { assert } from '@countersign/core'
 import { Client, DatabaseError, type QueryResult } from 'pg'
 import { ConnectionLost } from './postgres-errors.ts'
+import { readText } from './postgres-text.ts'
 import { type BoundQuery, prepareForPostgres, type Row } from './query.ts'
 
 /** Longer than any of our queries takes; shorter than people wait. */
@@ -150,7 +151,7 @@ const BOOLEAN = 16
 function parserOf(type: number): (text: string) => unknown {
   if (type === INT8) return readInteger
   if (NUMBERS.has(type)) return Number
-  return type === BOOLEAN ? (text) => text === 't' : (text) => text
+  return type === BOOLEAN ? (text) => text === 't' : readText
 }
 
 function readInteger(text: string): number {

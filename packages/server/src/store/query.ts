@@ -120,8 +120,7 @@ function prepare({ definition }: BoundQuery, dialect: Dialect): PreparedQuery {
     bind: (values) =>
       parameters.map((parameter) => {
         const value = parameter instanceof Placeholder ? values[parameter.name] : parameter
-        // Postgres has no text with NUL in it. JSON never has one, and what people wrote shows it as the sign for it, on both databases.
-        if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '␀') : value
+        if (typeof value === 'string') return dialect.writeText(value)
         // node:sqlite takes an object in first place for named parameters and binds nothing; undefined would be a typo of ours.
         if (value === null || typeof value === 'number') return value
         throw new TypeError(`cannot bind ${typeof value} to ${sql}`)

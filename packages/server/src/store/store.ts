@@ -1,6 +1,17 @@
 import type { NewEvent } from '@countersign/core'
 import type { Tx } from './query.ts'
 
+/** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
+export type Database =
+  | { kind: 'sqlite'; dataDir: string }
+  | {
+      kind: 'postgres'
+      /** `postgres://…` A secret: it holds the password. */
+      url: string
+      /** The same database past the pooler in transaction mode that `url` goes through. A secret. */
+      directUrl?: string | undefined
+    }
+
 /** An event as it was stored: `seq` is its number in its session (null without one), `id` its place in the whole log. */
 export interface StoredEvent {
   id: number

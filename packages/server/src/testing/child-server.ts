@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type ApiClient, openApiClient } from './api-client.ts'
+import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { openAnswerChecker } from './openapi.ts'
-import { BOOTSTRAP_KEY } from './test-server.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -18,6 +18,7 @@ export interface ChildServer extends AsyncDisposable {
 export interface ChildServerOptions {
   configFile: string
   dataDir: string
+  /** With DATABASE_URL it uses that database instead of one in `dataDir`. */
   environment?: Record<string, string>
   /** Put before the server's own module, for example `--import` of what shall be there first. */
   nodeArgs?: readonly string[]

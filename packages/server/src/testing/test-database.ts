@@ -8,6 +8,20 @@ export interface TestDatabase extends AsyncDisposable {
   url: string
 }
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** What the servers of this run of the tests keep their data in. */
+    database: 'sqlite' | 'postgres'
+  }
+}
+
+/** The variables that give a server a database of its own, of the kind that this run of the tests is about. */
+export async function openServerDatabase(): Promise<AsyncDisposable & { environment: Record<string, string> }> {
+  if (inject('database') === 'sqlite') return { environment: {}, [Symbol.asyncDispose]: async () => undefined }
+  const { url, ...rest } = await openTestDatabase()
+  return { environment: { DATABASE_URL: url }, ...rest }
+}
+
 const TEMPLATE = 'template_of_tests'
 let server: Promise<string> | undefined
 

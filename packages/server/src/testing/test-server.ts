@@ -8,9 +8,12 @@ import { type Config, type ConfigInput, type Environment, openConfig, readSettin
 import type { ScriptStep } from '../models/index.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
+import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
+import { dumpDatabase } from './database.ts'
 import { openAnswerChecker } from './openapi.ts'
+import { openServerDatabase } from './test-database.ts'
 
-export const BOOTSTRAP_KEY = 'the-key-of-the-acceptance-tests'
+export { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 
 export interface TestServerOptions {
   /** What the configuration file would hold; a loaded one goes in as it is. */
@@ -20,7 +23,7 @@ export interface TestServerOptions {
   scripts?: Record<string, ScriptStep[]>
 }
 
-/** A real server on a free port with a data folder of its own. Disposing of it stops it and takes the folder away. */
+/** A real server on a free port with data of its own. Disposing of it stops it and takes the data away. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly dataDir: string
@@ -34,6 +37,8 @@ export interface TestServer extends AsyncDisposable {
   restart(): Promise<void>
   /** Resolves when nothing is under way: all waits for a person or is done. */
   settle(): Promise<void>
+  /** Every row of every table, for comparing before with after. */
+  dump(): Promise<Record<string, unknown[]>>
   /** What the server logged with level error or above. */
   readonly errors: readonly string[]
 }
@@ -52,6 +57,7 @@ export function temporaryFolder(): Disposable & { path: string } {
  */
 export async function startTestServer({ config, environment = {}, scripts = {} }: TestServerOptions): Promise<TestServer> {
   const data = temporaryFolder()
+  const database = await openServerDatabase()
   const errors: string[] = []
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -60,16 +66,23 @@ export async function startTestServer({ config, environment = {}, scripts = {} }
     },
   })
   const log = pino({ level: 'error', serializers: { error: pino.stdSerializers.err } }, sink)
-  const settings = readSettings({ port: 0, data: data.path }, { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY })
+  const settings = readSettings(
+    { port: 0, data: data.path },
+    { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
+  )
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
   const opened = 'folder' in config ? config : await openConfig(config, { environment, folder: data.path })
 
+  const takeAway = async () => {
+    await database[Symbol.asyncDispose]()
+    data[Symbol.dispose]()
+  }
   const start = () => startServer({ config: opened, settings, log })
   let server: RunningServer
   try {
     server = await start()
   } catch (error) {
-    data[Symbol.dispose]()
+    await takeAway()
     throw error
   }
   const document = await (await fetch(`${server.url}/api/openapi.json`)).json()
@@ -95,10 +108,11 @@ export async function startTestServer({ config, environment = {}, scripts = {} }
       server = await start()
     },
     settle: () => server.engine.idle(),
+    dump: () => dumpDatabase(settings.database),
     errors,
     async [Symbol.asyncDispose]() {
       await server.close()
-      data[Symbol.dispose]()
+      await takeAway()
     },
   }
 }

@@ -31,7 +31,14 @@ export interface OpenGate extends AsyncDisposable {
 export async function openGate(own: readonly CodedTool[], { dataDir: given }: { dataDir?: string } = {}): Promise<OpenGate> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-gate-')))
   const { tools, policy } = await openConfig({ tools: { own: { tools: [...own] } } }, { environment: {}, folder: dataDir })
-  const engine = await openEngine({ dataDir, agents: [], tools, policy, log: pino({ level: 'silent' }), clock: hurriedClock })
+  const engine = await openEngine({
+    database: { kind: 'sqlite', dataDir },
+    agents: [],
+    tools,
+    policy,
+    log: pino({ level: 'silent' }),
+    clock: hurriedClock,
+  })
   for (const principal of [ana, ben]) await engine.savePrincipal(principal)
 
   async function until(actionId: string, isThere = ({ state }: Action) => isSettled(state)): Promise<Action> {
