@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Action, type NewEvent, type PolicyDocument, type Principal, parseJson } from '@countersign/core'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Engine, openEngine } from '../engine.ts'
 import { createLog } from '../log.ts'
 import { scriptedModel } from '../models/index.ts'
 import { actions, events, messages, type StoredEvent } from '../store/index.ts'
+import { raw } from '../store/testing/temp-store.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 import { viewAction, viewMessage } from './view.ts'
@@ -225,6 +227,35 @@ describe('the deadline', () => {
     await openDesk()
     expect(statesIn(await logOf(late.sessionId))).toEqual(['expired'])
     expect(overdueIn(saidOutside())).toHaveLength(1)
+  })
+
+  test('of more actions than are looked at together: each is kept once, none is lost', async () => {
+    const proposed = await Promise.all(Array.from({ length: 900 }, (_, i) => propose(i % 2 === 0 ? 'ship' : 'bill')))
+    clock.set(clock.nowMs() + DAY_MS)
+    clock.pass(MINUTE_MS)
+    await engine.idle()
+    const kept = saidOutside().flatMap(({ type, data }) =>
+      type === 'action_update' ? [data.proposalId] : type === 'approval_overdue' ? [data.actionId] : [],
+    )
+    expect(kept.sort()).toEqual(proposed.map(({ id }) => id).sort())
+    await pass(HOUR_MS)
+    expect(statesIn(saidOutside())).toHaveLength(450)
+    expect(overdueIn(saidOutside())).toHaveLength(450)
+    expect(clock.waits).toEqual([])
+  })
+
+  test('of an action that cannot be written holds up no others, and is tried again', async () => {
+    const [stuck, ...others] = [await propose('ship'), await propose('ship'), await propose('ship')]
+    const run = (text: string) => engine.store.transact(() => raw(sql.raw(text)))
+    await run(`create trigger stuck before update on action when old.id = '${stuck?.id}' begin select raise(abort, 'stuck'); end`)
+    await pass(HOUR_MS)
+    expect(saidOutside().flatMap(({ type, data }) => (type === 'action_update' ? [data.proposalId] : []))).toEqual(
+      others.map(({ id }) => id),
+    )
+    await pass(4_999)
+    await run('drop trigger stuck')
+    await pass(1)
+    expect(await read(stuck?.id ?? '')).toMatchObject({ state: 'expired' })
   })
 
   test('is judged by the clock that is, when it was set back or ahead', async () => {
