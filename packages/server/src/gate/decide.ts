@@ -90,12 +90,12 @@ function* decideRow(
     throw changedSinceShown(yield* viewAction(row))
   }
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
+  const writer = opened ?? (yield* writeSessionOf(outbox, row, nowMs))
   if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
     const current = yield* actions.findAction.first({ id: row.id })
     assert(current, 'an action is never deleted')
     if (current.state !== 'proposed') return { row: yield* answerLate(current, body, principal.id) }
     // Nobody was first: its time is over, or it changed since it was read.
-    const writer = opened ?? (yield* writeSessionOf(outbox, current, nowMs))
     const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
     if (!expired) throw changedSinceShown(yield* viewAction(current))
     return { row: expired, writer }
@@ -112,7 +112,6 @@ function* decideRow(
     created_at: nowMs,
   })
   const votes = yield* viewVotes(row.id)
-  const writer = opened ?? (yield* writeSessionOf(outbox, moved, nowMs))
   yield* announceUpdate(outbox, writer, moved, { votes }, nowMs)
   if (body.verdict === 'approve') {
     if (moved.executor === 'server') outbox.actions.add(moved.id)
