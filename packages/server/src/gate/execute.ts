@@ -18,13 +18,12 @@ export async function execute(parts: GateParts, actionId: string): Promise<void>
 
 /** Writes the intent, calls the tool, settles. */
 async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
-  let tries = 0
-  const started = await untilStored(parts, approved.id, (outbox) => {
-    tries++
+  let mayHaveBegun = false
+  const started = await untilStored(parts, approved.id, (outbox, isRepeat) => {
+    mayHaveBegun = isRepeat
     return startApproved(parts, outbox, approved)
   })
   reach('execute.started')
   if (started) await carryOut(parts, started)
-  // An earlier try may have begun it, and the database went away before it said so.
-  else if (tries > 1) await takeUpOwn(parts, approved.id)
+  else if (mayHaveBegun) await takeUpOwn(parts, approved.id)
 }

@@ -36,7 +36,9 @@ async function sendAgain(parts: GateParts, tool: Tool, row: ActionRow, lost: Los
   reach('resend.waiting')
   if (!lost.atOnce && !(await pause(parts, waitMs))) return undefined
   reach('resend.before_store')
-  const next = await untilStored(parts, row.id, (outbox) => resendAttempt(outbox, row, parts.processId, parts.clock.nowMs()))
+  const next = await untilStored(parts, row.id, (outbox, isRepeat) =>
+    resendAttempt(outbox, row, { runner: parts.processId, isRepeat }, parts.clock.nowMs()),
+  )
   reach('resend.after_store')
   return next
 }

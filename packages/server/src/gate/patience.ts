@@ -25,15 +25,19 @@ const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 /**
  * Stores what nobody will say again: the answer of a target, the start of what was approved. A database that is away or full is asked
  * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
+ * @param work Is told when it is run again: then what it is about to write may be there, and only the answer of the commit was lost.
  */
-export const untilStored = <T>(parts: GateParts, actionId: string, work: (outbox: Outbox) => Tx<T>): Promise<T | undefined> =>
-  untilItWorks(parts, actionId, () => parts.store.transact(work))
+export const untilStored = <T>(
+  parts: GateParts,
+  actionId: string,
+  work: (outbox: Outbox, isRepeat: boolean) => Tx<T>,
+): Promise<T | undefined> => untilItWorks(parts, actionId, (isRepeat) => parts.store.transact((outbox) => work(outbox, isRepeat)))
 
 /** Asks the database again until it answers. Undefined when the process stops first. */
-export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: () => Promise<T>): Promise<T | undefined> {
+export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: (isRepeat: boolean) => Promise<T>): Promise<T | undefined> {
   for (let failures = 0; ; failures++) {
     try {
-      return await ask()
+      return await ask(failures > 0)
     } catch (error) {
       const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
       parts.log.error({ actionId, waitMs, error }, 'action.not_stored')

@@ -5,10 +5,9 @@ import type { Lost } from './attempt.ts'
 import { carryOut } from './carry-out.ts'
 import type { GateParts } from './gate.ts'
 import { untilStored } from './patience.ts'
+import { findHeld } from './start.ts'
 
 const PAGE = 100
-/** Attempts that one recovery looks into at a time. */
-const LANES = 16
 
 const lostTo = (what: string): Lost => ({
   to: 'lost',
@@ -38,14 +37,7 @@ export async function recover(parts: GateParts, gone?: readonly string[]): Promi
     }
   }
   reach('recover.taken_over')
-  const next = taken.values()
-  // Every lane takes the next one from the same iterator.
-  const lane = async () => {
-    for (const row of next) {
-      await carryOut(parts, row, STOPPED).catch((error) => parts.log.error({ actionId: row.id, error }, 'action.not_recovered'))
-    }
-  }
-  for (let lanes = Math.min(LANES, taken.length); lanes > 0; lanes--) parts.background(lane())
+  for (const row of taken) parts.background(parts.lanes.run(row.tool, () => carryOut(parts, row, STOPPED)))
   if (!gone) await putUpApproved(parts)
 }
 
@@ -74,8 +66,10 @@ async function* pagesOf<R extends { id: string }>({ store }: GateParts, read: (a
 async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | undefined> {
   const { id, epoch } = row
   const runner = parts.processId
-  const isOurs = await untilStored(parts, id, () => attempts.takeOverAction.change({ id, epoch, runner }))
-  return isOurs ? { ...row, epoch: epoch + 1, runner } : undefined
+  return untilStored(parts, id, function* (_, isRepeat) {
+    if (yield* attempts.takeOverAction.change({ id, epoch, runner })) return { ...row, epoch: epoch + 1, runner }
+    return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+  })
 }
 
 /**

@@ -81,12 +81,25 @@ const countUnderWay = (open: readonly actions.OpenAction[]): number =>
   open.filter(({ state, executor }) => state === 'executing' && executor === 'server').length
 
 /** Sends an executing attempt again: its answer is lost, the next one begins under the same key. */
-export function* resendAttempt(outbox: Outbox, row: ActionRow, runner: string, nowMs: number): Tx<ActionRow | undefined> {
+export function* resendAttempt(
+  outbox: Outbox,
+  row: ActionRow,
+  { runner, isRepeat }: { runner: string; isRepeat: boolean },
+  nowMs: number,
+): Tx<ActionRow | undefined> {
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   reach('resend.storing')
   const { id, epoch, told } = row
   const ended = { result: null, result_url: null, error: null }
-  if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) return undefined
+  if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) {
+    return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+  }
   const lost: Startable = { ...row, state: 'outcome_unknown' }
   return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key, runner, dueAtMs: null }, nowMs)
+}
+
+/** The action, when `runner` holds its attempt of `epoch`: what a try wrote whose answer was lost. */
+export function* findHeld(actionId: string, runner: string, epoch: number): Tx<ActionRow | undefined> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  return row?.state === 'executing' && row.runner === runner && row.epoch === epoch ? row : undefined
 }

@@ -1,0 +1,155 @@
+import { CountersignError } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Store } from '../store/index.ts'
+import { openTempSqlite } from '../store/testing/temp-store.ts'
+import { defineTool, type ToolDefinition } from '../tools/index.ts'
+import { openBareGate, rowOf, savePersons } from './testing/bare-gate.ts'
+import { ana } from './testing/open-gate.ts'
+
+type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
+const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })
+
+/** A store whose next transactions fail as they are told: before they are run, or behind their commit, whose answer is lost. */
+function faulty(store: Store) {
+  const faults: ('full' | 'answer lost')[] = []
+  const away = () => new CountersignError('not_ready', 'the database went away')
+  const wrapped: Store = {
+    ...store,
+    async transact(work) {
+      const fault = faults.shift()
+      if (fault === 'full') throw new CountersignError('storage_full', 'the disk is full: nothing was changed')
+      const value = await store.transact(work)
+      if (fault === 'answer lost') throw away()
+      return value
+    },
+  }
+  return { store: wrapped, faults }
+}
+
+test('I8 the answer of a target is stored when the database takes it again, and the target is not asked twice', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  let calls = 0
+  const counted = tool('unkeyed', {
+    execute: () => {
+      faults.push(...Array(8).fill('full'))
+      return ++calls
+    },
+  })
+  const gate = openBareGate(store, [counted], 'prc_1')
+  const { id } = await gate.approved('unkeyed')
+  await gate.execute(id)
+  expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1, result: '1' })
+  expect(calls).toBe(1)
+  expect(gate.logged).toEqual(Array(8).fill('action.not_stored'))
+})
+
+test('I8 a process that stops while the database takes nothing leaves the attempt for the next one', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  const unkeyed = tool('unkeyed', { execute: () => void faults.push(...Array(1_000).fill('full')) })
+  const gate = openBareGate(store, [unkeyed], 'prc_1')
+  const { id } = await gate.approved('unkeyed')
+  const executing = gate.execute(id)
+  await expect.poll(() => gate.logged.length).toBeGreaterThan(0)
+  gate.stop()
+  await executing
+  expect(await rowOf(store, id)).toMatchObject({ state: 'executing', runner: 'prc_1' })
+  const next = openBareGate(temp.store, [unkeyed], 'prc_2')
+  await next.recover()
+  await next.idle()
+  expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+})
+
+test('I9 what is approved starts when the database takes it again, once', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  let calls = 0
+  const gate = openBareGate(store, [tool('unkeyed', { execute: () => ++calls })], 'prc_1')
+  const { id } = await gate.approved('unkeyed')
+  faults.push('full', 'full')
+  await gate.execute(id)
+  expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(calls).toBe(1)
+})
+
+for (const [name, idempotent, state, attempt] of [
+  ['keyed', true, 'succeeded', 2],
+  ['unkeyed', false, 'outcome_unknown', 1],
+] as const) {
+  test(`I4 I9 an attempt whose intent was stored without an answer is not left executing: ${name} is ${state}`, async () => {
+    await using temp = await openTempSqlite()
+    await savePersons(temp.store)
+    const { store, faults } = faulty(temp.store)
+    let calls = 0
+    const gate = openBareGate(store, [tool(name, { idempotent, execute: () => ++calls })], 'prc_1')
+    const { id } = await gate.approved(name)
+    faults.push('answer lost')
+    await gate.execute(id)
+    expect(await rowOf(store, id)).toMatchObject({ state, attempt })
+    expect(calls).toBe(idempotent ? 1 : 0)
+
+    // A person's word that begins an attempt, the same.
+    if (!idempotent) {
+      await gate.resolve(id, { outcome: 'failed', note: 'No.' }, { principal: ana })
+      faults.push('answer lost')
+      await expect(gate.retry(id, { principal: ana })).rejects.toMatchObject({ code: 'not_ready' })
+      await gate.idle()
+      expect(await rowOf(store, id)).toMatchObject({ state, attempt: 2 })
+      expect(calls).toBe(0)
+    }
+  })
+}
+
+test('I4 I9 a resend and a recovery that were stored without an answer go on, each send under the key', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  let calls = 0
+  const own = tool('keyed', {
+    idempotent: true,
+    execute: () => {
+      if (++calls === 3) return 'done'
+      if (calls === 1) faults.push('answer lost')
+      throw new Error('bug')
+    },
+  })
+  const gate = openBareGate(store, [own], 'prc_1')
+  const resent = await gate.approved('keyed')
+  await gate.execute(resent.id)
+  expect(await rowOf(store, resent.id)).toMatchObject({ state: 'succeeded', attempt: 3, idempotency_key: `${resent.id}.1` })
+  expect(calls).toBe(3)
+
+  const dead = openBareGate(
+    temp.store,
+    [tool('keyed', { idempotent: true, execute: () => new Promise(() => {}), timeoutMs: 600_000 })],
+    'prc_dead',
+  )
+  const { id } = await dead.approved('keyed')
+  void dead.execute(id)
+  await expect.poll(async () => (await rowOf(store, id)).state).toBe('executing')
+  calls = 2
+  faults.push('answer lost')
+  await gate.recover(['prc_dead'])
+  await gate.idle()
+  expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 2 })
+})
+
+test('I5 an end that was stored without an answer is stored once', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  const gate = openBareGate(store, [tool('unkeyed', { execute: () => void faults.push('answer lost') })], 'prc_1')
+  const { id } = await gate.approved('unkeyed')
+  temp.committed.length = 0
+  await gate.execute(id)
+  expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  const ends = temp.committed
+    .flatMap(({ events }) => events)
+    .filter(({ event }) => event.type === 'action_update' && event.data.state === 'succeeded')
+  expect(ends).toHaveLength(1)
+})
