@@ -20,9 +20,9 @@ export async function advance(parts: AgentParts, state: AgentState, sessionId: s
       reach('run.before_start')
       await parts.store.transact(function* (outbox) {
         const now = parts.clock.nowMs()
+        const writer = yield* writeSession(outbox, sessionId, now)
         // Asked again inside the transaction: since the read, the queue may have been taken.
         if ((yield* nextThing(sessionId)).do !== 'start_run') return
-        const writer = yield* writeSession(outbox, sessionId, now)
         yield* startRun(outbox, writer, now)
         yield* writer.finish()
       })

@@ -18,6 +18,7 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
   reach('cancel.before_store')
   const session = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
+      stopped = undefined
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
       const writer = yield* writeSession(outbox, session.id, now)

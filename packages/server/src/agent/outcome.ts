@@ -39,9 +39,9 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
 
 function* storeStep(outbox: Outbox, step: StepResult, now: number): Tx<boolean> {
   const { run, messageId, heard, calls } = step
+  const writer = yield* writeSession(outbox, step.session.id, now)
   if (!(yield* countStep(run, heard.usage ?? NO_USAGE, now))) return false
   let isAnswered = false
-  const writer = yield* writeSession(outbox, step.session.id, now)
   yield* events.dropDeltas.run({ message_id: messageId })
   for (const event of step.unsaid) writer.passingEvent(event)
   const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
@@ -110,8 +110,8 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       nowMs: now,
     })
     writer.event({ type: 'action_proposed', data: { proposal: yield* viewAction(row) } })
-    // Policy refused it: the model hears the rule's reason at once.
-    if (row.state === 'declined') yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
+    // Policy refused it, or an earlier read knows it: the model hears that at once.
+    if (isSettled(row.state)) yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
     rows.push(row)
   }
   return rows
@@ -149,9 +149,9 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
   reach('run.before_fail')
   await parts.store.transact(function* (outbox) {
+    const writer = yield* writeSession(outbox, session.id, now)
     const ended = yield* sessions.endRun.change({ session_id: session.id, id: run.id, state: 'failed', now })
     if (!ended) return
-    const writer = yield* writeSession(outbox, session.id, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
     yield* addNote(writer, error, now, run.id)
