@@ -16,12 +16,12 @@ const PACKAGES: Record<string, string[]> = {
 
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
-  ['log', 'clock', 'points'],
+  ['log', 'clock', 'points', 'version'],
   ['models', 'tools', 'store'],
   ['config'],
   ['dispatch', 'gate'],
   ['agent', 'notify'],
-  ['engine', 'http'],
+  ['ground', 'engine', 'http'],
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.
   ['testing'],

@@ -1,11 +1,12 @@
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { createDispatch, createEventHub, createLanes, createTimers, type Dispatch, type EventHub, type Timers } from './dispatch/index.ts'
+import type { Clock } from './clock.ts'
+import { createLanes, type EventHub } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
+import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
-import { type Database, newId, type Outbox, openPostgres, openSqlite, principals, type Store, sessions } from './store/index.ts'
+import { type Database, principals, type Store } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
@@ -37,11 +38,16 @@ export interface Engine {
   readonly agentLoop: AgentLoop
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
+  /** Why nothing can be begun or decided at the moment; undefined while all is well. */
+  readonly trouble: string | undefined
   /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
   savePrincipal(principal: Principal): Promise<void>
   /** Resolves when nothing is under way: everything waits for a person or is done. */
   idle(): Promise<void>
-  /** Stops model calls, lets running tools finish for at most `drainMs` (default 10_000), closes the database. What is cut off is taken up by the next start. */
+  /**
+   * Stops model calls, lets running tools finish for at most `drainMs` (default 10_000), closes the database. What is cut off is taken up
+   * by another process at once, or by the next start.
+   */
   close(drainMs?: number): Promise<void>
 }
 
@@ -49,38 +55,31 @@ export interface Engine {
  * Opens the engine on its data and takes up whatever an earlier process left.
  * @throws Error when the database cannot be opened (newer version, in use, too old, away).
  */
-export async function openEngine({ database, clock = systemClock, ...options }: EngineOptions): Promise<Engine> {
-  const hub = createEventHub()
-  const dispatch = createDispatch(options.log, clock)
-  const timers = createTimers({ clock, background: dispatch.background })
-  const onCommitted = handOut(hub, dispatch, timers)
-  const store =
-    database.kind === 'sqlite'
-      ? openSqlite({ dataDir: database.dataDir, onCommitted })
-      : await openPostgres({ url: database.url, directUrl: database.directUrl, onCommitted, clock })
-  return startEngine({ ...options, clock, store, hub, dispatch, timers })
+export async function openEngine({ database, clock, executions = DEFAULT_EXECUTIONS, ...options }: EngineOptions): Promise<Engine> {
+  const ground = await openGround(database, { clock, executions: executions.perProcess, log: options.log })
+  try {
+    return await startEngine({ ...options, ...ground, executions })
+  } catch (error) {
+    await ground.membership.leave(false)
+    await ground.store.close()
+    throw error
+  }
 }
 
-/** What becomes of a commit in the process that made it. */
-export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers) => (outbox: Outbox) => {
-  if (outbox.events.length > 0) hub.publish(outbox.events)
-  if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
-  if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
-}
-
-/** The same on a store that is open already, by a clock and a dispatch of the caller's: a simulation has its own. */
+/** The same on a ground of the caller's: a simulation has its own. */
 export async function startEngine({
   store,
+  clock,
   hub,
   dispatch,
   timers,
+  membership,
   agents,
   tools,
   policy,
   log,
-  clock,
   executions = DEFAULT_EXECUTIONS,
-}: Omit<EngineOptions, 'database'> & { store: Store; hub: EventHub; dispatch: Dispatch; timers: Timers; clock: Clock }): Promise<Engine> {
+}: Omit<EngineOptions, 'database' | 'clock'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
@@ -90,20 +89,28 @@ export async function startEngine({
     policy,
     clock,
     log,
-    processId: newId('prc', clock.nowMs()),
+    get processId() {
+      return membership.processId
+    },
     stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
     lanes,
     executionsPerSession: executions.perSession,
     background: dispatch.background,
   })
-  const agentLoop = createAgentLoop({ store, agents: byName, defaultAgent: agents[0]?.name ?? '', policy, clock, log })
+  const agentLoop = createAgentLoop({
+    store,
+    agents: byName,
+    defaultAgent: agents[0]?.name ?? '',
+    policy,
+    clock,
+    log,
+    claimStep: dispatch.claimStep,
+  })
 
   reach('start.opened')
-  await gate.recover()
+  await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm: timers.rearm })
   reach('start.recovered')
-  const left = await store.read(sessions.sessionsWithWork)
-  dispatch.take({ sessions: new Set(left), actions: new Set() })
   dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
   timers.start({ doWhatIsDue: gate.doWhatIsDue })
   reach('start.dispatching')
@@ -115,6 +122,9 @@ export async function startEngine({
     agentLoop,
     agents: byName,
     hub,
+    get trouble() {
+      return membership.trouble
+    },
     savePrincipal: (principal) =>
       store.transact(() => principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })),
     idle: dispatch.idle,
@@ -123,12 +133,14 @@ export async function startEngine({
       timers.stop()
       lanes.close()
       agentLoop.abortModelCalls()
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const stopWaiting = clock.after(drainMs, resolve)
-      await Promise.race([dispatch.idle(), late])
+      const { promise: late, resolve } = Promise.withResolvers<boolean>()
+      const stopWaiting = clock.after(drainMs, () => resolve(false))
+      const isDrained = await Promise.race([dispatch.drained().then(() => true), late])
       stopWaiting()
       stopped.abort()
       reach('stop.drained')
+      await membership.leave(isDrained)
+      reach('stop.left')
       await store.close()
     },
   }

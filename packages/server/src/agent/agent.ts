@@ -2,7 +2,7 @@ import type { AgentRequest, AgentRequestBody, Model, PolicyDocument, PostedMessa
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
-import type { Store } from '../store/index.ts'
+import type { RunRow, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
 import { cancelSession } from './cancel.ts'
@@ -32,6 +32,8 @@ export interface AgentParts {
   policy: PolicyDocument
   clock: Clock
   log: Logger
+  /** Takes the next model call of a run. False when somebody else makes it. */
+  claimStep(run: RunRow): Promise<boolean>
 }
 
 /** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted, by their run. */

@@ -31,6 +31,9 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     return failRun(parts, { session, run, messageId, text: '', code: 'max_steps', error })
   }
 
+  reach('step.before_claim')
+  if (!(await parts.claimStep(run))) return false
+  reach('step.claimed')
   const call = new AbortController()
   state.modelCalls.set(run.id, call)
   const deltas = openDeltas(parts, run, messageId, (name) => findTool(agent, name)?.name ?? name)

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
+import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
 import { serveCommand } from './serve.ts'
 
@@ -7,7 +8,7 @@ import { serveCommand } from './serve.ts'
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
   const program = new Command('countersign')
     .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
-    .version('0.1.0')
+    .version(VERSION)
     .showHelpAfterError('(countersign --help tells what there is)')
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))

@@ -6,15 +6,8 @@ export interface Work {
   execute(actionId: string): Promise<void>
 }
 
-/** How much one process does at once. They do not share: sessions that wait for a slow model keep nobody from executing. */
-export interface Limits {
-  /** Sessions that are advanced; most of them wait for a model. */
-  sessions: number
-  /** Actions that are carried out. */
-  executions: number
-}
-
-export const DEFAULT_LIMITS: Limits = { sessions: 200, executions: 32 }
+/** Sessions that one process advances at once. Most of them wait for a model, which costs next to nothing. */
+export const SESSIONS_AT_ONCE = 200
 
 /** Starts what committed transactions asked for: a session by one at a time, and each step of a run by one process. */
 export interface Dispatch {

@@ -1,27 +1,19 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Outbox } from '../store/index.ts'
-import { DEFAULT_LIMITS, type Dispatch, type Limits, type Work } from './dispatch.ts'
+import { type Dispatch, SESSIONS_AT_ONCE, type Work } from './dispatch.ts'
+import { createLanes } from './lanes.ts'
 import { createSessionLoops } from './session-loops.ts'
-import { createLanes, createUnderWay } from './under-way.ts'
+import { createUnderWay } from './under-way.ts'
 
 /** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
-export function createDispatch(log: Logger, clock: Clock, limits: Limits = DEFAULT_LIMITS): Dispatch {
+export function createDispatch(log: Logger, clock: Clock, sessionsAtOnce = SESSIONS_AT_ONCE): Dispatch {
   const underWay = createUnderWay(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
-  const inSessionLane = createLanes(limits.sessions)
-  const inExecutionLane = createLanes(limits.executions)
+  const lanes = createLanes(sessionsAtOnce)
+  const loops = createSessionLoops({ advance: (id) => lanes.run(id, async () => work?.advance(id)), clock, log })
   let work: Work | undefined
   let isStopped = false
-
-  const ifNotStopped = async (begin: () => Promise<void> | undefined): Promise<void> => {
-    if (!isStopped) await begin()
-  }
-  const loops = createSessionLoops({
-    advance: (sessionId) => inSessionLane(() => ifNotStopped(() => work?.advance(sessionId))),
-    clock,
-    log,
-  })
 
   function take({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): void {
     if (isStopped) return
@@ -30,7 +22,7 @@ export function createDispatch(log: Logger, clock: Clock, limits: Limits = DEFAU
       for (const id of actions) early.actions.add(id)
       return
     }
-    for (const id of actions) underWay.add(inExecutionLane(() => ifNotStopped(() => work?.execute(id))))
+    for (const id of actions) underWay.add(work.execute(id))
     for (const id of sessions) underWay.add(loops.advance(id))
   }
 
@@ -46,6 +38,7 @@ export function createDispatch(log: Logger, clock: Clock, limits: Limits = DEFAU
     idle: underWay.none,
     stop() {
       isStopped = true
+      lanes.close()
       loops.stop()
     },
     drained: underWay.none,

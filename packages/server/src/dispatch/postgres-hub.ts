@@ -15,11 +15,17 @@ export interface PostgresHubOptions {
   log: Logger
 }
 
+export interface PostgresHub extends EventHub {
+  /** Looks at everything that is followed here: somebody may have died before saying what happened. */
+  readAgain(): void
+  close(): void
+}
+
 /**
  * The hub of a process among others: told which sessions have news, it reads those that somebody follows here from the log. The rows are
  * the truth. What this process commits itself goes to its listeners without a detour where it joins on to what they have.
  */
-export function createPostgresHub({ store, notices, log }: PostgresHubOptions): EventHub & { readAgain(): void } {
+export function createPostgresHub({ store, notices, log }: PostgresHubOptions): PostgresHub {
   const feeds = new Map<string, Feed>()
   const bySession = createListeners<[StoredEvent]>((sessionId) => {
     feeds.get(sessionId)?.close()
@@ -145,5 +151,9 @@ export function createPostgresHub({ store, notices, log }: PostgresHubOptions): 
       return subscribe(inbox, unsubscribe)
     },
     readAgain,
+    close() {
+      for (const feed of feeds.values()) feed.close()
+      inbox?.close()
+    },
   }
 }

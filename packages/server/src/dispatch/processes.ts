@@ -181,7 +181,8 @@ export async function openProcesses({ url, name, version, log }: ProcessesOption
       hasLeft = true
       stopWaiting?.()
       try {
-        await (isEverythingDone ? rows.forgetProcess(connection, id) : rows.abandonProcess(connection, id))
+        // Only who really left nothing undone is forgotten.
+        if (!isEverythingDone || !(await rows.forgetProcess(connection, id))) await rows.abandonProcess(connection, id)
       } catch (error) {
         log.warn({ processId: id, error }, 'process.left_without_a_word')
       }

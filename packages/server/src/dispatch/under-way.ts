@@ -20,20 +20,3 @@ export function createUnderWay(log: Logger): UnderWay {
     },
   }
 }
-
-/** Runs at most `width` things at once, the others when their turn comes. */
-export function createLanes(width: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let free = width
-  return async (work) => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
-}

@@ -55,6 +55,15 @@ export async function strayRunners(connection: OwnConnection): Promise<string[]>
   return rows.map((row) => row.runner)
 }
 
+/** Jobs that wait, are under way or are to be tried again, of all processes. */
+export async function countJobs(connection: OwnConnection): Promise<number> {
+  const { rows } = await connection.query<{ count: string }>({
+    name: 'job_count',
+    text: 'select count(*) as count from graphile_worker.jobs where attempts < max_attempts or locked_at is not null',
+  })
+  return Number(rows[0]?.count)
+}
+
 const PAGE = 1_000
 
 /** What calls for work: sessions at work or with messages in the queue, and approved actions. */

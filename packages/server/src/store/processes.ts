@@ -2,8 +2,6 @@ import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 
 // The advisory locks of living processes are pairs of this and their number; 'CS'.
 const LOCKS = 0x4353
-/** Held while the tables of graphile-worker are made or changed. */
-const MIGRATION_LOCK = `${LOCKS + 1}, 0`
 
 const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
@@ -134,19 +132,19 @@ export async function takeProcess(connection: OwnConnection, number: number): Pr
 export const releaseProcess = (connection: OwnConnection, number: number): Promise<unknown> =>
   first(connection, 'process_release', `select pg_advisory_unlock(${LOCKS}, $1)`, [number])
 
-export const forgetProcess = (connection: OwnConnection, id: string): Promise<unknown> =>
-  first(connection, 'process_forget', 'delete from process where id = $1', [id])
+/** @returns False for a process that still carries an action out or makes a model call: it is not forgotten. */
+export async function forgetProcess(connection: OwnConnection, id: string): Promise<boolean> {
+  const row = await first(
+    connection,
+    'process_forget',
+    `delete from process where id = $1
+     and not exists (select 1 from action where runner = $1 and state = 'executing' and executor = 'server')
+     and not exists (select 1 from run where runner = $1 and state = 'open' and claimed = steps) returning id`,
+    [id],
+  )
+  return row !== undefined
+}
 
 /** Says that a process leaves work undone: whoever sees it takes over at once. */
 export const abandonProcess = (connection: OwnConnection, id: string): Promise<unknown> =>
   first(connection, 'process_abandon', 'update process set seen_at = 0 where id = $1', [id])
-
-/** Runs `work` while no other process does. */
-export async function aloneOn<T>(connection: OwnConnection, work: () => Promise<T>): Promise<T> {
-  await connection.query({ text: `select pg_advisory_lock(${MIGRATION_LOCK})` })
-  try {
-    return await work()
-  } finally {
-    await connection.query({ text: `select pg_advisory_unlock(${MIGRATION_LOCK})` })
-  }
-}

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino'
+import { reach } from '../points.ts'
+import { claims, type OtherProcess } from '../store/index.ts'
+import type { GraphileDispatch } from './graphile.ts'
+import type { Membership, MembershipWork } from './membership.ts'
+import type { Notices } from './notices.ts'
+import type { PostgresHub } from './postgres-hub.ts'
+import type { Processes } from './processes.ts'
+
+export interface AmongOthersOptions {
+  processes: Processes
+  notices: Notices
+  hub: PostgresHub
+  dispatch: GraphileDispatch
+  log: Logger
+}
+
+/** The membership of a process among others on one Postgres: it takes over from those that are gone, and hands over when it leaves. */
+export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOthersOptions): Membership {
+  const { connection } = processes
+  let isLeaving = false
+
+  function look({ rearm }: MembershipWork): void {
+    dispatch.lookForJobs()
+    notices.tell({ jobs: true })
+    hub.readAgain()
+    rearm()
+  }
+
+  /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
+  async function takeUpStrays(work: MembershipWork): Promise<void> {
+    await work.recover(await claims.strayRunners(connection))
+    await claims.unlockJobs(connection, await claims.strayPools(connection))
+    const count = await claims.putUpWork(connection)
+    log.info({ processId: processes.id, count }, 'jobs.put_up')
+  }
+
+  async function takeOver(gone: OtherProcess, work: MembershipWork): Promise<void> {
+    await work.recover([gone.id])
+    reach('takeover.recovered')
+    await claims.giveBackSteps(connection, gone.id)
+    reach('takeover.steps_given_back')
+    await claims.unlockJobs(connection, gone.pools)
+    reach('takeover.jobs_unlocked')
+    look(work)
+    await takeUpStrays(work)
+    dispatch.lookForJobs()
+  }
+
+  return {
+    get processId() {
+      return processes.id
+    },
+    get trouble() {
+      if (isLeaving) return 'the server is shutting down'
+      return processes.isAlive ? undefined : 'the database does not answer'
+    },
+    async join(work) {
+      await takeUpStrays(work)
+      processes.start({
+        takeOver: (gone) => takeOver(gone, work),
+        beginAnew() {
+          work.abortModelCalls()
+          hub.readAgain()
+          dispatch.background(processes.whenAlive().then(() => takeUpStrays(work)))
+        },
+      })
+    },
+    async leave(isDrained) {
+      isLeaving = true
+      hub.close()
+      try {
+        if (isDrained) await claims.giveBackSteps(connection, processes.id)
+      } catch (error) {
+        log.warn({ error }, 'process.not_handed_over')
+      }
+      await processes.leave(isDrained)
+      notices.tell({ jobs: true })
+      await notices[Symbol.asyncDispose]()
+      await dispatch.close()
+    },
+  }
+}

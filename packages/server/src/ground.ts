@@ -1,0 +1,84 @@
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { type Clock, systemClock } from './clock.ts'
+import {
+  alone,
+  amongOthers,
+  createDispatch,
+  createEventHub,
+  createPostgresHub,
+  createTimers,
+  type Dispatch,
+  type EventHub,
+  type Membership,
+  openGraphile,
+  openNotices,
+  openProcesses,
+  SESSIONS_AT_ONCE,
+  type Timers,
+} from './dispatch/index.ts'
+import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store } from './store/index.ts'
+import { VERSION } from './version.ts'
+
+/** What the engine stands on: where the rows are, and what makes things happen. */
+export interface Ground {
+  store: Store
+  clock: Clock
+  hub: EventHub
+  dispatch: Dispatch
+  timers: Timers
+  membership: Membership
+}
+
+export interface GroundOptions {
+  /** Default: this machine's, or on Postgres the database's. */
+  clock: Clock | undefined
+  /** Actions carried out at once. */
+  executions: number
+  log: Logger
+}
+
+/** What becomes of a commit in the process that made it. */
+export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers) => (outbox: Outbox) => {
+  if (outbox.events.length > 0) hub.publish(outbox.events)
+  if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+  if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+}
+
+export const openGround = (database: Database, options: GroundOptions): Promise<Ground> | Ground =>
+  database.kind === 'sqlite' ? openAlone(database, options) : openAmongOthers(database, options)
+
+function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemClock, log }: GroundOptions): Ground {
+  const hub = createEventHub()
+  const dispatch = createDispatch(log, clock)
+  const timers = createTimers({ clock, background: dispatch.background })
+  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
+  return { store, clock, hub, dispatch, timers, membership: alone({ store, dispatch, clock }) }
+}
+
+async function openAmongOthers(
+  { url, directUrl }: Database & { kind: 'postgres' },
+  { clock: given, executions, log }: GroundOptions,
+): Promise<Ground> {
+  const stack = new AsyncDisposableStack()
+  try {
+    let tell = (_outbox: Outbox) => {}
+    const store = await openPostgres({ url, directUrl, onCommitted: (outbox) => tell(outbox), enqueue: enqueueJobs })
+    stack.defer(() => store.close())
+    const ownUrl = directUrl ?? url
+    const processes = await openProcesses({ url: ownUrl, name: `${hostname()}:${process.pid}`, version: VERSION, log })
+    stack.defer(() => processes.leave(true))
+    const notices = stack.use(await openNotices(ownUrl))
+    const hub = createPostgresHub({ store, notices, log })
+    const limits = { advance: SESSIONS_AT_ONCE, execute: executions }
+    const dispatch = await openGraphile({ url: ownUrl, processes, notices, limits, log })
+    const clock = given ?? processes.clock
+    const timers = createTimers({ clock, background: dispatch.background })
+    tell = handOut(hub, dispatch, timers)
+    stack.move()
+    return { store, clock, hub, dispatch, timers, membership: amongOthers({ processes, notices, hub, dispatch, log }) }
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}
