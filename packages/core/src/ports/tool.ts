@@ -62,6 +62,8 @@ export interface Tool {
   readonly idempotent: boolean
   readonly timeoutMs: number
   /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
+  /** Of a read: for so long its result is given again to an identical call in the session. */
+  readonly cacheForMs?: number
   readonly destination: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments. */

@@ -6,6 +6,7 @@ import { deadlinesOf, lookAgainAt } from './deadlines.ts'
 import { storeEvent } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
+import { findReusable } from './reuse.ts'
 import { viewAction } from './view.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
@@ -36,13 +37,17 @@ export interface InsertInput {
 
 const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as const
 
-/** Stores a prepared action with its verdict; an allowed one is put up for execution. The caller announces it. */
+/**
+ * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
+ * a short while ago. The caller announces it.
+ */
 export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRow> {
   const { prepared, placement, requestedBy, nowMs } = input
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
+  const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
   const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
-  const state = STATE_AFTER[policy.verdict]
+  const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   const times = state === 'proposed' ? deadlinesOf(prepared.times, input.expiresInMs, nowMs) : undefined
   const row: ActionRow = {
     id,
@@ -72,16 +77,17 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     executor: tool.executor,
     attempt: 0,
     epoch: 0,
-    told: state === 'declined' ? 1 : 0,
+    // Its result is known at once, and told with it.
+    told: state === 'declined' || state === 'succeeded' ? 1 : 0,
     runner: null,
     due_at: times?.due_at ?? null,
     resolution: null,
-    cached_from: null,
+    cached_from: found?.id ?? null,
     reusable_until: null,
     claimed_by: null,
     idempotency_key: `${id}.1`,
-    result: null,
-    result_url: null,
+    result: found?.result ?? null,
+    result_url: found?.result_url ?? null,
     error: null,
     expires_at: times?.expires_at ?? null,
     archived_at: null,

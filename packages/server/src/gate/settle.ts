@@ -3,6 +3,7 @@ import { type ActionRow, type actions, attempts, newId, type Outbox, type Tx } f
 import type { Settled } from './attempt.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import type { GateParts } from './gate.ts'
+import { endReuse, keepForReuse } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { putUpNext } from './start.ts'
 
@@ -32,6 +33,9 @@ export function* settle(
   const ended = columnsOf(settled)
   reach('settle.storing')
   if (!(yield* attempts.settleAction.change({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return false
+  yield* endReuse(attempted)
+  const { cacheForMs } = tools.byName(attempted.tool) ?? {}
+  if (cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(attempted, cacheForMs, nowMs)
   const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, due_at: null, updated_at: nowMs }
   const changed = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
   yield* announceUpdate(outbox, writer, row, changed, nowMs)
@@ -56,6 +60,7 @@ export function* settleUnknown(
   const writer = yield* writeSessionOf(outbox, unknown, nowMs)
   const ended = { ...columnsOf(settled), resolution }
   if (!(yield* attempts.resolveAction.change({ id, epoch, to: settled.to, ...ended, now: nowMs }))) return undefined
+  yield* endReuse(unknown)
   const row: ActionRow = { ...unknown, ...ended, state: settled.to, told: 1, updated_at: nowMs }
   const ending = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }
   yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, nowMs)

@@ -2,6 +2,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
+import { endReuse } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
 
 /** The states that an attempt begins in. */
@@ -32,6 +33,7 @@ export function* beginAttempt(
   const { id, revision, epoch } = row
   const intent = { id, revision, epoch, idempotency_key: key, runner, due_at: dueAtMs, now: nowMs }
   if (!(yield* BEGIN[row.state].change(intent))) return undefined
+  yield* endReuse(row)
   const started: ActionRow = {
     ...row,
     state: 'executing',

@@ -259,3 +259,10 @@ test('a read has nothing to find out', () => {
   const definition = { name: 't', description: '', input: { type: 'object' }, effect: 'read' as const, execute: () => null }
   expect(() => defineTool({ ...definition, verify: () => ({ done: false }) })).toThrow('tool t: verify is for writes')
 })
+
+test('a read may be given again for as long as it says, a write never', () => {
+  const definition = { name: 't', description: '', input: { type: 'object' }, execute: () => null }
+  expect(defineTool({ ...definition, effect: 'read', cacheFor: 'PT30S' }).cacheForMs).toBe(30_000)
+  expect(() => defineTool({ ...definition, effect: 'write', cacheFor: 'PT30S' })).toThrow('tool t: cacheFor is only for reads')
+  expect(() => defineTool({ ...definition, effect: 'read', cacheFor: 'soon' })).toThrow('tool t: cacheFor must be an ISO 8601 duration')
+})

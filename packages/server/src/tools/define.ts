@@ -14,6 +14,7 @@ import {
   type VerifyContext,
 } from '@countersign/core'
 import { z } from 'zod'
+import { readCacheFor } from './cache-for.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
@@ -52,6 +53,23 @@ export interface ToolDefinition<Args> {
   executor?: Executor
   /** Default 15,000. */
   timeoutMs?: number
+  /**
+   * Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again, without asking the target. A
+   * write of the session to the same destination ends it.
+   */
+  cacheFor?: string
+}
+
+/** A tool carried out by the client that claims its action and knows by the tool's name what to do. None of its code runs here. */
+export interface ClientToolDefinition<Args> extends Omit<ToolDefinition<Args>, 'execute' | 'executor'> {
+  executor: 'client'
+}
+
+type AnyDefinition<Args> = ToolDefinition<Args> | ClientToolDefinition<Args>
+/** What may have been written where nothing held it against these types. */
+type WrittenDefinition = Omit<ClientToolDefinition<JsonObject>, 'executor'> & {
+  executor?: Tool['executor']
+  execute?: ToolDefinition<JsonObject>['execute']
 }
 
 /** A tool made by {@link defineTool}, ready for a `{ tools: [...] }` group of the configuration. */
@@ -85,7 +103,13 @@ export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObj
   if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
   if (tool.effect === 'read' && tool.verify) throw new Error(`tool ${tool.name}: verify is for writes: a read leaves nothing to find out`)
   const { inputSchema, check } = openInput(tool.name, input)
-  const { preview, resultUrl, verify, timeoutMs = DEFAULT_TIMEOUT_MS } = tool
+  const { preview, resultUrl, verify, execute } = tool
+  const { executor, timeoutMs } = executorOf(tool)
+  if (executor === 'client' && execute) throw new Error(`tool ${tool.name}: a client carries it out, no code here: leave out execute`)
+  if (executor === 'server' && !execute) throw new Error(`tool ${tool.name}: execute is missing`)
+  const cacheForMs = readCacheFor(tool.cacheFor, tool.effect, (words) => {
+    throw new Error(`tool ${tool.name}: cacheFor ${words}`)
+  })
   return {
     name: tool.name,
     description: tool.description,
@@ -94,6 +118,7 @@ export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObj
     executor: tool.executor ?? 'server',
     idempotent: tool.idempotent ?? tool.effect === 'read',
     timeoutMs,
+    ...(cacheForMs !== undefined && { cacheForMs }),
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
     ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),

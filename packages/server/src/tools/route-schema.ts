@@ -38,6 +38,8 @@ export const Route = z.strictObject({
   timeoutMs: z.int().min(1).max(600_000).optional(),
 })
 export type Route = z.output<typeof Route>
+  /** Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again. */
+  cacheFor: z.string().max(40).optional(),
 
 /** A REST API declared as tools. */
 export const RouteTable = z.strictObject({

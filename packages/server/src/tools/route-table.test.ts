@@ -607,6 +607,11 @@ test('an effect is what the method says unless the configuration says otherwise'
   expect(['search', 'ping', 'head', 'put'].map((name) => tool(name).effect)).toEqual(['read', 'write', 'read', 'write'])
 })
 
+test('a read may be given again for as long as the table says', () => {
+  const tool = open({ a: { method: 'GET', path: '/a', cacheFor: 'PT1M30S' }, b: { method: 'GET', path: '/b' } })
+  expect([tool('a').cacheForMs, tool('b').cacheForMs]).toEqual([90_000, undefined])
+})
+
 test('a route that says nothing of itself is described by its method and filled path', () => {
   const tool = open(SHOP)
   expect(tool('getOrder').describe({ orderId: 'ORD 1' })).toBe('GET /api/orders/ORD%201')
@@ -693,6 +698,16 @@ const BAD: [string, RouteTableInput['tools'][string], string][] = [
     'an input that is no object',
     { method: 'POST', path: '/a', input: { type: 'string' } },
     'shop.routes.tools.t.input: must describe an object (type: object)',
+  ],
+  [
+    'a write that is given again',
+    { method: 'POST', path: '/a', cacheFor: 'PT30S' },
+    'shop.routes.tools.t.cacheFor: is only for reads: a write is carried out each time',
+  ],
+  [
+    'a time that is none',
+    { method: 'GET', path: '/a', cacheFor: '30s' },
+    'shop.routes.tools.t.cacheFor: must be an ISO 8601 duration from PT1S to P400D, for example PT30S',
   ],
 ]
 for (const [name, route, message] of BAD) {

@@ -86,6 +86,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     executor: route.executor ?? 'server',
     idempotent: route.idempotent ?? read.effect === 'read',
     timeoutMs,
+    ...(read.cacheForMs !== undefined && { cacheForMs: read.cacheForMs }),
     destination: service.base.origin,
     definition: definitionOf(route, service),
     check: (args) => checkArguments(read, args),

@@ -1,4 +1,5 @@
 import type { Effect, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { readCacheFor } from './cache-for.ts'
 import { openJsonSchema } from './json-schema.ts'
 import type { Route } from './route-schema.ts'
 import { KEY, type ReadVerify, readVerify } from './route-verify.ts'
@@ -9,6 +10,7 @@ import { readPathTemplate } from './url-template.ts'
 /** A route with its templates read and held against its input. */
 export interface ReadRoute {
   effect: Effect
+  cacheForMs: number | undefined
   inputSchema: JsonSchema
   check: ReturnType<typeof openJsonSchema>
   path: Template
@@ -56,6 +58,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const before = route.before && readBefore(route.before, attempt)
   const verify = route.verify && readVerify(route.verify, attempt)
   const effect = route.effect ?? (route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write')
+  const cacheForMs = readCacheFor(route.cacheFor, effect, (words) => fault(['cacheFor'], words))
   if (route.verify && effect === 'read') fault(['verify'], 'is for writes: a read leaves nothing to find out')
 
   const sentFrom: [readonly PropertyKey[], Template | undefined][] = [
@@ -114,6 +117,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   if (faulty || !path || !check) return undefined
   return {
     effect,
+    cacheForMs,
     inputSchema,
     check,
     path,
