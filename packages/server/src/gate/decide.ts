@@ -92,13 +92,13 @@ function* decideRow(
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
   const writer = opened ?? (yield* writeSessionOf(outbox, row, nowMs))
   if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
+    // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.
+    const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
+    if (expired) return { row: expired, writer }
     const current = yield* actions.findAction.first({ id: row.id })
     assert(current, 'an action is never deleted')
-    if (current.state !== 'proposed') return { row: yield* answerLate(current, body, principal.id) }
-    // Nobody was first: its time is over, or it changed since it was read.
-    const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
-    if (!expired) throw changedSinceShown(yield* viewAction(current))
-    return { row: expired, writer }
+    if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
+    return { row: yield* answerLate(current, body, principal.id) }
   }
   reach('decide.storing')
   const moved: ActionRow = { ...row, state: to, updated_at: nowMs }

@@ -1,0 +1,110 @@
+import { type Action, isCountersignError, type Principal } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { type Clock, systemClock } from '../clock.ts'
+import { type Engine, openEngine } from '../engine.ts'
+import { createLog } from '../log.ts'
+import { actions } from '../store/index.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
+import { defineTool, openTools } from '../tools/index.ts'
+import { viewAction } from './view.ts'
+
+const MINUTE_MS = 60_000
+const ACTIONS = 40
+/** The database runs on this machine: their clocks are one, but each is read in whole milliseconds. */
+const GRAIN_MS = 2
+
+const person = (name: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: ['approver'] })
+const PEOPLE = [person('ana'), person('ben'), person('cleo')]
+
+const skewed = (byMs: number): Clock => ({ ...systemClock, nowMs: () => Date.now() + byMs })
+
+interface Attempt {
+  by: Principal
+  sentAt: number
+  answeredAt: number
+  won?: Action
+  lostTo?: Action
+}
+
+test('three processes whose clocks are ten minutes apart judge every deadline alike, by the clock of the database (postgres)', async () => {
+  await using database = await openTestDatabase()
+  await using engines = new AsyncDisposableStack()
+  const executed: string[] = []
+  const act = defineTool({
+    name: 'act',
+    description: 'Acts.',
+    effect: 'write',
+    input: { type: 'object' },
+    execute: (_args, { actionId }) => {
+      executed.push(actionId)
+      return 'done'
+    },
+  })
+  const open = async (clock: Clock): Promise<Engine> => {
+    const engine = await openEngine({
+      database: { kind: 'postgres', url: database.url, directUrl: database.url },
+      agents: [],
+      tools: openTools({ desk: { prefix: false, tools: [act] } }),
+      policy: { default: 'ask', rules: [] },
+      log: createLog('silent'),
+      clock,
+    })
+    engines.defer(() => engine.close())
+    return engine
+  }
+  const right = await open(systemClock)
+  const processes = [right, await open(skewed(10 * MINUTE_MS)), await open(skewed(-10 * MINUTE_MS))]
+  for (const principal of PEOPLE) await right.savePrincipal(principal)
+  // Its clock is wrong, its statements are ready: what is measured below is not their first use.
+  for (const engine of processes)
+    await engine.gate.decide('act_none', { verdict: 'approve' }, { principal: person('ana') }).catch(() => undefined)
+
+  const decide = async (engine: Engine, by: Principal, actionId: string): Promise<Attempt> => {
+    const sentAt = Date.now()
+    try {
+      const won = await engine.gate.decide(actionId, { verdict: 'approve' }, { principal: by })
+      return { by, sentAt, answeredAt: Date.now(), won }
+    } catch (error) {
+      if (!isCountersignError(error) || error.code !== 'already_decided') throw error
+      return { by, sentAt, answeredAt: Date.now(), lostTo: error.extra.action as Action }
+    }
+  }
+  const at = (ms: number) => new Promise<void>((resolve) => systemClock.after(Math.max(ms - Date.now(), 0), resolve))
+
+  const seen = { approved: 0, expired: 0 }
+  await Promise.all(
+    Array.from({ length: ACTIONS }, async (_, n) => {
+      await at(Date.now() + n * 25)
+      const { id, expiresAt } = await right.gate.propose({ tool: 'act', arguments: { n }, expiresIn: 'PT1S' }, { principal: person('ana') })
+      const deadline = Date.parse(expiresAt ?? '')
+      // Every second time close around the deadline, else from far enough before it for a machine that is busy.
+      const spread = n % 2 === 0 ? 4 : 24
+      const attempts = await Promise.all(
+        PEOPLE.map(async (by, i) => {
+          const engine = processes[(n + i) % processes.length] ?? right
+          await at(deadline + 4 - ((n * 7 + i * 5) % spread) ** 2)
+          return decide(engine, by, id)
+        }),
+      )
+      const action = await right.store.read(function* () {
+        const row = yield* actions.findAction.first({ id })
+        return row && (yield* viewAction(row))
+      })
+      const winners = attempts.filter(({ won }) => won)
+      expect(winners.length, `winners of ${id}`).toBeLessThanOrEqual(1)
+      expect(action?.votes.map(({ by }) => by.id)).toEqual(winners.map(({ by }) => by.id))
+      expect(action?.state === 'expired').toBe(winners.length === 0)
+      for (const { lostTo, won, sentAt, answeredAt } of attempts) {
+        if (won) expect(sentAt, 'an answer that was taken was sent in time').toBeLessThan(deadline + GRAIN_MS)
+        if (lostTo?.state === 'expired') expect(answeredAt, 'nothing expires early').toBeGreaterThan(deadline - GRAIN_MS)
+        if (lostTo) expect(lostTo.votes.map(({ by }) => by.id)).toEqual(winners.map(({ by }) => by.id))
+      }
+      seen[winners.length === 1 ? 'approved' : 'expired']++
+    }),
+  )
+  for (const engine of processes) await engine.idle()
+  console.log('around the deadline, three clocks:', seen)
+  expect(new Set(executed).size).toBe(executed.length)
+  expect(executed).toHaveLength(seen.approved)
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3)
+}, 60_000)
