@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts'
+import type { ClientRequest } from '../wire/action.ts'
 
 export type Effect = 'read' | 'write'
 export type Executor = 'server' | 'client'
@@ -61,9 +62,9 @@ export interface Tool {
   /** True when the target runs a repeated send with the same idempotency key once. */
   readonly idempotent: boolean
   readonly timeoutMs: number
-  /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
   /** Of a read: for so long its result is given again to an identical call in the session. */
   readonly cacheForMs?: number
+  /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
   readonly destination: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments. */
@@ -74,6 +75,8 @@ export interface Tool {
   execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
   /** Finds out what became of an attempt, by reading only. An error counts as `unknown`. */
   verify?(args: JsonObject, context: VerifyContext): Promise<Verification>
+  /** What a client sends that carries the action out itself; undefined where it has to know that by the tool's name. */
+  clientRequest?(args: JsonObject): ClientRequest
   /** A link for people to what was changed. Only `http:`/`https:` or a path is ever shown. */
   resultUrl?(args: JsonObject, output: JsonValue): string | undefined
 }

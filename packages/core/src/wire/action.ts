@@ -94,6 +94,10 @@ export type ProposeBody = z.infer<typeof ProposeBody>
 export const ResolveBody = z.strictObject({ outcome: z.enum(['succeeded', 'failed']), note: z.string().trim().min(1).max(2_000) })
 export type ResolveBody = z.infer<typeof ResolveBody>
 
+/** `retry` takes a failed action once more, or one of unknown outcome whose target honours the key; only who may decide may say so. */
+export const ClaimBody = z.strictObject({ retry: z.boolean().default(false) })
+export type ClaimBody = z.input<typeof ClaimBody>
+
 /** The HTTP request that a client sends for a route of a route table. It carries no header of the configuration: the client uses its own. */
 export const ClientRequest = z.object({ method: z.string(), url: z.string(), body: Json.optional() })
 export type ClientRequest = z.infer<typeof ClientRequest>

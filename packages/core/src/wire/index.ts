@@ -4,6 +4,7 @@ export {
   ActionList,
   ActionListQuery,
   Claim,
+  ClaimBody,
   ClientRequest,
   ClientResultBody,
   DecisionBody,

@@ -296,17 +296,3 @@ test('a folder has one configuration; two are refused', async () => {
   const two = await folderWith({ 'countersign.config.ts': '', 'countersign.json': '' })
   expect(await messageOf(findConfig(two))).toMatch(/^found countersign\.config\.ts and countersign\.json in .*: keep one$/)
 })
-
-test('a tool that a client is to carry out is refused while nobody would carry it out', async () => {
-  const move = defineTool({
-    name: 'move',
-    description: 'Moves',
-    input: z.object({}),
-    effect: 'write',
-    executor: 'client',
-    execute: async () => null,
-  })
-  expect(await messageOf(openConfig({ tools: { desk: { tools: [move] } } }, { environment: {}, folder: '.' }))).toMatch(
-    /tools\.desk: desk\.move says executor: client, which is not supported yet/,
-  )
-})

@@ -67,10 +67,6 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   if (problems.length > 0 || !tools || !policy) throw new ConfigError(source, problems)
 
   for (const problem of policyProblems(policy, tools.all())) report({ path: ['policy', ...problem.path], message: problem.message })
-  // Approved and carried out by nobody, it would hold its session for good.
-  for (const tool of tools.all().filter((each) => each.executor === 'client')) {
-    report({ path: ['tools', tool.group], message: `${tool.name} says executor: client, which is not supported yet` })
-  }
   const agents = Object.entries(shape.agents).map(([name, { tools: globs, ...agent }]): ConfiguredAgent => {
     return {
       ...agent,

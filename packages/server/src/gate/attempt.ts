@@ -93,7 +93,7 @@ function readError(parts: GateParts, tool: Tool, row: ActionRow, error: unknown)
  * A failure speaks for its own send only. After an earlier send of the same attempt was lost it settles nothing: a repeat may be refused
  * because the first one is under way, or has acted.
  */
-function notDone(row: ActionRow, effect: Effect, failure: Failed): Failed | Lost {
+export function notDone(row: ActionRow, effect: Effect, failure: Failed): Failed | Lost {
   if (effect === 'read' || sendsOf(row) === 1) return failure
   return {
     to: 'lost',

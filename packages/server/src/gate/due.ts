@@ -1,5 +1,6 @@
 import { reach } from '../points.ts'
-import { actions, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
+import { endHold } from './client-result.ts'
 import { expireWaiting, remindWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
 import { writeSession } from './session-writer.ts'
@@ -11,8 +12,8 @@ const BATCH = 200
 const RETRY_MS = 5_000
 
 /**
- * Does what time calls for: waiting actions are reminded of or expire. Every process may do it at any time, also too early: each thing is
- * one guarded update, judged by the database's clock.
+ * Does what time calls for: waiting actions are reminded of or expire, the holds of clients end. Every process may do it at any time, also
+ * too early: each thing is one guarded update, judged by the database's clock.
  * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
  */
 export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promise<number | undefined> {
@@ -27,9 +28,10 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
       return next && Math.max(next.waitMs, found.length > 0 ? RETRY_MS : 0)
     }
     for (const { id } of due) unmoved.add(id)
-    const bySession = Map.groupBy(due, (row) => row.session_id ?? row.id)
+    // The end of a hold is a transaction of its own, as any end of an attempt is.
+    const together = Map.groupBy(due, (row) => (row.state === 'executing' ? row.id : (row.session_id ?? row.id)))
     await Promise.all(
-      [...bySession.values()].map(async (rows) => {
+      [...together.values()].map(async (rows) => {
         for (const id of await moveTogether(parts, rows, nowMs)) unmoved.delete(id)
       }),
     )
@@ -37,12 +39,12 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
   }
 }
 
-interface DueRow {
-  id: string
-  session_id: string | null
-}
+type DueRow = Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>
 
-/** Moves the due actions of one session, or one that has none, and answers which of them moved. A fault is logged and holds up no others. */
+/**
+ * Moves the due actions of one session, or one that has none, or ends one hold, and answers which of them moved. A fault is logged and
+ * holds up no others.
+ */
 async function moveTogether(parts: GateParts, rows: readonly DueRow[], nowMs: number): Promise<string[]> {
   try {
     reach('timer.before_store')
@@ -56,7 +58,9 @@ async function moveTogether(parts: GateParts, rows: readonly DueRow[], nowMs: nu
 }
 
 function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], nowMs: number): Tx<string[]> {
-  const sessionId = rows[0]?.session_id ?? null
+  const [first] = rows
+  if (first?.state === 'executing') return (yield* endHold(parts, outbox, first, nowMs)) ? [first.id] : []
+  const sessionId = first?.session_id ?? null
   const writer = sessionId === null ? undefined : yield* writeSession(outbox, sessionId, nowMs)
   const moved: string[] = []
   let isSettled = false

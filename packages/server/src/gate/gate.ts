@@ -1,10 +1,12 @@
-import type { Action, DecisionBody, PolicyDocument, ResolveBody } from '@countersign/core'
+import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, PolicyDocument, ResolveBody } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Lanes } from '../dispatch/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
+import { claim } from './claim.ts'
+import { takeClientResult } from './client-result.ts'
 import { decide } from './decide.ts'
 import { doWhatIsDue } from './due.ts'
 import { execute } from './execute.ts'
@@ -42,6 +44,10 @@ export interface Gate {
   /** Carries out an approved action; harmless when it has been started already. */
   execute(actionId: string): Promise<void>
   retry(actionId: string, caller: Caller): Promise<Action>
+  /** Gives an approved action to the client that carries it out. */
+  claim(actionId: string, body: ClaimBody, caller: Caller): Promise<Claim>
+  /** Takes what a client says came of an action that it holds. */
+  takeClientResult(actionId: string, body: ClientResultBody, caller: Caller): Promise<Action>
   /** Settles an unknown outcome with what a person found out. */
   resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
   /** Lets the tool find out about an unknown outcome. */
@@ -57,6 +63,8 @@ export const createGate = (parts: GateParts): Gate => ({
   decide: (actionId, body, caller) => decide(parts, actionId, body, caller),
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),
+  claim: (actionId, { retry: again = false }, caller) => claim(parts, actionId, again, caller),
+  takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
   verify: (actionId, caller) => verify(parts, actionId, caller),
   recover: (gone) => recover(parts, gone),

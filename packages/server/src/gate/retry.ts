@@ -24,6 +24,10 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
     toCarryOut = undefined
     return doOnce(caller.once, nowMs, function* () {
       const before = yield* findForDecision(actionId, caller)
+      if (before.executor === 'client') {
+        const why = `action ${actionId} is carried out by a client: claim it again with {"retry": true}`
+        throw new CountersignError('illegal_transition', why, { action: yield* viewAction(before) })
+      }
       const writer = yield* writeSessionOf(outbox, before, nowMs)
       const ambiguous = before.error !== null && JSON.parse(before.error).kind === 'ambiguous'
       const key = ambiguous ? before.idempotency_key : attemptKey(actionId, before.attempt + 1)

@@ -22,7 +22,7 @@ const columnsOf = (settled: Settled) => {
  * @param attempted The action as it was started.
  */
 export function* settle(
-  { executionsPerSession }: Pick<GateParts, 'executionsPerSession'>,
+  { executionsPerSession, tools }: Pick<GateParts, 'executionsPerSession' | 'tools'>,
   outbox: Outbox,
   attempted: ActionRow,
   settled: Settled,

@@ -18,6 +18,7 @@ import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { chatRoutes } from './chat.ts'
+import { claimRoutes } from './claims.ts'
 import { consoleRoutes, sendNotFound } from './console.ts'
 import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
@@ -94,6 +95,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     actionRoutes(app, parts)
     outcomeRoutes(app, parts)
     agentRequestRoutes(app, parts)
+    claimRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
   })

@@ -116,15 +116,16 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
 )
 
 /** Actions to which time itself does the next thing now, the longest due first. */
-export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id'>>((db, p, dialect) =>
-  db
-    .selectFrom('action')
-    .select(['id', 'session_id'])
-    .where('due_at', 'is not', null)
-    // A query of its own: asked once, so that the index can be used up to there. A clock is otherwise asked for every row.
-    .where(sql<boolean>`due_at <= (select ${dialect.nowMs(p.now)})`)
-    .orderBy('due_at')
-    .limit(p.limit),
+export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>>(
+  (db, p, dialect) =>
+    db
+      .selectFrom('action')
+      .select(['id', 'session_id', 'state', 'due_at'])
+      .where('due_at', 'is not', null)
+      // A query of its own: asked once, so that the index can be used up to there. A clock is otherwise asked for every row.
+      .where(sql<boolean>`due_at <= (select ${dialect.nowMs(p.now)})`)
+      .orderBy('due_at')
+      .limit(p.limit),
 )
 
 /** The first action to which time will do something: how long until then, negative when it is over. */
@@ -163,7 +164,7 @@ export interface ActionFilter {
 
 /** Actions that fit every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
-  ask((db) => {
+  ask((db, { like }) => {
     let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
     const { states = [] } = filter
     const [only] = states
@@ -177,7 +178,7 @@ export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
     if (filter.before !== undefined) query = query.where('id', '<', filter.before)
     if (filter.text !== undefined) {
       const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
-      query = query.where(sql<boolean>`(description like ${pattern} escape '\\' or arguments like ${pattern} escape '\\')`)
+      query = query.where(sql<boolean>`(description ${like} ${pattern} escape '\\' or arguments ${like} ${pattern} escape '\\')`)
     }
     return query
   })

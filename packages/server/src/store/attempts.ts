@@ -43,6 +43,11 @@ export const retryAction = beginFrom('failed')
 /** The intent to send an attempt of unknown outcome again, under the same key. */
 export const resendAction = beginFrom('outcome_unknown')
 
+/** Notes whose client holds the attempt of `epoch`. */
+export const noteClaim = question<{ id: string; epoch: number; claimed_by: string }>((db, p) =>
+  db.updateTable('action').set({ claimed_by: p.claimed_by }).where('id', '=', p.id).where('epoch', '=', p.epoch),
+)
+
 /** Gives the attempt of `epoch` to another process, under a new epoch: what the one before it still answers is stale. Nothing changed: it is not that attempt any more. */
 export const takeOverAction = question<{ id: string; epoch: number; runner: string }>((db, p) =>
   db

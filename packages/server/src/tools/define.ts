@@ -4,11 +4,11 @@ import {
   checkJson,
   type Effect,
   type ExecuteContext,
-  type Executor,
   type JsonObject,
   type JsonSchema,
   type JsonValue,
   type PreviewField,
+  type Tool,
   ToolError,
   type Verification,
   type VerifyContext,
@@ -18,7 +18,7 @@ import { readCacheFor } from './cache-for.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
-import { DEFAULT_TIMEOUT_MS, plainDescription, type ToolDraft } from './tool-draft.ts'
+import { byClient, executorOf, plainDescription, type ToolDraft } from './tool-draft.ts'
 
 const MAX_OUTPUT_BYTES = 1_000_000
 
@@ -49,9 +49,9 @@ export interface ToolDefinition<Args> {
   resultUrl?(args: Args, output: JsonValue): string | undefined
   /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
   idempotent?: boolean
-  /** Default `server`. */
-  executor?: Executor
-  /** Default 15,000. */
+  /** For a tool that a client carries out see {@link ClientToolDefinition}. */
+  executor?: 'server'
+  /** Default 15,000; 60,000 for a client, whose hold is over then. */
   timeoutMs?: number
   /**
    * Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again, without asking the target. A
@@ -94,12 +94,12 @@ export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'>
  *   execute: ({ orderId, cents }, { idempotencyKey }) => payments.refund(orderId, cents, idempotencyKey),
  * })
  */
-export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<z.output<Input>> & { input: Input }): CodedTool
-export function defineTool(definition: ToolDefinition<JsonObject> & { input: JsonSchema }): CodedTool
-export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObject | JsonSchema }): CodedTool {
+export function defineTool<Input extends z.ZodObject>(definition: AnyDefinition<z.output<Input>> & { input: Input }): CodedTool
+export function defineTool(definition: AnyDefinition<JsonObject> & { input: JsonSchema }): CodedTool
+export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObject | JsonSchema }): CodedTool {
   const { input, ...rest } = definition
   // Sound because every argument object that reaches these functions went through `check`, which yields exactly the input's type.
-  const tool = rest as unknown as ToolDefinition<JsonObject>
+  const tool = rest as unknown as WrittenDefinition
   if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
   if (tool.effect === 'read' && tool.verify) throw new Error(`tool ${tool.name}: verify is for writes: a read leaves nothing to find out`)
   const { inputSchema, check } = openInput(tool.name, input)
@@ -115,20 +115,14 @@ export function defineTool(definition: ToolDefinition<never> & { input: z.ZodObj
     description: tool.description,
     effect: tool.effect,
     inputSchema,
-    executor: tool.executor ?? 'server',
+    executor,
     idempotent: tool.idempotent ?? tool.effect === 'read',
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
     ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),
-    execute: async (args, context) => {
-      try {
-        return toJson(await tool.execute(args, context))
-      } catch (error) {
-        throw readFailure(error, tool.name, context.signal)
-      }
-    },
+    execute: execute ? (args, context) => runCode(tool.name, execute, args, context) : byClient(tool.name),
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
   }
@@ -165,6 +159,19 @@ function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
   return {
     ok: false,
     issues: [{ path: '', message: "The tool's input schema changes what it already accepted, so it cannot be approved." }],
+  }
+}
+
+async function runCode(
+  name: string,
+  execute: ToolDefinition<JsonObject>['execute'],
+  args: JsonObject,
+  context: ExecuteContext,
+): Promise<JsonValue> {
+  try {
+    return toJson(await execute(args, context))
+  } catch (error) {
+    throw readFailure(error, name, context.signal)
   }
 }
 

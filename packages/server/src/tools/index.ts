@@ -1,4 +1,4 @@
-export { type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
+export { type ClientToolDefinition, type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
 export { zodFindings } from './issues.ts'
 export { fitsTool, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
 export { RouteTable, type RouteTableInput } from './route-schema.ts'

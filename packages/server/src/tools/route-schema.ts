@@ -34,12 +34,14 @@ export const Route = z.strictObject({
   verify: z
     .strictObject({ get: Text, done: JsonMembers.refine((done) => Object.keys(done).length > 0, 'must name at least one field') })
     .optional(),
+  /** `client`: whoever shows the card sends the request, with credentials of its own; the headers of the table stay here. */
   executor: z.enum(['server', 'client']).optional(),
+  /** Default 15,000; 60,000 for a client, whose hold is over then. */
   timeoutMs: z.int().min(1).max(600_000).optional(),
-})
-export type Route = z.output<typeof Route>
   /** Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again. */
   cacheFor: z.string().max(40).optional(),
+})
+export type Route = z.output<typeof Route>
 
 /** A REST API declared as tools. */
 export const RouteTable = z.strictObject({

@@ -1,4 +1,4 @@
-import type { ArgumentCheck, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
+import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { toArgumentIssues } from './issues.ts'
 import { type ReadRoute, readRoute } from './route.ts'
@@ -7,7 +7,7 @@ import { KEY, verifyRoute } from './route-verify.ts'
 import { secretsOf } from './service-text.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { asText, fillJson, fillWords, member } from './template.ts'
-import { DEFAULT_TIMEOUT_MS, type ToolDraft } from './tool-draft.ts'
+import { byClient, executorOf, type ToolDraft } from './tool-draft.ts'
 import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
 /** What all tools of one table share. */
@@ -75,7 +75,7 @@ function isHeader(name: string, value: string): boolean {
 }
 
 function routeTool(name: string, route: Route, read: ReadRoute, service: Service): ToolDraft {
-  const timeoutMs = route.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  const { executor, timeoutMs } = executorOf(route)
   const preview = previewOf(route, read, service, timeoutMs)
   const { verify } = read
   return {
@@ -83,7 +83,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     description: route.description ?? `${route.method} ${route.path}`,
     effect: read.effect,
     inputSchema: read.inputSchema,
-    executor: route.executor ?? 'server',
+    executor,
     idempotent: route.idempotent ?? read.effect === 'read',
     timeoutMs,
     ...(read.cacheForMs !== undefined && { cacheForMs: read.cacheForMs }),
@@ -92,7 +92,8 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     check: (args) => checkArguments(read, args),
     describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
     ...(preview && { preview }),
-    execute: (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
+    execute: executor === 'client' ? byClient(name) : (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
+    ...(executor === 'client' && { clientRequest: (args: JsonObject) => clientRequest(route, read, service, args) }),
     ...(verify && {
       verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, { ...service, timeoutMs }, args, context),
     }),
@@ -130,6 +131,13 @@ function queryOf(read: ReadRoute, args: JsonObject): URLSearchParams {
     for (const entry of Array.isArray(value) ? value : value === undefined ? [] : [value]) query.append(name, asText(entry))
   }
   return query
+}
+
+/** The request as a client sends it: without the headers of the table, which are the server's own. */
+function clientRequest(route: Route, read: ReadRoute, { base }: Service, args: JsonObject): ClientRequest {
+  const body = bodyOf(read, args)
+  const { href } = buildUrl(base, read.path, args, queryOf(read, args))
+  return { method: route.method, url: href, ...(body !== undefined && { body }) }
 }
 
 async function executeRoute(

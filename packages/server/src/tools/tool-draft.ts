@@ -1,4 +1,4 @@
-import type { JsonValue, Tool } from '@countersign/core'
+import { type Executor, type JsonValue, type Tool, ToolError } from '@countersign/core'
 
 /** A tool whose place among the others (group, model name) is not settled yet. */
 export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
@@ -6,8 +6,22 @@ export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
   readonly definition: JsonValue
 }
 
-/** How long a tool may take when its definition does not say. */
-export const DEFAULT_TIMEOUT_MS = 15_000
+/** How long a tool may take when its definition does not say. A client has to be heard of again by then. */
+const DEFAULT_TIMEOUT_MS: Record<Executor, number> = { server: 15_000, client: 60_000 }
+
+/** Who carries a tool out, and how long that may take. */
+export function executorOf(given: {
+  executor?: Executor | undefined
+  timeoutMs?: number | undefined
+}): Pick<Tool, 'executor' | 'timeoutMs'> {
+  const { executor = 'server', timeoutMs = DEFAULT_TIMEOUT_MS[executor] } = given
+  return { executor, timeoutMs }
+}
+
+/** Stands for the code of a tool that a client carries out, which the server never runs. */
+export const byClient = (name: string) => async (): Promise<never> => {
+  throw new ToolError('broken', `${name} is carried out by a client. Nothing was sent.`)
+}
 
 /** The words of a tool that has none of its own. */
 export function plainDescription(name: string, args: Record<string, unknown>): string {

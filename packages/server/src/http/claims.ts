@@ -1,0 +1,19 @@
+import { Action, Claim, ClaimBody, ClientResultBody } from '@countersign/core'
+import { z } from 'zod'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** What a client does that carries an approved action out itself. */
+export function claimRoutes(app: App, { gate }: Pick<HttpParts, 'gate'>): void {
+  const tags = ['actions']
+
+  app.post('/api/actions/:id/claim', { schema: { tags, params: Params, body: ClaimBody, response: { 200: Claim } } }, (request) =>
+    gate.claim(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/result', { schema: { tags, params: Params, body: ClientResultBody, response: { 200: Action } } }, (request) =>
+    gate.takeClientResult(request.params.id, request.body, callerOf(request)),
+  )
+}
