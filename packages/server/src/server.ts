@@ -41,7 +41,8 @@ export interface RunningServer {
  */
 export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
-  const engine = await openEngine({ database: settings.database, agents, tools: config.tools, policy: config.policy, log })
+  const { database, executions } = settings
+  const engine = await openEngine({ database, executions, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
   const streams = createStreams()
   let isReady = true

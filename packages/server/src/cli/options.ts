@@ -9,6 +9,8 @@ export interface ServerFlags {
   databaseUrl?: string
   databaseDirectUrl?: string
   logLevel?: string
+  maxExecutions?: string
+  maxExecutionsPerSession?: string
   open: boolean
 }
 
@@ -19,5 +21,7 @@ export const withServerFlags = (command: Command): Command =>
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--database-url <url>', 'Postgres 15 or newer instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+    .option('--max-executions <number>', 'actions carried out by this process at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
+    .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
     .option('--no-open', 'do not open the browser')

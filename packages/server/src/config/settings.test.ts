@@ -18,6 +18,7 @@ test('without flags and environment the server is local and keyless', () => {
     dataDir: './.countersign',
     database: { kind: 'sqlite', dataDir: './.countersign' },
     configFile: undefined,
+    executions: { perProcess: 128, perSession: 8 },
     logLevel: 'info',
     bootstrapKey: undefined,
     models: { openai: {}, anthropic: {}, google: {}, openaiCompatible: {} },
@@ -42,6 +43,13 @@ test('flags go before the environment, and an empty variable is no variable', ()
   })
   const flags = { host: '::1', port: 0, data: './d', config: 'b.yaml', logLevel: 'warn' }
   expect(readSettings(flags, environment)).toMatchObject({ host: '::1', port: 0, dataDir: './d', configFile: 'b.yaml', logLevel: 'warn' })
+})
+
+test('how many actions are carried out at a time is bounded', () => {
+  const environment = { COUNTERSIGN_MAX_EXECUTIONS: '40', COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION: '4' }
+  expect(readSettings({ maxExecutionsPerSession: '2' }, environment).executions).toEqual({ perProcess: 40, perSession: 2 })
+  expect(refusal({}, { COUNTERSIGN_MAX_EXECUTIONS: '0' })).toBe('COUNTERSIGN_MAX_EXECUTIONS: must be a number from 1 to 9999, not "0"')
+  expect(refusal({ maxExecutionsPerSession: 'all' }, {})).toMatch(/^--max-executions-per-session: must be a number from 1 to 9999/)
 })
 
 test('the database is Postgres where an address names one', () => {

@@ -18,6 +18,8 @@ export interface SettingsFlags {
   databaseUrl?: string | undefined
   databaseDirectUrl?: string | undefined
   logLevel?: string | undefined
+  maxExecutions?: string | number | undefined
+  maxExecutionsPerSession?: string | number | undefined
 }
 
 /** How this process runs, from flags and environment. */
@@ -30,6 +32,8 @@ export interface Settings {
   /** The embedded database in `dataDir`, or Postgres. */
   database: Database
   configFile: string | undefined
+  /** How many actions are carried out at the same time: by this process, and of one session by all. */
+  executions: { perProcess: number; perSession: number }
   logLevel: LogLevel
   /** An admin person's key, at least 24 characters. A secret. */
   bootstrapKey: string | undefined
@@ -63,6 +67,15 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   const [levelText, levelFrom] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
   const logLevel = LOG_LEVELS.find((level) => level === levelText)
   if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not "${levelText}"`)
+  const count = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: number): number => {
+    const [text, from] = setting(flag, flagName, name, String(fallback))
+    if (!/^[1-9]\d{0,3}$/.test(text)) fault(from, `must be a number from 1 to 9999, not "${text}"`)
+    return Number(text)
+  }
+  const executions = {
+    perProcess: count('maxExecutions', '--max-executions', 'COUNTERSIGN_MAX_EXECUTIONS', 128),
+    perSession: count('maxExecutionsPerSession', '--max-executions-per-session', 'COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION', 8),
+  }
   const [dataDir] = setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
   const [url, urlFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
   const [directUrl, directFrom] = setting('databaseDirectUrl', '--database-direct-url', 'DATABASE_DIRECT_URL', '')
@@ -88,6 +101,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     dataDir,
     database: url === '' ? { kind: 'sqlite', dataDir } : { kind: 'postgres', url, directUrl: directUrl || undefined },
     configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
+    executions,
     logLevel,
     bootstrapKey,
     models,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Action, ActionList, JsonObject, MessageList, PostedMessage, Session, SessionEvent } from '@countersign/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { openConfig } from '../config/index.ts'
+import { DEFAULT_EXECUTIONS } from '../engine.ts'
 import { createLog } from '../log.ts'
 import type { ModelSettings } from '../models/index.ts'
 import { modelFor, type Recording } from '../models/testing/recordings.ts'
@@ -72,6 +73,7 @@ export async function openDesk(recordings: readonly Recording[]): Promise<Desk> 
       port: 0,
       dataDir: folder,
       database: { kind: 'sqlite', dataDir: folder },
+      executions: DEFAULT_EXECUTIONS,
       configFile: undefined,
       logLevel: 'silent',
       bootstrapKey: KEY,
