@@ -6,6 +6,7 @@ import { brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
 import { call } from '../testing/talk.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 interface Place extends AsyncDisposable {
@@ -19,11 +20,12 @@ interface Place extends AsyncDisposable {
 async function openPlace(answers: readonly ReplayAnswer[]): Promise<Place> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
+  const { environment } = stack.use(await openServerDatabase())
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 7 } })))
   const brain = stack.use(await startReplayServer()).play(answers)
   const file = join(folder.path, 'countersign.json')
   writeFileSync(file, JSON.stringify({ agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }, tools: toolsOf(target) }))
-  const start = async () => stack.use(await startChildServer({ configFile: file, dataDir: join(folder.path, 'data') }))
+  const start = async () => stack.use(await startChildServer({ configFile: file, dataDir: join(folder.path, 'data'), environment }))
   return { brain, target, start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Action, Message } from '@countersign/core'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { createBrain, createShop } from '../../../../examples/shop/src/index.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const SHOP_CONFIG = fileURLToPath(new URL('../../../../examples/shop/countersign.yaml', import.meta.url))
@@ -23,6 +24,7 @@ function writeConfig(folder: string, target: Target): string {
 test('D4.5 kill -9 while an approval waits: after the start the same card waits, the word "approve" runs the tool once, the agent goes on', async () => {
   using folder = temporaryFolder()
   await using stack = new AsyncDisposableStack()
+  const { environment } = stack.use(await openServerDatabase())
   const shop = await createShop({ databaseFile: join(folder.path, 'shop.db'), port: 0 })
   stack.defer(() => shop.close())
   const brain = await createBrain({ port: 0, wordDelayMs: 0 })
@@ -31,7 +33,7 @@ test('D4.5 kill -9 while an approval waits: after the start the same card waits,
     startChildServer({
       configFile: SHOP_CONFIG,
       dataDir: join(folder.path, 'data'),
-      environment: { SHOP_URL: shop.url, BRAIN_URL: brain.url },
+      environment: { ...environment, SHOP_URL: shop.url, BRAIN_URL: brain.url },
     })
 
   const first = stack.use(await start())
@@ -67,7 +69,8 @@ test('kill -9 while tools run: what has no key is of unknown outcome and not sen
     return { status: 200, body: { id: 6 } }
   })
   const configFile = writeConfig(folder.path, target)
-  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data') })
+  await using database = await openServerDatabase()
+  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment: database.environment })
   const first = await start()
   const stream = await first.admin.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId } = await stream.next('session')
@@ -98,7 +101,8 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200, body: { id: 6 } }))
   const configFile = writeConfig(folder.path, target)
-  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data') })
+  await using database = await openServerDatabase()
+  const start = () => startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment: database.environment })
   const first = await start()
   const proposals: Action[] = await Promise.all(
     Array.from({ length: 20 }, (_, i) => first.admin.post('/api/actions', { tool: 'keyed', arguments: { what: `thing ${i}` } })),
@@ -125,7 +129,8 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
   }
 })
 
-test('a second server on the same data refuses to start and says why', async () => {
+// Of a Postgres database there may be any number of servers.
+test.runIf(inject('database') === 'sqlite')('a second server on the same data refuses to start and says why', async () => {
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200 }))
   await using first = await startTestServer({ config: {} })

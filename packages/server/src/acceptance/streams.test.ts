@@ -7,6 +7,7 @@ import { startReplayServer } from '../models/testing/replay-server.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { fold } from '../testing/fold.ts'
 import { startTarget } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
 import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const sse = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)
@@ -24,12 +25,13 @@ const halting = (words: string, goOn: Promise<void>) => ({
 
 test('D3.3 kill -9 while a message streams: it is begun anew, and nobody sees old and new pieces as one text', async () => {
   using folder = temporaryFolder()
+  await using database = await openServerDatabase()
   await using brains = await startReplayServer()
   const mayEnd = Promise.withResolvers<void>()
   const { baseUrl } = brains.play([halting('The old words', new Promise(() => {})), halting('New words', mayEnd.promise)])
   const config = join(folder.path, 'countersign.json')
   writeFileSync(config, JSON.stringify({ agents: { desk: { model: `remote/${baseUrl}` } } }))
-  const start = () => startChildServer({ configFile: config, dataDir: join(folder.path, 'data') })
+  const start = () => startChildServer({ configFile: config, dataDir: join(folder.path, 'data'), environment: database.environment })
 
   const first = await start()
   const before = await first.admin.stream('/api/chat', { body: { message: 'go' } })

@@ -94,11 +94,10 @@ export const newInboxRows = question<{ after: number; limit: number }, EventRow 
     .limit(p.limit),
 )
 
-const findLastPlace = question<Record<string, never>, { place: number | null }>((db, _, { firstOpenPlace }) =>
-  firstOpenPlace
-    ? db.selectNoFrom(sql<number>`${firstOpenPlace} - 1`.as('place'))
-    : db.selectFrom('event').select((eb) => eb.fn.max('id').as('place')),
-)
+const findLastPlace = question<Record<string, never>, { place: number | null }>((db, _, { firstOpenPlace }) => {
+  const query = db.selectFrom('event').select((eb) => eb.fn.max('id').as('place'))
+  return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
+})
 
 /** The highest place in the log that a reader may have been given. */
 export function* lastPlace(): Tx<number> {

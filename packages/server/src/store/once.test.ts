@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { doOnce } from './once.ts'
 import { findSetting, insertSetting } from './settings.ts'
-import { raw, STORES, type TempStore } from './testing/temp-store.ts'
+import { STORES, type TempStore } from './testing/temp-store.ts'
 
 const once = { scope: 'prn_ana POST /api/sessions', key: 'k1', requestHash: 'h1' }
 
@@ -31,9 +30,7 @@ test.each(STORES)('the same key twenty times at once is done once ($database)', 
   await using temp = await open()
   const work = openWork(temp)
   const answers = await Promise.all(Array.from({ length: 20 }, () => work(once)))
-  // Postgres may begin it twice; then one of them is undone, and finds the answer of the other.
-  expect(answers).toEqual(answers.map(() => answers[0]))
-  expect(await temp.store.read(() => raw(sql`select count(*) as n from once`))).toEqual([{ n: 1 }])
+  expect(answers).toEqual(answers.map(() => ({ done: 1 })))
 })
 
 test.each(STORES)('a key that was used for another request is refused; another scope is another key ($database)', async ({ open }) => {

@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { question, type Tx } from './query.ts'
+import { lockKey, question, type Tx } from './query.ts'
 
 /** One use of an `Idempotency-Key`: who and which route, the key, and a hash of the request it stands for. */
 export interface OnceKey {
@@ -36,6 +36,7 @@ export function* findAnswer<T>({ scope, key, requestHash }: OnceKey): Tx<T | und
  */
 export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
   if (!once) return yield* work()
+  yield* lockUse(once)
   const earlier = yield* findAnswer<T>(once)
   if (earlier !== undefined) return earlier
   const answer = yield* work()
@@ -45,10 +46,14 @@ export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () =>
 
 /** Keeps the answer of work that needs no transaction of its own. @returns The answer that was given first. */
 export function* keepAnswer<T>(once: OnceKey, nowMs: number, answer: T): Tx<T> {
+  yield* lockUse(once)
   const earlier = yield* findAnswer<T>(once)
   if (earlier === undefined) yield* insertAnswer(once, nowMs, answer)
   return earlier ?? answer
 }
+
+/** Of several at once with the same key, the others wait for the answer of the first. */
+const lockUse = ({ scope, key }: OnceKey): Tx<void> => lockKey(`${scope} ${key}`)
 
 const insertAnswer = ({ scope, key, requestHash }: OnceKey, nowMs: number, answer: unknown): Tx<void> =>
   insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), now: nowMs })

@@ -3,7 +3,7 @@ import { reach } from '../points.ts'
 import { PLACES_PER_TRANSACTION } from './dialect.ts'
 import { ConnectionLost } from './postgres-errors.ts'
 import { type Session, statementOf } from './postgres-session.ts'
-import type { BoundQuery, Request, Row, Tx } from './query.ts'
+import type { BoundQuery, LockRequest, Request, Row, Tx } from './query.ts'
 
 /** The number that the database gave a transaction, by which it can be asked later what became of it. */
 type TransactionId = string
@@ -51,7 +51,7 @@ export class Transaction {
       this.#session.begin(this.#onError)
       const value = await drive(tx, (request) => {
         if ('places' in request) return this.#takePlaces(request.places, firstTransaction)
-        return 'lock' in request ? this.#lock(request.lock) : this.#send(request)
+        return 'lock' in request ? this.#lock(request) : this.#send(request)
       })
       await this.#commit()
       return value
@@ -90,10 +90,10 @@ export class Transaction {
     return rows ?? NO_ROWS
   }
 
-  #lock(id: string): Row[] {
-    this.#session.tell({ ...LOCK, values: [id] }, this.#onError)
+  #lock({ lock, givesPlace }: LockRequest): Row[] {
+    this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
     // Numbered once it has the lock, a transaction stands in the log behind those that had it before.
-    this.#id ??= this.#askForId()
+    if (givesPlace) this.#id ??= this.#askForId()
     return NO_ROWS
   }
 

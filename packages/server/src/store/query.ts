@@ -39,6 +39,8 @@ export interface PlaceRequest {
 /** Waits until no other transaction under way has asked for the same lock, where transactions write side by side. */
 export interface LockRequest {
   readonly lock: string
+  /** True when what the transaction says has its place in the log from here on. */
+  readonly givesPlace: boolean
 }
 
 interface Definition {
@@ -93,7 +95,12 @@ export function* takePlaces(count: number): Tx<number> {
  * all wait in one order, and what they say stands in the log in the order of their commits.
  */
 export function* lock(id: string): Tx<void> {
-  yield { lock: id }
+  yield { lock: id, givesPlace: true }
+}
+
+/** The same for what says nothing in the log: waits for whoever uses the same key. To be asked for before any other lock. */
+export function* lockKey(key: string): Tx<void> {
+  yield { lock: key, givesPlace: false }
 }
 
 /**
