@@ -108,6 +108,7 @@ test('the document has every route of the contract that this version serves', as
       ...['POST /api/sessions/{id}/messages', 'GET /api/sessions/{id}/events', 'POST /api/sessions/{id}/approve'],
       ...['POST /api/sessions/{id}/cancel', 'POST /api/chat', 'POST /api/chat/approve', 'GET /api/actions', 'GET /api/actions/{id}'],
       ...['POST /api/actions', 'POST /api/actions/{id}/decision', 'POST /api/actions/{id}/retry', 'GET /api/events', 'GET /api/tools'],
+      ...['POST /api/actions/{id}/resolve', 'POST /api/actions/{id}/verify'],
       ...['GET /api/agents', 'POST /api/keys', 'GET /healthz', 'GET /readyz'],
     ]),
   )
