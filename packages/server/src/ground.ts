@@ -17,7 +17,7 @@ import {
   SESSIONS_AT_ONCE,
   type Timers,
 } from './dispatch/index.ts'
-import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store } from './store/index.ts'
+import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
 import { VERSION } from './version.ts'
 
 /** What the engine stands on: where the rows are, and what makes things happen. */
@@ -66,12 +66,18 @@ async function openAmongOthers(
     const store = await openPostgres({ url, directUrl, onCommitted: (outbox) => tell(outbox), enqueue: enqueueJobs })
     stack.defer(() => store.close())
     const ownUrl = directUrl ?? url
-    const processes = await openProcesses({ url: ownUrl, name: `${hostname()}:${process.pid}`, version: VERSION, log })
+    const processes = await openProcesses({
+      url: ownUrl,
+      name: `${hostname()}:${process.pid}`,
+      version: VERSION,
+      machine: thisMachine,
+      log,
+    })
     stack.defer(() => processes.leave(true))
-    const notices = stack.use(await openNotices(ownUrl))
-    const hub = createPostgresHub({ store, notices, log })
+    const notices = stack.use(await openNotices(ownUrl, thisMachine))
+    const hub = createPostgresHub({ store, notices, clock: thisMachine.clock, log })
     const limits = { advance: SESSIONS_AT_ONCE, execute: executions }
-    const dispatch = await openGraphile({ url: ownUrl, processes, notices, limits, log })
+    const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
     tell = handOut(hub, dispatch, timers)

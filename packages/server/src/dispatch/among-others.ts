@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { reach } from '../points.ts'
 import { claims, type OtherProcess } from '../store/index.ts'
-import type { GraphileDispatch } from './graphile.ts'
+import type { JobDispatch } from './job-dispatch.ts'
 import type { Membership, MembershipWork } from './membership.ts'
 import type { Notices } from './notices.ts'
 import type { PostgresHub } from './postgres-hub.ts'
@@ -11,7 +11,7 @@ export interface AmongOthersOptions {
   processes: Processes
   notices: Notices
   hub: PostgresHub
-  dispatch: GraphileDispatch
+  dispatch: JobDispatch
   log: Logger
 }
 

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDatabaseClock, steadyMs } from './database-clock.ts'
+import { thisMachine } from '../store/index.ts'
+import { createDatabaseClock } from './database-clock.ts'
+
+const { steadyMs } = thisMachine
 
 test('the clock is never further from the database’s than the slowest answer leaves room for', () => {
   const answers = fc.array(fc.record({ wayThere: fc.nat(200), wayBack: fc.nat(200), pause: fc.nat(2_000) }), {
@@ -9,7 +12,7 @@ test('the clock is never further from the database’s than the slowest answer l
   })
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), answers, (ahead, measured) => {
-      const clock = createDatabaseClock()
+      const clock = createDatabaseClock(thisMachine)
       let at = steadyMs()
       for (const { wayThere, wayBack, pause } of measured) {
         clock.adjust(at + wayThere + ahead, at, at + wayThere + wayBack)
@@ -23,7 +26,7 @@ test('the clock is never further from the database’s than the slowest answer l
 })
 
 test('noise in the answers does not move the clock; a database that was set does', () => {
-  const clock = createDatabaseClock()
+  const clock = createDatabaseClock(thisMachine)
   const at = steadyMs()
   clock.adjust(1_000_000, at, at)
   const offset = () => clock.nowMs() - Math.floor(steadyMs() - at)

@@ -1,9 +1,10 @@
-import { systemClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 
 /** After a failed reading: the database is away. */
 const RETRY_MS = 250
 
 export interface FeedOptions {
+  clock: Clock
   /** The place from which on everything is handed over. */
   begin(): Promise<number>
   /** Hands over what is behind `place`. Answers the place behind that, and in how many ms to look again unasked. */
@@ -23,7 +24,7 @@ export interface Feed {
   close(): void
 }
 
-export function createFeed({ begin, read, onFailure }: FeedOptions): Feed {
+export function createFeed({ clock, begin, read, onFailure }: FeedOptions): Feed {
   let place: number | undefined
   let isReading = false
   let isAskedAgain = false
@@ -46,7 +47,7 @@ export function createFeed({ begin, read, onFailure }: FeedOptions): Feed {
     }
     isReading = false
     place = answer.place
-    if (answer.againMs !== undefined && !isClosed) stopWaiting = systemClock.after(answer.againMs, wake)
+    if (answer.againMs !== undefined && !isClosed) stopWaiting = clock.after(answer.againMs, wake)
   }
 
   function wake(): void {

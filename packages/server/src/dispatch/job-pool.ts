@@ -17,7 +17,6 @@ export interface JobPoolOptions {
   name: JobName
   /** Jobs at once, at most. */
   size: number
-  pg: Pool
   log: Logger
   run(id: string): Promise<void>
   /** @param ids Under which it takes jobs now. @param ended Under which nobody works any more: what is locked under it is free. */
@@ -34,7 +33,7 @@ export interface JobPool {
   stop(): Promise<void>
 }
 
-export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions): JobPool {
+export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions & { pg: Pool }): JobPool {
   const pools = new Map<string, WorkerPool>()
   let current: WorkerPool | undefined
   let running = 0

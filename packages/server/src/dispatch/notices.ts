@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../clock.ts'
 import { reach } from '../points.ts'
-import { notices, openLastingConnection } from '../store/index.ts'
+import { type Machine, notices, openLastingConnection } from '../store/index.ts'
 
 /** What is told within this time is told at once: a NOTIFY each would cost most of the throughput. */
 const COLLECT_MS = 5
@@ -34,7 +33,7 @@ interface WireNotice {
 }
 
 /** @param url Of the database itself, not of a pooler. */
-export async function openNotices(url: string): Promise<Notices> {
+export async function openNotices(url: string, machine: Machine): Promise<Notices> {
   const from = randomUUID()
   const listeners: ((notice: Notice) => void)[] = []
   const gapListeners: (() => void)[] = []
@@ -46,6 +45,7 @@ export async function openNotices(url: string): Promise<Notices> {
   const connection = await openLastingConnection({
     url,
     name: 'countersign notices',
+    machine,
     async onOpen(session) {
       await notices.listen(session)
       if (wasOpen) for (const listener of gapListeners) listener()
@@ -66,7 +66,7 @@ export async function openNotices(url: string): Promise<Notices> {
   }
 
   function schedule(delayMs: number): void {
-    stopWaiting ??= systemClock.after(delayMs, () => void send())
+    stopWaiting ??= machine.clock.after(delayMs, () => void send())
   }
 
   async function send(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
 import { events, type Store, type StoredEvent, sessions } from '../store/index.ts'
 import { createListeners, type EventHub, type EventListener, movedAction } from './event-hub.ts'
 import { createFeed, type Feed } from './feed.ts'
@@ -12,6 +13,7 @@ const LAST_LOOK_MS = 500
 export interface PostgresHubOptions {
   store: Store
   notices: Notices
+  clock: Clock
   log: Logger
 }
 
@@ -25,7 +27,7 @@ export interface PostgresHub extends EventHub {
  * The hub of a process among others: told which sessions have news, it reads those that somebody follows here from the log. The rows are
  * the truth. What this process commits itself goes to its listeners without a detour where it joins on to what they have.
  */
-export function createPostgresHub({ store, notices, log }: PostgresHubOptions): PostgresHub {
+export function createPostgresHub({ store, notices, clock, log }: PostgresHubOptions): PostgresHub {
   const feeds = new Map<string, Feed>()
   const bySession = createListeners<[StoredEvent]>((sessionId) => {
     feeds.get(sessionId)?.close()
@@ -42,6 +44,7 @@ export function createPostgresHub({ store, notices, log }: PostgresHubOptions): 
       for (const one of stored) bySession.tell(sessionId, one)
     }
     return createFeed({
+      clock,
       begin: async () => (await store.read(() => sessions.findSession.first({ id: sessionId })))?.last_seq ?? 0,
       async read(place) {
         const rows = await store.read(() => events.sessionRowsAfter.all({ session_id: sessionId, after: place, limit: PAGE }))
@@ -57,6 +60,7 @@ export function createPostgresHub({ store, notices, log }: PostgresHubOptions): 
     let early = new Set<number>()
     let lookMs = FIRST_LOOK_MS
     return createFeed({
+      clock,
       begin: () => store.read(events.lastPlace),
       async read(place) {
         const rows = await store.read(() => events.newInboxRows.all({ after: place, limit: PAGE }))

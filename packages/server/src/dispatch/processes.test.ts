@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../log.ts'
-import { openPostgres, processes } from '../store/index.ts'
+import { openPostgres, processes, thisMachine } from '../store/index.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
 
@@ -16,7 +16,7 @@ async function openDesk() {
   return {
     url: database.url,
     async start(work: Partial<ProcessWork> = {}): Promise<Processes> {
-      const one = await openProcesses({ url: database.url, name: 'test', version: '1', log: createLog('silent') })
+      const one = await openProcesses({ url: database.url, name: 'test', version: '1', machine: thisMachine, log: createLog('silent') })
       onTestFinished(() => one.leave(true))
       one.start({ takeOver: async () => {}, beginAnew: () => {}, ...work })
       return one

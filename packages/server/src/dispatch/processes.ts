@@ -1,9 +1,9 @@
 import { CountersignError } from '@countersign/core'
 import type { Logger } from 'pino'
-import { type Clock, systemClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { reach } from '../points.ts'
-import { newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../store/index.ts'
-import { createDatabaseClock, steadyMs } from './database-clock.ts'
+import { type Machine, newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../store/index.ts'
+import { createDatabaseClock } from './database-clock.ts'
 import { createWatch, GRACE_MS, SILENT_MS } from './watch.ts'
 
 const BEAT_MS = 1_000
@@ -18,6 +18,7 @@ export interface ProcessesOptions {
   /** Machine and process number, for people. */
   name: string
   version: string
+  machine: Machine
   log: Logger
 }
 
@@ -51,12 +52,13 @@ export interface Processes {
 }
 
 /** @throws Error when the database cannot be reached. */
-export async function openProcesses({ url, name, version, log }: ProcessesOptions): Promise<Processes> {
-  const clock = createDatabaseClock()
+export async function openProcesses({ url, name, version, machine, log }: ProcessesOptions): Promise<Processes> {
+  const { steadyMs } = machine
+  const clock = createDatabaseClock(machine)
   const others = createWatch()
   const waitingForLife = new Set<() => void>()
   let pools: readonly string[] = []
-  let id = newId('prc', systemClock.nowMs())
+  let id = newId('prc', machine.clock.nowMs())
   let number: number | undefined
   let seenAt = 0
   let work: ProcessWork | undefined
@@ -67,6 +69,7 @@ export async function openProcesses({ url, name, version, log }: ProcessesOption
   const connection = await openLastingConnection({
     url,
     name: 'countersign sign of life',
+    machine,
     async onOpen(session) {
       if (number === undefined) number = await rows.registerProcess(session, { id, name, version, pools })
       else if (!(await rows.resumeProcess(session, id, number))) await beginAnew(session)
@@ -107,7 +110,7 @@ export async function openProcesses({ url, name, version, log }: ProcessesOption
   function scheduleBeat(delayMs: number): void {
     stopWaiting?.()
     if (hasLeft) return
-    stopWaiting = systemClock.after(delayMs, () => {
+    stopWaiting = machine.clock.after(delayMs, () => {
       beat(connection).then(
         () => scheduleBeat(others.isUnsure ? GRACE_MS : BEAT_MS),
         (error) => {
@@ -158,7 +161,7 @@ export async function openProcesses({ url, name, version, log }: ProcessesOption
       if (isAlive()) return
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       waitingForLife.add(resolve)
-      const stop = systemClock.after(PATIENCE_MS, () =>
+      const stop = machine.clock.after(PATIENCE_MS, () =>
         reject(new CountersignError('not_ready', 'the database does not answer: try again')),
       )
       // Who stood still asks at once what became of it meanwhile.

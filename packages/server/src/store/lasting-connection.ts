@@ -1,6 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { Client } from 'pg'
-import { systemClock } from '../clock.ts'
+import type { DatabaseClient, Machine } from './machine.ts'
 import type { OwnConnection } from './processes.ts'
 
 /** A connection that answers nothing for this long is given up. */
@@ -13,6 +12,7 @@ export interface LastingConnectionOptions {
   url: string
   /** Seen in `pg_stat_activity`. */
   name: string
+  machine: Machine
   /** Makes the session what it is to be, each time. The connection does not count as open before. */
   onOpen(connection: OwnConnection): Promise<void>
   onLost?(): void
@@ -28,17 +28,18 @@ export interface LastingConnection extends OwnConnection, AsyncDisposable {
 export async function openLastingConnection({
   url,
   name,
+  machine,
   onOpen,
   onLost,
   onNotification,
 }: LastingConnectionOptions): Promise<LastingConnection> {
-  let client: Client | undefined
+  let client: DatabaseClient | undefined
   let isOpen = false
   let isClosed = false
   let stopWaiting: (() => void) | undefined
 
   async function connect(): Promise<void> {
-    const attempt = new Client({
+    const attempt = machine.newClient({
       connectionString: url,
       application_name: name,
       connectionTimeoutMillis: ANSWER_MS,
@@ -71,7 +72,7 @@ export async function openLastingConnection({
 
   function reconnect(delayMs: number): void {
     if (isClosed) return
-    stopWaiting = systemClock.after(delayMs, () => {
+    stopWaiting = machine.clock.after(delayMs, () => {
       connect().catch(() => reconnect(Math.min(delayMs * 2, LAST_RETRY_MS)))
     })
   }

@@ -1,0 +1,125 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { reach } from '../points.ts'
+import { claims, type JobName } from '../store/index.ts'
+import type { Dispatch } from './dispatch.ts'
+import type { JobPool, JobPoolOptions } from './job-pool.ts'
+import type { Notices } from './notices.ts'
+import type { Processes } from './processes.ts'
+import { createSessionLoops } from './session-loops.ts'
+import { createUnderWay } from './under-way.ts'
+
+/** How often `idle` looks whether jobs are left. */
+const LOOK_MS = 20
+
+export interface JobDispatchOptions {
+  /** Begins to take jobs of one kind from the database. */
+  openPool(options: JobPoolOptions): JobPool
+  /** Ends the connections that the jobs come over. */
+  close(): Promise<void>
+  clock: Clock
+  processes: Processes
+  notices: Notices
+  /** Jobs of each kind at once, at most. They share nothing: sessions that wait for slow models keep nobody from executing. */
+  limits: Record<JobName, number>
+  log: Logger
+}
+
+/** The dispatch of a process among others: every wake-up is a job in the database, written by the transaction that calls for it. */
+export interface JobDispatch extends Dispatch {
+  /** Looks for jobs now. */
+  lookForJobs(): void
+  close(): Promise<void>
+}
+
+export function createJobDispatch({ openPool, close, clock, processes, notices, limits, log }: JobDispatchOptions): JobDispatch {
+  const { connection } = processes
+  const underWay = createUnderWay(log)
+  const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
+  let pools: Record<JobName, JobPool> | undefined
+  let isStopped = false
+  let stopLoops = () => {}
+  let stopped: Promise<unknown> = Promise.resolve()
+
+  /** @returns What resolves when the pool has told under which ids it takes jobs. */
+  async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
+    ids[name] = current
+    await processes.usePools([...ids.advance, ...ids.execute])
+    if (ended === undefined) return
+    await claims.unlockJobs(connection, [ended])
+    lookForJobs()
+  }
+
+  const takeJobs = (name: JobName, size: number, work: (id: string) => Promise<void>): JobPool =>
+    openPool({
+      name,
+      size,
+      log,
+      onIds: (current, ended) => underWay.add(saveIds(name, current, ended)),
+      run(id) {
+        const job = runJob(name, id, work)
+        underWay.add(job)
+        return job
+      },
+    })
+
+  async function runJob(name: JobName, id: string, work: (id: string) => Promise<void>): Promise<void> {
+    reach(`job.${name}.taken`)
+    await processes.whenAlive()
+    await work(id)
+    reach(`job.${name}.done`)
+  }
+
+  function lookForJobs(): void {
+    pools?.advance.nudge(1)
+    pools?.execute.nudge(1)
+  }
+
+  /** What this process has no room for, another one is told of. */
+  function nudge(name: JobName, count: number): void {
+    if (count === 0) return
+    if (pools?.[name].hasRoom) pools[name].nudge(count)
+    else notices.tell({ jobs: true })
+  }
+
+  notices.onNotice(({ jobs }) => jobs && lookForJobs())
+  notices.onGap(lookForJobs)
+
+  return {
+    start({ advance, execute }) {
+      const loops = createSessionLoops({ advance, clock, log })
+      const goOn = async (sessionId: string) => {
+        await loops.advance(sessionId)
+        // Stopping cut its model call short: another process makes it.
+        if (isStopped && (await claims.giveBackSteps(connection, processes.id, sessionId))) notices.tell({ jobs: true })
+      }
+      pools = { advance: takeJobs('advance', limits.advance, goOn), execute: takeJobs('execute', limits.execute, execute) }
+      stopLoops = loops.stop
+    },
+    take({ sessions, actions }) {
+      nudge('advance', sessions.size)
+      nudge('execute', actions.size)
+    },
+    claimStep: (run) => claims.claimStep(connection, processes.id, run),
+    background: underWay.add,
+    async idle() {
+      for (;;) {
+        await underWay.none()
+        if ((await claims.countJobs(connection)) === 0) return
+        await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
+      }
+    },
+    stop() {
+      if (isStopped) return
+      isStopped = true
+      stopLoops()
+      stopped = Promise.all([pools?.advance.stop(), pools?.execute.stop()])
+    },
+    async drained() {
+      await stopped
+      await underWay.none()
+    },
+    lookForJobs,
+    close,
+  }
+}
