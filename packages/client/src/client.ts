@@ -2,13 +2,21 @@ import type {
   Action,
   ActionList,
   ActionState,
+  AgentRequest,
+  AgentRequestBody,
   AgentView,
+  ApproveToolBody,
+  Claim,
+  ClaimBody,
+  ClientResultBody,
   CreateSessionBody,
   DecisionBody,
   MessageList,
   PostedMessage,
   Principal,
   ProposeBody,
+  RequestAnswer,
+  ResolveBody,
   Session,
   SessionApproveBody,
   SessionList,
@@ -58,6 +66,20 @@ export type Client = {
     decide(actionId: string, body: DecisionBody, options?: ChangeOptions): Promise<Action>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     propose(body: ProposeBody, options?: ChangeOptions): Promise<Action>
+    /** Settles an unknown outcome with what you found out. */
+    resolve(actionId: string, body: ResolveBody, options?: ChangeOptions): Promise<Action>
+    /** Lets the tool find out about an unknown outcome. */
+    verify(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Takes an approved action to carry it out here; {@link carryOut} does all of it. */
+    claim(actionId: string, body?: ClaimBody, options?: ChangeOptions): Promise<Claim>
+    result(actionId: string, body: ClientResultBody, options?: ChangeOptions): Promise<Action>
+  }
+  /** Requests that run while you wait, each call to the next pause. Calling again is safe. */
+  requests: {
+    create(body: AgentRequestBody, options?: ChangeOptions): Promise<AgentRequest>
+    execute(requestId: string, options?: ChangeOptions): Promise<RequestAnswer>
+    /** @param id An action's id, or that of a tool call. */
+    approveTool(id: string, body: ApproveToolBody, options?: ChangeOptions): Promise<RequestAnswer>
   }
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
@@ -103,6 +125,15 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
       decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
       retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
       propose: (body, options) => change('/api/actions', body, options),
+      resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),
+      verify: (actionId, options) => change(`${action(actionId)}/verify`, {}, options),
+      claim: (actionId, body = {}, options) => change(`${action(actionId)}/claim`, body, options),
+      result: (actionId, body, options) => change(`${action(actionId)}/result`, body, options),
+    },
+    requests: {
+      create: (body, options) => change('/api/agent-requests', body, options),
+      execute: (requestId, options) => change(`/api/agent-requests/${encodeURIComponent(requestId)}/execute`, {}, options),
+      approveTool: (id, body, options) => change(`/api/approve-tool/${encodeURIComponent(id)}`, body, options),
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,

@@ -2,13 +2,20 @@ export type {
   Action,
   ActionList,
   ActionState,
+  AgentRequest,
   AgentView,
+  Claim,
+  ClientRequest,
+  ClientResultBody,
   DecisionBody,
   Message,
   MessageList,
   PostedMessage,
   Principal,
   ProposeBody,
+  RequestAnswer,
+  RequestStatus,
+  ResolveBody,
   RiskLevel,
   Session,
   SessionEvent,
@@ -19,6 +26,7 @@ export type {
 } from '@countersign/core'
 export type { Actions } from './action-merge.ts'
 export { ApiError, type ApiErrorCode, isApiError } from './api-error.ts'
+export { type CarryOutOptions, carryOut } from './carry-out.ts'
 export {
   type ActionQuery,
   type ActionWait,

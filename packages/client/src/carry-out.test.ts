@@ -1,0 +1,188 @@
+import { createServer } from 'node:net'
+import type { Claim } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { type CarryOutOptions, carryOut } from './carry-out.ts'
+import { createClient } from './client.ts'
+import { json, problem, type Route, sampleAction, serve } from './testing/log-server.ts'
+
+const CLAIMED_AT = Date.parse('2026-11-21T10:00:05.000Z')
+
+interface Scene {
+  /** What the shop answers to the action's request; default 200 with an order. */
+  shop?: Route
+  claim?: (claim: Claim) => Partial<Claim>
+  holdMs?: number
+  /** Answers of the server in place of its own, one per call, to claims and to results. */
+  claims?: Route[]
+  results?: Route[]
+}
+
+/** A Countersign that hands out one action, and the shop that the action is for. */
+async function open({
+  shop = (_, response) => json(response, { id: 'ORD-1' }),
+  claim,
+  holdMs = 20_000,
+  claims = [],
+  results = [],
+}: Scene = {}) {
+  const stack = new AsyncDisposableStack()
+  const there = stack.use(await serve({ 'PATCH /orders/1': shop, 'GET /orders/1': shop }))
+  const server = stack.use(
+    await serve({
+      'POST /api/actions/act_1/claim': (request, response, body) => {
+        const other = claims.shift()
+        if (other) return other(request, response, body)
+        const given: Claim = {
+          action: sampleAction({ state: 'executing', executor: 'client', attempt: 1 }),
+          epoch: 3,
+          idempotencyKey: 'act_1.1',
+          request: { method: 'PATCH', url: `${there.baseUrl}/orders/1`, body: { status: 'shipped' } },
+          holdEndsAt: new Date(CLAIMED_AT + holdMs).toISOString(),
+        }
+        json(response, { ...given, ...claim?.(given) })
+      },
+      'POST /api/actions/act_1/result': (request, response, body) => {
+        const other = results.shift()
+        if (other) return other(request, response, body)
+        json(response, sampleAction({ state: 'succeeded', result: JSON.parse(body).output }))
+      },
+    }),
+  )
+  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_1' })
+  const to = (end: string) => server.requests.filter(({ url }) => url.endsWith(end))
+  return {
+    shop: there,
+    run: (options?: CarryOutOptions) => carryOut(client, 'act_1', options),
+    claims: () => to('/claim'),
+    /** What the server was told. */
+    told: () => to('/result').map(({ body }) => JSON.parse(body)),
+    toldUnder: () => to('/result').map(({ headers }) => headers['idempotency-key']),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+const cut: Route = (request) => request.socket.destroy()
+
+test('an action is claimed, its request sent once under its key, and the answer told with the epoch of the hold', async () => {
+  await using scene = await open()
+  expect(await scene.run()).toMatchObject({ state: 'succeeded', result: { id: 'ORD-1' } })
+  expect(scene.shop.requests).toMatchObject([
+    { method: 'PATCH', body: '{"status":"shipped"}', headers: { 'idempotency-key': 'act_1.1', 'content-type': 'application/json' } },
+  ])
+  expect(scene.shop.requests[0]?.headers.authorization).toBeUndefined()
+  expect(scene.claims().map(({ body }) => body)).toEqual(['{}'])
+  expect(scene.told()).toEqual([{ epoch: 3, output: { id: 'ORD-1' } }])
+})
+
+test('a read sends neither key nor body; what is taken again says so', async () => {
+  await using scene = await open({
+    claim: ({ action, request }) => ({
+      action: { ...action, effect: 'read' },
+      request: { method: 'GET', url: request?.url ?? '' },
+    }),
+  })
+  await scene.run({ retry: true })
+  expect(scene.shop.requests).toMatchObject([{ method: 'GET', body: '' }])
+  expect(scene.shop.requests[0]?.headers['idempotency-key']).toBeUndefined()
+  expect(scene.claims().map(({ body }) => body)).toEqual(['{"retry":true}'])
+})
+
+const ANSWERS: [string, Route, { output: unknown } | { error: { kind: string; message: RegExp } }][] = [
+  ['no content', (_, response) => response.writeHead(204).end(), { output: { status: 204 } }],
+  ['words', (_, response) => response.end('fine'), { output: 'fine' }],
+  [
+    'a refusal',
+    (_, response) => problem(response, 409, 'conflict', 'It was cancelled.'),
+    { error: { kind: 'refused', message: /refused \(409\): It was cancelled\.$/ } },
+  ],
+  ['a redirect', (_, response) => response.writeHead(302, { location: '/x' }).end(), { error: { kind: 'refused', message: /\(302\)/ } }],
+  ['303', (_, response) => response.writeHead(303, { location: '/x' }).end(), { error: { kind: 'ambiguous', message: /not known/ } }],
+  ['a 500', (_, response) => json(response, { error: 'boom' }, 500), { error: { kind: 'ambiguous', message: /\(500\): boom/ } }],
+  ['a reset', cut, { error: { kind: 'ambiguous', message: /did not answer\. Whether it acted is not known/ } }],
+  [
+    'half an answer',
+    (_, response) => response.writeHead(200, { 'content-length': 100 }).write('{"id"', () => response.destroy()),
+    { error: { kind: 'ambiguous', message: /not known/ } },
+  ],
+]
+
+for (const [name, shop, told] of ANSWERS) {
+  test(`${name} of the service is told for what it says of the effect, and sent once`, async () => {
+    await using scene = await open({ shop })
+    await scene.run()
+    const [said] = scene.told()
+    if ('output' in told) expect(said).toEqual({ epoch: 3, ...told })
+    else expect(said).toEqual({ epoch: 3, error: { kind: told.error.kind, message: expect.stringMatching(told.error.message) } })
+    expect(scene.shop.requests).toHaveLength(1)
+    expect(scene.told()).toHaveLength(1)
+  })
+}
+
+test('a service that is not there was sent nothing; one that is silent is given up before the hold is over', async () => {
+  const gone = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => gone.once('listening', resolve))
+  const { port } = gone.address() as { port: number }
+  await new Promise((resolve) => gone.close(resolve))
+  await using nobody = await open({ claim: () => ({ request: { method: 'PATCH', url: `http://127.0.0.1:${port}/`, body: {} } }) })
+  await nobody.run()
+  expect(nobody.told()).toMatchObject([{ error: { kind: 'unreachable', message: expect.stringContaining('Nothing was sent') } }])
+
+  await using silent = await open({ shop: () => {}, holdMs: 500 })
+  const startedMs = performance.now()
+  await silent.run()
+  expect(performance.now() - startedMs).toBeLessThan(500)
+  expect(silent.told()).toMatchObject([{ error: { kind: 'ambiguous', message: expect.stringContaining('in time') } }])
+})
+
+test('nothing is sent when the hold is over by the time that the claim is answered', async () => {
+  await using scene = await open({ holdMs: 0 })
+  await scene.run()
+  expect(scene.shop.requests).toHaveLength(0)
+  expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }])
+})
+
+test('an answer of the server that is lost is asked for again under the same key; the request goes out once', async () => {
+  await using scene = await open({ claims: [cut], results: [cut] })
+  expect(await scene.run()).toMatchObject({ state: 'succeeded' })
+  expect(new Set(scene.claims().map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  expect(scene.claims()).toHaveLength(2)
+  expect(scene.told()).toHaveLength(2)
+  expect(new Set(scene.toldUnder()).size).toBe(1)
+  expect(scene.shop.requests).toHaveLength(1)
+})
+
+test('who comes second hears who has it, and sends nothing', async () => {
+  const held = sampleAction({ state: 'executing' })
+  const taken: Route = (_, response) => problem(response, 409, 'illegal_transition', 'A client is carrying it out.', { action: held })
+  await using scene = await open({ claims: [taken] })
+  await expect(scene.run()).rejects.toMatchObject({ code: 'illegal_transition', action: held })
+  expect(scene.shop.requests).toHaveLength(0)
+  expect(scene.told()).toHaveLength(0)
+})
+
+test('an answer that the server cannot take does not lose the effect', async () => {
+  const refuse: Route = (_, response) => problem(response, 400, 'bad_request', 'A number is too large.')
+  await using scene = await open({ results: [refuse] })
+  expect(await scene.run()).toMatchObject({ state: 'succeeded' })
+  expect(scene.told()[1]).toEqual({ epoch: 3, output: { note: expect.stringContaining('carried out') } })
+  expect(new Set(scene.toldUnder()).size).toBe(2)
+})
+
+test('a tool in code is carried out here; without its code nothing is done, and a break leaves the outcome unknown', async () => {
+  const inCode = { claim: () => ({ request: null }) }
+  await using done = await open(inCode)
+  await done.run({ perform: ({ action }) => ({ did: action.arguments.orderId }) })
+  expect(done.told()).toEqual([{ epoch: 3, output: { did: 'ORD-001' } }])
+
+  await using unknown = await open(inCode)
+  await unknown.run()
+  expect(unknown.told()).toMatchObject([{ error: { kind: 'broken', message: expect.stringContaining('does not know') } }])
+
+  await using broken = await open(inCode)
+  await broken.run({
+    perform: () => {
+      throw new Error('secret detail')
+    },
+  })
+  expect(broken.told()).toEqual([{ epoch: 3, error: { kind: 'ambiguous', message: 'updateOrderStatus broke while it ran.' } }])
+})

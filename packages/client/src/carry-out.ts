@@ -1,0 +1,139 @@
+import type { Action, Claim, ClientRequest, ClientResultBody } from '@countersign/core'
+import { isApiError } from './api-error.ts'
+import type { ChangeOptions, Client } from './client.ts'
+import { untilItWorks } from './reconnect.ts'
+
+/** What a client says came of an action, besides the hold it speaks of. */
+type Outcome = { output: unknown } | { error: Extract<ClientResultBody, { error: unknown }>['error'] }
+
+export type CarryOutOptions = {
+  /** Take a failed action once more, or one of unknown outcome whose target honours the idempotency key. */
+  retry?: boolean
+  /** Sends the tool's request; default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch
+  /**
+   * Carries out what is no request: a tool that is written in code here. What it answers is the result; what it throws leaves the outcome
+   * of a write unknown.
+   */
+  perform?: (claim: Claim, signal: AbortSignal) => unknown
+  /** Ends the wait for the claim, and the request. What came of it is told to the server all the same. */
+  signal?: AbortSignal
+}
+
+/** For the way back to the server: of the hold, at most this much. */
+const REPORT_SHARE = 0.2
+const REPORT_MS = 5_000
+
+/**
+ * Carries out an approved action of a tool that says `executor: client`: claims it, sends its request with this page's own credentials,
+ * once, and tells the server what came of it. Where the answer is lost, so is the outcome: that is said, never guessed and never sent again.
+ *
+ * @returns The action as it ended: `succeeded`, `failed` or `outcome_unknown`.
+ * @throws ApiError `illegal_transition` when somebody else has it; the claim's other refusals; the signal's reason before it was claimed.
+ * @example
+ * const decided = await client.actions.decide(action.id, { verdict: 'approve', revision: action.revision, digest: action.digest })
+ * if (decided.state === 'approved' && decided.executor === 'client') await carryOut(client, decided.id)
+ */
+export async function carryOut(client: Pick<Client, 'actions'>, actionId: string, options: CarryOutOptions = {}): Promise<Action> {
+  const { retry, signal, perform, fetch = globalThis.fetch.bind(globalThis) } = options
+  const startedMs = performance.now()
+  // One key: when the answer to a claim is lost, the next try gets the same hold.
+  const once: ChangeOptions = { idempotencyKey: crypto.randomUUID(), ...(signal && { signal }) }
+  const claim = await untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, once), once)
+  const holdMs = Date.parse(claim.holdEndsAt) - Date.parse(claim.action.updatedAt)
+  // Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
+  const leftMs = Math.floor(startedMs + holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - performance.now())
+  if (leftMs <= 0 || signal?.aborted) return report(client, claim, unsent('There was no time left to send this.'))
+  const deadline = AbortSignal.timeout(leftMs)
+  const ends = signal ? AbortSignal.any([signal, deadline]) : deadline
+  return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
+}
+
+const failure = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', message: string): Outcome => ({
+  error: { kind, message: message.trim().slice(0, 500) },
+})
+const unsent = (message: string): Outcome => failure('unreachable', message)
+
+async function runCode(perform: NonNullable<CarryOutOptions['perform']>, claim: Claim, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return { output: (await perform(claim, signal)) ?? null }
+  } catch {
+    return failure('ambiguous', `${claim.action.tool} broke while it ran.`)
+  }
+}
+
+/** Tells the server until it has heard, however long that takes: nobody else knows. */
+async function report(client: Pick<Client, 'actions'>, { action, epoch }: Claim, outcome: Outcome): Promise<Action> {
+  const idempotencyKey = crypto.randomUUID()
+  const tell = (body: Outcome, key: string) =>
+    untilItWorks(() => client.actions.result(action.id, { epoch, ...body } as ClientResultBody, { idempotencyKey: key }), {})
+  try {
+    return await tell(outcome, idempotencyKey)
+  } catch (error) {
+    // The effect is there whatever its answer looks like: too large, too deep, numbers that JSON cannot carry.
+    const isOutput = isApiError(error) && (error.code === 'bad_request' || error.code === 'too_large') && 'output' in outcome
+    if (!isOutput) throw error
+    return tell({ output: { note: 'It was carried out; its answer could not be passed on.' } }, `${idempotencyKey}.2`)
+  }
+}
+
+/** Sends the request of a claim once and reads what the service's answer says of the effect. */
+async function sendRequest(fetch: typeof globalThis.fetch, claim: Claim, signal: AbortSignal): Promise<Outcome> {
+  const { request, action } = claim
+  if (request === null) return failure('broken', `This client does not know how to carry out ${action.tool}.`)
+  const target = new URL(request.url).origin
+  if (globalThis.navigator?.onLine === false) return unsent(`${target} cannot be reached: there is no network.`)
+  try {
+    const response = await fetch(request.url, requestInit(claim, request, signal))
+    const text = await response.text().catch((cause: unknown) => {
+      // A refusal stands, whatever became of its words.
+      if (response.status < 400 || response.status >= 500) throw cause
+      return ''
+    })
+    return readAnswer(target, response, text)
+  } catch (cause) {
+    if (isUnsent(cause)) return unsent(`${target} could not be reached. Nothing was sent.`)
+    // A browser does not say whether anything was sent.
+    const why = signal.aborted ? 'did not answer in time' : 'did not answer'
+    return failure('ambiguous', `${target} ${why}. Whether it acted is not known.`)
+  }
+}
+
+const requestInit = ({ action, idempotencyKey }: Claim, { method, body }: ClientRequest, signal: AbortSignal): RequestInit => ({
+  method,
+  headers: {
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(action.effect === 'write' && { 'idempotency-key': idempotencyKey }),
+  },
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+  // Whoever is signed in at the service acts there in their own name.
+  credentials: 'include',
+  redirect: 'manual',
+  cache: 'no-store',
+  signal,
+})
+
+function readAnswer(target: string, { status, type }: Response, text: string): Outcome {
+  const body = parse(text)
+  const said = typeof body === 'object' && body !== null ? Object(body) : {}
+  const words = [said.detail, said.error, said.message].find((word) => typeof word === 'string')
+  const tells = `(${status})${words ? `: ${words.replace(/\.$/, '')}` : ''}.`
+  // 303 is how a service says "done, look there"; where a browser hides the status, it may have been one.
+  const isHidden = type === 'opaqueredirect' || status === 303
+  if (isHidden || status >= 500) return failure('ambiguous', `${target} failed ${tells} Whether it acted is not known.`)
+  if (status >= 300) return failure('refused', `${target} refused ${tells}`)
+  return { output: text === '' ? { status } : body }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Node says so of a connection that was never made. */
+const isUnsent = (error: unknown): boolean =>
+  error instanceof Error && /^(ECONNREFUSED|ENOTFOUND|EAI_)/.test(String(Object(error.cause).code))
