@@ -1,4 +1,8 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Engine } from 'countersign'
+import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
 import { type Bench, nowMs, openBench, person } from './engine.ts'
 import { statsOf } from './stats.ts'
 
@@ -39,9 +43,8 @@ async function cycle({ engine }: Bench, sessionId: string, watched: Awaited<Retu
   return { cycleMs: performance.now() - begin, decisionToStartMs: startedMs - decidedMs }
 }
 
-/** `cycles` gated cycles, `inFlight` sessions at a time, ten turns a session. */
-export async function benchCycles(inFlight: number, cycles: number) {
-  const bench = await openBench()
+/** Gated cycles on an open engine, `inFlight` sessions at a time, ten turns a session. */
+export async function runCycles(bench: Bench, inFlight: number, cycles: number): Promise<CycleTimes[]> {
   const times: CycleTimes[] = []
   const lane = async (count: number) => {
     for (let left = count; left > 0; ) {
@@ -51,14 +54,57 @@ export async function benchCycles(inFlight: number, cycles: number) {
       watched.stop()
     }
   }
-  await lane(100)
-  times.length = 0
-  const begin = performance.now()
   await Promise.all(Array.from({ length: inFlight }, () => lane(Math.ceil(cycles / inFlight))))
+  return times
+}
+
+const WARM_UP = 100
+
+/** `cycles` gated cycles in this process. */
+export async function benchCycles(inFlight: number, cycles: number) {
+  const bench = await openBench()
+  await runCycles(bench, 1, WARM_UP)
+  const begin = performance.now()
+  const times = await runCycles(bench, inFlight, cycles)
   const seconds = (performance.now() - begin) / 1000
   await bench.close()
+  return { inFlight, ...figuresOf(times, seconds) }
+}
+
+/** The same on a Postgres of its own, by so many server processes that share the database and the work. */
+export async function benchPostgresCycles(processes: number, inFlight: number, cycles: number) {
+  await using postgres = await startPostgres()
+  const url = await createDatabase(postgres.url('postgres'))
+  const workers: ChildProcess[] = []
+  for (let i = 0; i < processes; i++) {
+    const job = JSON.stringify({ url, inFlight: Math.ceil(inFlight / processes), cycles: Math.ceil(cycles / processes), warmUp: WARM_UP })
+    const child = fork(fileURLToPath(new URL('./cycles-process.ts', import.meta.url)), [job], {
+      execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
+    })
+    // One after the other: only one of them makes the tables.
+    await once(child, 'message')
+    workers.push(child)
+  }
+  const begin = performance.now()
+  const all = await Promise.all(
+    workers.map(async (worker) => {
+      worker.send('go')
+      const [times] = await once(worker, 'message')
+      return times as CycleTimes[]
+    }),
+  )
+  const seconds = (performance.now() - begin) / 1000
+  await Promise.all(
+    workers.map(async (worker) => {
+      worker.send('end')
+      await once(worker, 'exit')
+    }),
+  )
+  return { processes, inFlight, ...figuresOf(all.flat(), seconds) }
+}
+
+function figuresOf(times: readonly CycleTimes[], seconds: number) {
   return {
-    inFlight,
     cyclesPerSecond: Math.round(times.length / seconds),
     cycleMs: statsOf(times.map((time) => time.cycleMs)),
     decisionToStartMs: statsOf(times.map((time) => time.decisionToStartMs)),

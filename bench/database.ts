@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
 
 /** A database for a server process of a benchmark. */
 export interface BenchDatabase {
@@ -37,6 +39,29 @@ export async function openSqliteForBench(folder: string): Promise<BenchDatabase>
     numbers: (count) => `(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select i from n) as n`,
     padded: `printf('%026d', i)`,
     close: async () => {},
+  }
+}
+
+/** A Postgres of its own. */
+export async function openPostgresForBench(): Promise<BenchDatabase> {
+  const postgres = await startPostgres()
+  const url = await createDatabase(postgres.url('postgres'))
+  const use = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
+  }
+  return {
+    flags: ['--database-url', url],
+    run: (sql) => use(async (client) => void (await client.query(sql))),
+    columnsOf: (table) => use(async (client) => (await client.query(`select * from ${table} limit 0`)).fields.map(({ name }) => name)),
+    numbers: (count) => `generate_series(1, ${count}) as n(i)`,
+    padded: `lpad(i::text, 26, '0')`,
+    close: async () => postgres[Symbol.asyncDispose](),
   }
 }
 

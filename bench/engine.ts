@@ -31,8 +31,11 @@ export interface Bench {
   close(): Promise<void>
 }
 
-/** The engine on a fresh folder of the disk, as `serve` opens it: SQLite, WAL, an fsync on every commit. */
-export async function openBench(): Promise<Bench> {
+/**
+ * The engine as `serve` opens it: on a fresh folder of the disk (SQLite, WAL, an fsync on every commit), or on a Postgres.
+ * @param url Of the Postgres database.
+ */
+export async function openBench(url?: string): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
   const setStatus = defineTool({
     name: 'setStatus',
@@ -57,7 +60,8 @@ export async function openBench(): Promise<Bench> {
     onDecline: 'continue' as const,
     suggestions: [],
   }
-  const engine = await openEngine({ database: { kind: 'sqlite', dataDir }, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
+  const database = url === undefined ? { kind: 'sqlite' as const, dataDir } : { kind: 'postgres' as const, url }
+  const engine = await openEngine({ database, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
   await engine.savePrincipal(person)
   return {
     engine,

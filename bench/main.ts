@@ -1,8 +1,8 @@
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchBytes } from './bytes.ts'
-import { benchCycles, benchLongSession } from './cycles.ts'
-import { openSqliteForBench } from './database.ts'
+import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
+import { openPostgresForBench, openSqliteForBench } from './database.ts'
 import { benchReady } from './ready.ts'
 import { benchWaiting } from './waiting.ts'
 
@@ -13,17 +13,26 @@ const n = (count: number) => Math.max(100, Math.round(count * scale))
 /** The figures, each by one script of this folder. */
 const BENCHES: Record<string, () => Promise<unknown>> = {
   cyclesAt1: () => benchCycles(1, n(2_000)),
+  cyclesAt8: () => benchCycles(8, n(8_000)),
   cyclesAt32: () => benchCycles(32, n(16_000)),
+  postgresAt1: () => benchPostgresCycles(1, 1, n(1_000)),
+  postgresAt8: () => benchPostgresCycles(1, 8, n(3_000)),
+  postgresAt32: () => benchPostgresCycles(1, 32, n(3_000)),
+  twoProcessesAt2: () => benchPostgresCycles(2, 2, n(1_000)),
+  twoProcessesAt8: () => benchPostgresCycles(2, 8, n(3_000)),
+  twoProcessesAt32: () => benchPostgresCycles(2, 32, n(3_000)),
   longSession: () => benchLongSession(values.quick ? 3 : 12),
   bytes: () => benchBytes(n(1_000)),
   waiting1k: () => benchWaiting(openSqliteForBench, 1_000, n(1_000)),
   waiting1M: () => benchWaiting(openSqliteForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),
+  postgresWaiting1k: () => benchWaiting(openPostgresForBench, 1_000, n(1_000)),
+  postgresWaiting1M: () => benchWaiting(openPostgresForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),
   ready: () => benchReady(values.quick ? 2 : 7),
 }
 
 const results: Record<string, unknown> = {}
 for (const [name, bench] of Object.entries(BENCHES)) {
-  if (values.only !== undefined && values.only !== name) continue
+  if (values.only !== undefined && !values.only.split(',').includes(name)) continue
   process.stderr.write(`${name} …\n`)
   results[name] = await bench()
 }
