@@ -135,8 +135,8 @@ function prepare({ definition }: BoundQuery, dialect: Dialect): PreparedQuery {
   }
 }
 
-/** Compiles a query's SQL for SQLite and remembers where each value goes. */
-export const prepareForSqlite = (query: BoundQuery): PreparedQuery => prepare(query, SQLITE)
+/** Compiles a query's SQL for SQLite, or a dialect that only tells the time otherwise, and remembers where each value goes. */
+export const prepareForSqlite = (query: BoundQuery, dialect: Dialect = SQLITE): PreparedQuery => prepare(query, dialect)
 
 /** The same for Postgres. `name` is that of the prepared statement, the same in every process; queries that change their text have none. */
 export function prepareForPostgres(query: BoundQuery): PreparedQuery & { name: string | undefined } {

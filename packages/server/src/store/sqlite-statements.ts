@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { type Dialect, SQLITE } from './dialect.ts'
 import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from './query.ts'
 
 interface Prepared extends PreparedQuery {
@@ -11,15 +12,15 @@ const NO_ROWS: Row[] = []
 /** Statements belong to their connection and are prepared once for it, whoever asks. */
 const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
 
-/** What runs one query of a transaction on a connection. */
-export function queryRunner(db: DatabaseSync): (query: BoundQuery) => Row[] {
+/** What runs one query of a transaction on a connection, always in the same dialect. */
+export function queryRunner(db: DatabaseSync, dialect: Dialect = SQLITE): (query: BoundQuery) => Row[] {
   const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
   ofConnection.set(db, prepared)
 
   return (query) => {
     let use = prepared.get(query.definition)
     if (!use) {
-      const compiled = prepareForSqlite(query)
+      const compiled = prepareForSqlite(query, dialect)
       const statement = db.prepare(compiled.sql)
       // Rows as lists, made into objects here: node:sqlite's own row objects are dictionaries, slow to make and slower to read.
       statement.setReturnArrays(true)
