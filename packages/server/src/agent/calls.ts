@@ -28,7 +28,7 @@ async function prepareCall(parts: AgentParts, agent: Agent, call: HeardCall, pos
   try {
     return {
       ...named,
-      prepared: await prepareAction({ tool, arguments: args, agent: agent.name, policy: parts.policy, nowMs: parts.clock.nowMs() }),
+      prepared: await prepareAction({ tool, arguments: args, agent: agent.name, policy: parts.policy, clock: parts.clock }),
     }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }

@@ -130,3 +130,9 @@ test('a read that gets no answer has failed, and is not read again by itself', a
   expect(await gate.until(id)).toMatchObject({ state: 'failed', attempt: 1, error: { kind: 'ambiguous', retryable: true } })
   expect(calls).toBe(1)
 })
+
+test('a preview that heeds no signal is given up: the card comes without current values', async () => {
+  await using gate = await openGate([tool('slow', { preview: () => new Promise<never>(() => {}), execute: () => null })])
+  const action = await gate.engine.gate.propose({ tool: 'own.slow', arguments: {} }, { principal: ana })
+  expect(action).toMatchObject({ state: 'proposed', preview: null, previewError: 'own.slow did not answer within 5 s', previewedAt: null })
+})

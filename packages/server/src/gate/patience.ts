@@ -52,7 +52,11 @@ export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: (
  * be executing for good.
  * @throws ToolError `ambiguous` when it is late.
  */
-export async function withinTimeout<T>(clock: Clock, { name, timeoutMs }: Tool, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withinTimeout<T>(
+  clock: Clock,
+  { name, timeoutMs }: Pick<Tool, 'name' | 'timeoutMs'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const late = `${name} did not answer within ${timeoutMs / 1000} s`
   const controller = new AbortController()
   const { promise: given, reject: giveUp } = Promise.withResolvers<never>()

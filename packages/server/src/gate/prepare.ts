@@ -9,7 +9,9 @@ import {
   type PreviewField,
   type Tool,
 } from '@countersign/core'
+import type { Clock } from '../clock.ts'
 import { toolDefinitionHash } from '../tools/index.ts'
+import { withinTimeout } from './patience.ts'
 
 /** A target that takes longer than this to be read gets a card without current values. */
 const PREVIEW_TIMEOUT_MS = 5_000
@@ -35,14 +37,14 @@ export interface PrepareInput {
   arguments: JsonObject
   agent: string | undefined
   policy: PolicyDocument
-  nowMs: number
+  clock: Clock
 }
 
 /**
  * Checks a call's arguments, asks policy, and reads what would change.
  * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`.
  */
-export async function prepareAction({ tool, arguments: args, agent, policy, nowMs }: PrepareInput): Promise<PreparedAction> {
+export async function prepareAction({ tool, arguments: args, agent, policy, clock }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
   if (!checked.ok) {
     const first = checked.issues[0]
@@ -55,7 +57,7 @@ export async function prepareAction({ tool, arguments: args, agent, policy, nowM
   const definitionHash = definitionHashOf(tool)
   const { expiresMs, remindMs, ...result } = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
   // Only a person looks at a preview: what runs or is refused at once needs none.
-  const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, nowMs) : NO_PREVIEW
+  const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, clock) : NO_PREVIEW
   return {
     tool,
     argumentsText,
@@ -76,10 +78,13 @@ const REASONS = {
 
 const NO_PREVIEW = { preview: null, previewError: null, previewedAtMs: null }
 
-async function readPreview(tool: Tool, args: JsonObject, nowMs: number) {
-  if (!tool.preview) return NO_PREVIEW
+async function readPreview(tool: Tool, args: JsonObject, clock: Clock) {
+  const { name, preview } = tool
+  if (!preview) return NO_PREVIEW
+  const previewedAtMs = clock.nowMs()
   try {
-    return { preview: await tool.preview(args, AbortSignal.timeout(PREVIEW_TIMEOUT_MS)), previewError: null, previewedAtMs: nowMs }
+    const fields = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) => preview.call(tool, args, signal))
+    return { preview: fields, previewError: null, previewedAtMs }
   } catch (error) {
     const known = error instanceof Error && error.name === 'ToolError'
     return { preview: null, previewError: known ? error.message : 'the current values could not be read', previewedAtMs: null }

@@ -132,7 +132,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   const tool = parts.tools.byName(input.tool)
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const { clock, policy } = parts
-  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy, nowMs: clock.nowMs() })
+  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy, clock })
   // Only now: people's time does not run while the target is read for the preview.
   const nowMs = clock.nowMs()
   reach('propose.before_store')
