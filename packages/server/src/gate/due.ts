@@ -6,8 +6,10 @@ import type { GateParts } from './gate.ts'
 import { writeSession } from './session-writer.ts'
 import { stopAfterExpiry } from './stop-run.ts'
 
-/** Actions looked at together. On SQLite they share a commit; a decision that arrives meanwhile waits for one such batch, 20 ms. */
+/** Actions looked up together. */
 const BATCH = 200
+/** Transactions under way at a time: a decision that arrives among 100,000 expiries waits behind so many, and on SQLite so many share a commit. */
+const LANES = 32
 /** What could not be done, because of a fault, is tried again after this long. */
 const RETRY_MS = 5_000
 
@@ -30,11 +32,12 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
     for (const { id } of due) unmoved.add(id)
     // The end of a hold is a transaction of its own, as any end of an attempt is.
     const together = Map.groupBy(due, (row) => (row.state === 'executing' ? row.id : (row.session_id ?? row.id)))
-    await Promise.all(
-      [...together.values()].map(async (rows) => {
-        for (const id of await moveTogether(parts, rows, nowMs)) unmoved.delete(id)
-      }),
-    )
+    const groups = together.values()
+    // Every lane takes the next ones from the same iterator.
+    const lane = async () => {
+      for (const rows of groups) for (const id of await moveTogether(parts, rows, nowMs)) unmoved.delete(id)
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
     reach('timer.batch_done')
   }
 }

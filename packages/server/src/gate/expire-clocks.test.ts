@@ -1,15 +1,19 @@
 import { type Action, isCountersignError, type Principal } from '@countersign/core'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { createLog } from '../log.ts'
-import { actions } from '../store/index.ts'
+import { actions, sessions } from '../store/index.ts'
+import { anAction } from '../store/testing/an-action.ts'
+import { raw } from '../store/testing/temp-store.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 import { viewAction } from './view.ts'
 
 const MINUTE_MS = 60_000
 const ACTIONS = 40
+const DUE = 240
 /** The database runs on this machine: their clocks are one, but each is read in whole milliseconds. */
 const GRAIN_MS = 2
 
@@ -17,6 +21,28 @@ const person = (name: string): Principal => ({ id: `prn_${name}`, kind: 'person'
 const PEOPLE = [person('ana'), person('ben'), person('cleo')]
 
 const skewed = (byMs: number): Clock => ({ ...systemClock, nowMs: () => Date.now() + byMs })
+
+/** A process on a database that others use, too. `executed` is what its tool did. */
+function openProcess(url: string, clock: Clock, executed: string[] = []): Promise<Engine> {
+  const act = defineTool({
+    name: 'act',
+    description: 'Acts.',
+    effect: 'write',
+    input: { type: 'object' },
+    execute: (_args, { actionId }) => {
+      executed.push(actionId)
+      return 'done'
+    },
+  })
+  return openEngine({
+    database: { kind: 'postgres', url, directUrl: url },
+    agents: [],
+    tools: openTools({ desk: { prefix: false, tools: [act] } }),
+    policy: { default: 'ask', rules: [] },
+    log: createLog('silent'),
+    clock,
+  })
+}
 
 interface Attempt {
   by: Principal
@@ -30,25 +56,8 @@ test('three processes whose clocks are ten minutes apart judge every deadline al
   await using database = await openTestDatabase()
   await using engines = new AsyncDisposableStack()
   const executed: string[] = []
-  const act = defineTool({
-    name: 'act',
-    description: 'Acts.',
-    effect: 'write',
-    input: { type: 'object' },
-    execute: (_args, { actionId }) => {
-      executed.push(actionId)
-      return 'done'
-    },
-  })
   const open = async (clock: Clock): Promise<Engine> => {
-    const engine = await openEngine({
-      database: { kind: 'postgres', url: database.url, directUrl: database.url },
-      agents: [],
-      tools: openTools({ desk: { prefix: false, tools: [act] } }),
-      policy: { default: 'ask', rules: [] },
-      log: createLog('silent'),
-      clock,
-    })
+    const engine = await openProcess(database.url, clock, executed)
     engines.defer(() => engine.close())
     return engine
   }
@@ -107,4 +116,38 @@ test('three processes whose clocks are ten minutes apart judge every deadline al
   expect(new Set(executed).size).toBe(executed.length)
   expect(executed).toHaveLength(seen.approved)
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3)
+}, 60_000)
+
+test('three processes that start at once on what fell due do each thing once (postgres)', async () => {
+  await using database = await openTestDatabase()
+  const first = await openProcess(database.url, systemClock)
+  await first.savePrincipal(person('ana'))
+  const now = Date.now()
+  await first.store.transact(function* () {
+    for (let n = 0; n < DUE; n++) {
+      // Two of three belong to a session, four actions to each.
+      const session = n % 3 === 0 ? null : `ses_${n >> 2}`
+      if (session !== null && (yield* sessions.findSession.first({ id: session })) === undefined) {
+        yield* sessions.insertSession.run({ id: session, agent: 'desk', title: '', owner_id: 'prn_ana', now })
+      }
+      const expires = n % 2 === 0 ? now - n : null
+      const times = { due_at: now - n, expires_at: expires, created_at: now - 2_000 }
+      yield* actions.insertAction.run(anAction(`act_${n}`, { ...times, session_id: session, tool_call_id: `call_${n}` }))
+    }
+  })
+  await first.close()
+  const [one, ...others] = await Promise.all([0, 1, 2].map(() => openProcess(database.url, systemClock)))
+  if (!one) throw new Error('no process has started')
+  const processes = [one, ...others]
+  for (const engine of processes) await engine.idle()
+  const rows = await one.store.read(() => raw<{ events: string }>(sql`select events from event`))
+  const said = rows.flatMap(
+    ({ events }) => JSON.parse(events) as [number | null, string, { actionId?: string; proposalId?: string; state?: string }][],
+  )
+  const about = (wanted: string) => said.flatMap(([, type, data]) => (type === wanted ? [data.proposalId ?? data.actionId] : [])).sort()
+  const named = (isEven: boolean) => Array.from({ length: DUE }, (_, n) => n).flatMap((n) => ((n % 2 === 0) === isEven ? [`act_${n}`] : []))
+  expect(about('action_update')).toEqual(named(true).sort())
+  expect(about('approval_overdue')).toEqual(named(false).sort())
+  expect(await one.store.read(() => raw(sql`select id from action where due_at is not null`))).toEqual([])
+  for (const engine of processes) await engine.close()
 }, 60_000)
