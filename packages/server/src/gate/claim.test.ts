@@ -2,9 +2,9 @@ import type { Claim, ClientResultBody, Effect } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { STORES } from '../store/testing/temp-store.ts'
+import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
+import { ana, ben } from '../testing/open-gate.ts'
 import { type ClientToolDefinition, defineTool } from '../tools/index.ts'
-import { openBareGate, rowOf, savePersons } from './testing/bare-gate.ts'
-import { ana, ben } from './testing/open-gate.ts'
 
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>
   defineTool({ name, description: name, input: z.object({}), effect: 'write', executor: 'client', ...own })

@@ -1,8 +1,8 @@
 import { ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { ana, openGate } from '../testing/open-gate.ts'
 import { defineTool, type ToolDefinition } from '../tools/index.ts'
-import { ana, openGate } from './testing/open-gate.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 

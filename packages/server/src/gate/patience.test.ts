@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../store/index.ts'
 import { openTempSqlite } from '../store/testing/temp-store.ts'
+import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
+import { ana } from '../testing/open-gate.ts'
 import { defineTool, type ToolDefinition } from '../tools/index.ts'
-import { openBareGate, rowOf, savePersons } from './testing/bare-gate.ts'
-import { ana } from './testing/open-gate.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })

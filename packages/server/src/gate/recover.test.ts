@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { type ActionRow, attempts, type Store } from '../store/index.ts'
 import { STORES } from '../store/testing/temp-store.ts'
+import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { type CodedTool, defineTool, type ToolDefinition } from '../tools/index.ts'
-import { openBareGate, rowOf, savePersons } from './testing/bare-gate.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })

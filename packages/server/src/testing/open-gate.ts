@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Action, isSettled, type Principal } from '@countersign/core'
 import { pino } from 'pino'
-import { type Clock, systemClock } from '../../clock.ts'
-import { openConfig } from '../../config/index.ts'
-import { type Engine, openEngine } from '../../engine.ts'
-import { actions } from '../../store/index.ts'
-import type { CodedTool } from '../../tools/index.ts'
-import { viewAction } from '../index.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { openConfig } from '../config/index.ts'
+import { type Engine, openEngine } from '../engine.ts'
+import { viewAction } from '../gate/index.ts'
+import { actions } from '../store/index.ts'
+import type { CodedTool } from '../tools/index.ts'
 
 export const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
 export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] }

@@ -1,10 +1,10 @@
 import type { Action } from '@countersign/core'
 import { pino } from 'pino'
-import type { Clock } from '../../clock.ts'
-import { createLanes } from '../../dispatch/index.ts'
-import { type ActionRow, actions, principals, type Store } from '../../store/index.ts'
-import { type CodedTool, openTools } from '../../tools/index.ts'
-import { createGate, type Gate } from '../index.ts'
+import type { Clock } from '../clock.ts'
+import { createLanes } from '../dispatch/index.ts'
+import { createGate, type Gate } from '../gate/index.ts'
+import { type ActionRow, actions, principals, type Store } from '../store/index.ts'
+import { type CodedTool, openTools } from '../tools/index.ts'
 import { ana, ben, hurriedClock } from './open-gate.ts'
 
 /** The gate of one process on a store that it may share with others. Nothing is dispatched: tests call what a job would call. */
