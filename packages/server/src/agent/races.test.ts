@@ -10,7 +10,6 @@ import {
   isCountersignError,
   isTerminal,
   type Message,
-  type ModelMessage,
   type ModelRequest,
   type Principal,
   ToolError,
@@ -25,6 +24,7 @@ import { type ScriptReply, scriptedModel } from '../models/index.ts'
 import { actions, events, messages, type RunRow, type StoredEvent, sessions } from '../store/index.ts'
 import { ask } from '../store/query.ts'
 import { fold } from '../testing/fold.ts'
+import { historyFaults } from '../testing/history-faults.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
 const person = (name: string, role: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [role] })
@@ -186,28 +186,6 @@ function reply({ messages: history }: ModelRequest): ScriptReply {
   const calls = steps[history.slice(at).filter((message) => message.role === 'assistant').length]
   if (!calls) return { text: 'All done.', chunkDelayMs: delayMs }
   return { text, chunkDelayMs: delayMs, calls: calls.map(({ tool, ...rest }) => ({ tool, arguments: rest })) }
-}
-
-/** Every call has exactly one result, right behind its step, in the order of the calls. */
-function historyFaults(history: readonly ModelMessage[]): string[] {
-  const faults: string[] = []
-  const ids = new Set<string>()
-  let owed: string[] = []
-  for (const message of history) {
-    if (message.role === 'tool') {
-      if (owed.shift() !== message.toolCallId) faults.push(`the result of ${message.toolCallId} stands at the wrong place`)
-      continue
-    }
-    if (owed.length > 0) faults.push(`no result of ${owed.join(', ')}`)
-    owed = message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []
-    for (const id of owed) {
-      if (ids.has(id)) faults.push(`the id ${id} is used twice`)
-      ids.add(id)
-    }
-  }
-  if (owed.length > 0) faults.push(`the history ends before the results of ${owed.join(', ')}`)
-  if (history.at(-1)?.role === 'assistant') faults.push('the history ends with the model')
-  return faults
 }
 
 const everyAction = (sessionId: string): Promise<Action[]> =>

@@ -1,0 +1,163 @@
+import { type Action, CountersignError, isCountersignError, type Principal } from '@countersign/core'
+import type { Engine } from '../../engine.ts'
+import type { Caller } from '../../gate/index.ts'
+import type { WorldDatabase } from './database.ts'
+import type { Plan } from './model.ts'
+import type { Random } from './random.ts'
+import { TOOLS } from './slot.ts'
+
+const person = (name: string, role: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [role] })
+
+/** May decide. */
+export const DECIDERS: readonly Principal[] = [person('ana', 'approver'), person('bo', 'approver'), person('cy', 'admin')]
+/** May not. */
+export const OTHERS: readonly Principal[] = [person('vi', 'viewer'), { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }]
+
+/** One thing that somebody asks of the server. */
+export type Op =
+  | { do: 'session'; agent: string }
+  | { do: 'message'; sessionId: string; plan: Plan }
+  | { do: 'decide'; actionId: string; verdict: 'approve' | 'decline'; stop: boolean | undefined }
+  | { do: 'word'; sessionId: string; word: string }
+  | { do: 'approve'; sessionId: string; verdict: 'approve' | 'reject' | 'approve_all'; actionId: string | undefined }
+  | { do: 'cancel'; sessionId: string }
+  | { do: 'retry'; actionId: string }
+  | { do: 'resolve'; actionId: string; outcome: 'succeeded' | 'failed' }
+  | { do: 'verify'; actionId: string }
+  | { do: 'propose'; tool: string; what: string }
+
+/** What came of it, for who asked. */
+export type Answer =
+  | { kind: 'session'; sessionId: string }
+  /** The decision counts: the action as it is now. */
+  | { kind: 'decided'; action: Action }
+  /** Somebody or something else was first: the action as it is now. */
+  | { kind: 'lost'; action: Action }
+  | { kind: 'done' }
+  /** It cannot be done (any more); nothing changed. */
+  | { kind: 'refused'; code: string }
+
+/** Asks one thing of a running process, as its routes would. @throws what is no answer to a person: the process failed. */
+export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answer> {
+  try {
+    return await askPlainly(engine, op, caller)
+  } catch (error) {
+    if (!isCountersignError(error)) throw error
+    if (error.code === 'already_decided') return { kind: 'lost', action: error.extra.action as Action }
+    if (['not_found', 'forbidden', 'illegal_transition'].includes(error.code)) return { kind: 'refused', code: error.code }
+    throw error
+  }
+}
+
+async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): Promise<Answer> {
+  switch (op.do) {
+    case 'session':
+      return { kind: 'session', sessionId: (await agentLoop.createSession({ agent: op.agent }, caller)).id }
+    case 'message':
+      await agentLoop.postMessage(op.sessionId, JSON.stringify(op.plan), caller)
+      return { kind: 'done' }
+    case 'word':
+      await agentLoop.postMessage(op.sessionId, op.word, caller)
+      return { kind: 'done' }
+    case 'decide':
+      return { kind: 'decided', action: await gate.decide(op.actionId, { verdict: op.verdict, stop: op.stop }, caller) }
+    case 'approve':
+      await agentLoop.approveInSession(op.sessionId, { verdict: op.verdict, actionId: op.actionId }, caller)
+      return { kind: 'done' }
+    case 'cancel':
+      await agentLoop.cancelSession(op.sessionId, caller)
+      return { kind: 'done' }
+    case 'retry':
+      await gate.retry(op.actionId, caller)
+      return { kind: 'done' }
+    case 'resolve':
+      await gate.resolve(op.actionId, { outcome: op.outcome, note: 'I looked.' }, caller)
+      return { kind: 'done' }
+    case 'verify':
+      await gate.verify(op.actionId, caller)
+      return { kind: 'done' }
+    case 'propose':
+      await gate.propose({ tool: op.tool, arguments: { what: op.what }, agent: 'outside' }, caller)
+      return { kind: 'done' }
+  }
+}
+
+/** True when the same request may be sent again to be answered: nobody said no to it. */
+export const isWorthRepeating = (error: unknown): boolean => !(error instanceof CountersignError) || error.code === 'not_ready'
+
+export function drawPlan(random: Random, newWhat: () => string): Plan {
+  const call = () => ({ tool: random.weigh({ charge: 3, mail: 2, book: 2, look: 1.5, wipe: 0.3 }), what: newWhat() })
+  const step = () => Array.from({ length: 1 + (random.chance(0.4) ? random.int(3) : 0) }, call)
+  return {
+    n: newWhat(),
+    steps: Array.from({ length: random.weigh({ 0: 1, 1: 6, 2: 3, 3: 1 }) === '0' ? 0 : 1 + random.int(2) }, step).map(named),
+  }
+}
+
+/** Models know a tool by its model name. */
+const named = (step: Plan['steps'][number]): Plan['steps'][number] => step.map((call) => ({ ...call, tool: `shop_${call.tool}` }))
+
+/**
+ * Something that somebody does of their own accord in a session that they know of.
+ * @param truthOf What they find when they look whether an action happened: nobody says what they do not know.
+ */
+export function drawOp(
+  random: Random,
+  database: WorldDatabase,
+  sessionId: string,
+  newWhat: () => string,
+  truthOf: (actionId: string) => boolean | undefined,
+): Op {
+  const known = database.actionsOf(sessionId)
+  // The newest first: those are the ones that anybody would press a button for.
+  const pick = () => known.at(-1 - Math.min(random.int(4), known.length - 1))?.id
+  const failed = known.filter(({ state }) => state === 'failed')
+  const unknown = known.filter(({ state }) => state === 'outcome_unknown')
+  const what = random.weigh({
+    message: 3,
+    decide: 4,
+    word: 3,
+    approve: 2,
+    cancel: 1,
+    propose: 1.5,
+    retry: failed.length > 0 ? 6 : 0.5,
+    resolve: unknown.length > 0 ? 4 : 0.2,
+    verify: unknown.length > 0 ? 4 : 0.2,
+  })
+  const meant = { retry: failed, resolve: unknown, verify: unknown }[what as string] ?? []
+  const actionId = meant.length > 0 ? random.pick(meant).id : pick()
+  switch (what) {
+    case 'decide':
+      if (actionId !== undefined)
+        return { do: 'decide', actionId, verdict: drawVerdict(random), stop: random.chance(0.1) ? true : undefined }
+      break
+    case 'retry':
+      if (actionId !== undefined) return { do: 'retry', actionId }
+      break
+    case 'verify':
+      if (actionId !== undefined) return { do: 'verify', actionId }
+      break
+    case 'resolve': {
+      const happened = actionId === undefined ? undefined : truthOf(actionId)
+      if (actionId !== undefined && happened !== undefined) return { do: 'resolve', actionId, outcome: happened ? 'succeeded' : 'failed' }
+      break
+    }
+    case 'word': {
+      const words = ['approve', 'YES', 'reject', ' no ', 'approve all', `approve ${actionId}`, `reject ${actionId}`]
+      return { do: 'word', sessionId, word: random.pick(words) }
+    }
+    case 'approve': {
+      const verdict = random.weigh({ approve: 3, reject: 1, approve_all: 1 })
+      return { do: 'approve', sessionId, verdict, actionId: random.chance(0.5) ? actionId : undefined }
+    }
+    case 'cancel':
+      return { do: 'cancel', sessionId }
+    case 'propose':
+      return { do: 'propose', tool: `shop.${random.pick(TOOLS).name}`, what: newWhat() }
+    case 'message':
+      break
+  }
+  return { do: 'message', sessionId, plan: drawPlan(random, newWhat) }
+}
+
+export const drawVerdict = (random: Random): 'approve' | 'decline' => (random.chance(0.75) ? 'approve' : 'decline')

@@ -1,0 +1,70 @@
+import type { PolicyDocument } from '@countersign/core'
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock.ts'
+import { alone, createDispatch, createEventHub, createTimers } from '../../dispatch/index.ts'
+import { type Engine, startEngine } from '../../engine.ts'
+import { handOut } from '../../ground.ts'
+import { groupCommit } from '../../store/group-commit.ts'
+import type { Outbox } from '../../store/index.ts'
+import type { WorldDatabase } from './database.ts'
+import type { Random } from './random.ts'
+import type { Slot, Surroundings } from './slot.ts'
+import type { Owner, Timeline } from './timeline.ts'
+
+/** A server process of a simulated world. */
+export interface SimulatedProcess extends Owner {
+  /** Undefined until it has started. */
+  engine: Engine | undefined
+  readonly log: Logger
+  /** Called when it is gone. */
+  readonly onEnd: Set<() => void>
+}
+
+export interface ProcessParts {
+  name: string
+  slot: Slot
+  policy: PolicyDocument
+  timeline: Timeline
+  random: Random
+  database: WorldDatabase
+  surround(owner: Owner): Surroundings
+  /** Commits for a process; may also let it die before or after, or refuse. Called once per batch. */
+  commit(process: SimulatedProcess, commit: () => void): void
+  /** It could not start, and gives up. */
+  failed(process: SimulatedProcess, error: unknown): void
+}
+
+/** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
+export function startProcess({ name, slot, policy, timeline, random, database, surround, commit, failed }: ProcessParts): SimulatedProcess {
+  const process: SimulatedProcess = { name, state: 'running', engine: undefined, log: slot.log, onEnd: new Set() }
+  slot.now = surround(process)
+  const clock: Clock = {
+    nowMs: () => timeline.nowMs,
+    // A timer is never early and often a little late.
+    after: (delayMs, callback) => timeline.after(delayMs + random.next(), '', callback, process),
+  }
+  const hub = createEventHub()
+  const dispatch = createDispatch(slot.log, clock)
+  const timers = createTimers({ clock, background: dispatch.background })
+  const tell = handOut(hub, dispatch, timers)
+  const store = groupCommit({
+    db: database.connection,
+    onCommitted: (outbox: Outbox) => {
+      if (process.state !== 'dead') tell(outbox)
+    },
+    schedule: (run) => timeline.after(0.1 + random.next() * 2, '', () => commit(process, run), process),
+  })
+  const { tools, agents, log } = slot
+  const membership = alone({ store, dispatch, clock })
+  startEngine({ store, hub, dispatch, timers, membership, agents, tools, policy, log, clock }).then(
+    (engine) => {
+      if (process.state === 'dead') return
+      process.engine = engine
+      timeline.say(`${name} is up`)
+    },
+    (error) => {
+      if (process.state !== 'dead') failed(process, error)
+    },
+  )
+  return process
+}

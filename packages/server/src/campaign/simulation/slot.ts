@@ -1,0 +1,95 @@
+import { type Logger, pino } from 'pino'
+import type { Agent } from '../../agent/index.ts'
+import { defineTool, openTools, type ToolRegistry } from '../../tools/index.ts'
+import { type ModelParts, simulatedModel } from './model.ts'
+import type { Target } from './target.ts'
+import type { Owner } from './timeline.ts'
+
+/** What a slot's tools and models reach for. */
+export interface Surroundings extends ModelParts {
+  target: Target
+  onError(owner: Owner, line: string): void
+}
+
+/**
+ * A machine that processes run on, one at a time. Tools, agents and the log are made once per slot, not once per process: checking a
+ * schema and hashing it would be most of a short simulation.
+ */
+export interface Slot {
+  now: Surroundings | undefined
+  readonly tools: ToolRegistry
+  readonly agents: readonly Agent[]
+  readonly log: Logger
+}
+
+export const TOOL_TIMEOUT_MS = 400
+
+/** The tools of simulated worlds. */
+export const TOOLS = [
+  { name: 'look', effect: 'read', idempotent: true, looks: false },
+  // Honours our key.
+  { name: 'charge', effect: 'write', idempotent: true, looks: false },
+  // Knows nothing of keys.
+  { name: 'mail', effect: 'write', idempotent: false, looks: false },
+  // Knows nothing of keys, but can be asked what was done.
+  { name: 'book', effect: 'write', idempotent: false, looks: true },
+  // Policy denies it.
+  { name: 'wipe', effect: 'write', idempotent: false, looks: false },
+] as const
+
+const NEVER = new Promise<never>(() => undefined)
+
+export function createSlot(): Slot {
+  const slot: { now: Surroundings | undefined } = { now: undefined }
+  const around = (): Surroundings => {
+    if (!slot.now) throw new Error('no process runs on this slot')
+    return slot.now
+  }
+  const tools = openTools({ shop: { prefix: true, tools: TOOLS.map((tool) => simulatedTool(tool, around)) } })
+  const model = simulatedModel(around)
+  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
+    name: onDecline,
+    model,
+    instructions: '',
+    tools: tools.all(),
+    maxSteps: 8,
+    actionsPerStep: 'many' as const,
+    onDecline,
+    suggestions: [],
+  }))
+  const log = pino(
+    { level: 'error', base: null, timestamp: false, serializers: { error: pino.stdSerializers.err } },
+    {
+      write: (line: string) => around().onError(around().owner, line),
+    },
+  )
+  return Object.assign(slot, { tools, agents, log })
+}
+
+function simulatedTool({ name, effect, idempotent, looks }: (typeof TOOLS)[number], around: () => Surroundings) {
+  const facts = { name, keyed: idempotent && effect === 'write', writes: effect === 'write' }
+  return defineTool({
+    name,
+    description: name,
+    effect,
+    idempotent,
+    timeoutMs: TOOL_TIMEOUT_MS,
+    input: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'], additionalProperties: false },
+    preview: ({ what }) => readCurrent(String(what), around()),
+    execute: (args, context) => {
+      const { target, owner } = around()
+      return owner.state === 'dead' ? NEVER : target.send(owner, facts, args, context)
+    },
+    ...(looks && {
+      verify: (_, context) => {
+        const { target, owner } = around()
+        return owner.state === 'dead' ? NEVER : target.tell(owner, context)
+      },
+    }),
+  })
+}
+
+const readCurrent = (what: string, { timeline, random, owner }: Surroundings) =>
+  new Promise<{ field: string; newValue: string }[]>((resolve) => {
+    timeline.after(random.next() * 5, '', () => resolve([{ field: 'what', newValue: what }]), owner)
+  })

@@ -1,0 +1,96 @@
+import { ACTION_EVENTS, type ActionState, AFTER, canonicalJson, type JsonObject } from '@countersign/core'
+import { digestAction } from '../../gate/prepare.ts'
+import type { ActionRow } from '../../store/index.ts'
+import type { Counts } from './counts.ts'
+import type { Move, WorldDatabase } from './database.ts'
+
+/** Holds every change of the rows, as it is committed, against what may happen to an action. */
+export interface Watch {
+  /** Looks at what was committed since the last look. */
+  look(): Move[]
+  /** A tool is about to be sent something. */
+  onSend(tool: string, args: JsonObject, context: { actionId: string; idempotencyKey: string }): void
+  /** How often a person started this action again. */
+  retriesOf(actionId: string): number
+}
+
+export interface WatchParts {
+  database: WorldDatabase
+  counts: Counts
+  isKeyed(tool: string): boolean
+  violate(text: string): void
+  say(line: string): void
+  name(id: string): string
+}
+
+export function createWatch({ database, counts, isKeyed, violate, say, name }: WatchParts): Watch {
+  const retries = new Map<string, number>()
+  const ended = new Map<string, ActionState>()
+
+  function check(move: Move): void {
+    const row = database.action(move.id)
+    if (!row) violate(`I2: ${name(move.id)} is gone`)
+    if (!row || move.from === null) return
+    if (move.from === 'executing' && move.to === 'executing') {
+      if (move.epoch !== move.wasEpoch + 1 || move.attempt !== move.wasAttempt)
+        violate(`I5: ${name(move.id)} was taken over under the epoch ${move.epoch}`)
+      counts.hit('taken over')
+      return
+    }
+    const isLegal = ACTION_EVENTS.some((cause) => move.from !== null && AFTER[move.from][cause] === move.to)
+    if (!isLegal) violate(`I2: ${name(move.id)} went from ${move.from} to ${move.to}`)
+    if (move.from === 'proposed' && row.expires_at !== null) {
+      // A database that one process has to itself goes by that process's clock, read when the decision arrived.
+      const isLate = row.updated_at >= row.expires_at
+      if (isLate && (move.to === 'approved' || move.to === 'declined'))
+        violate(`I2: ${name(move.id)} was ${move.to} when its time was over`)
+      if (!isLate && move.to === 'expired') violate(`I2: ${name(move.id)} expired before its time was over`)
+    }
+    const over = ended.get(move.id)
+    if (over !== undefined) violate(`I2: ${name(move.id)} was ${over} and became ${move.to}`)
+    if (['succeeded', 'declined', 'expired', 'cancelled'].includes(move.to)) ended.set(move.id, move.to)
+    if (move.to !== 'executing') {
+      if (move.epoch < move.wasEpoch) violate(`I5: the epoch of ${name(move.id)} went back`)
+      return
+    }
+    if (move.epoch !== move.wasEpoch + 1) violate(`I5: ${name(move.id)} started under the epoch ${move.epoch} after ${move.wasEpoch}`)
+    if (!isDecided(database, row)) violate(`I1: ${name(move.id)} was started without a decision`)
+    if (move.from === 'failed') retries.set(move.id, (retries.get(move.id) ?? 0) + 1)
+    if (move.from === 'outcome_unknown' && row.effect === 'write' && !isKeyed(row.tool)) {
+      violate(`I4: ${name(move.id)} was started again by itself, and its target knows no keys`)
+    }
+  }
+
+  return {
+    retriesOf: (actionId) => retries.get(actionId) ?? 0,
+    look() {
+      const moves = database.takeMoves()
+      for (const move of moves) {
+        say(
+          `  ${name(move.id)} ${move.from ?? 'new'} → ${move.to}${move.to === 'executing' ? `, attempt ${move.attempt}, epoch ${move.epoch}` : ''}`,
+        )
+        counts.hit(`moved: ${move.from ?? 'new'} → ${move.to}`)
+        check(move)
+      }
+      return moves
+    },
+    onSend(tool, args, { actionId, idempotencyKey }) {
+      const row = database.action(actionId)
+      if (!row) return violate(`I1: ${tool} was called for ${actionId}, which does not exist`)
+      const sent = digestAction({ name: tool, destination: row.destination }, row.definition_hash, canonicalJson(args))
+      if (sent !== row.digest) violate(`I3: what was sent for ${name(actionId)} is not what was decided`)
+      if (!isDecided(database, row)) violate(`I1: ${name(actionId)} was sent without a decision, in the state ${row.state}`)
+      if (row.attempt === 0) violate(`I5: ${name(actionId)} was sent before the intent was stored`)
+      if (!idempotencyKey.startsWith(actionId)) violate(`I4: ${name(actionId)} was sent under the key ${idempotencyKey}`)
+    },
+  }
+}
+
+/** True when a person or a rule of policy said yes to exactly this, and the rows say so. */
+function isDecided(database: WorldDatabase, row: ActionRow): boolean {
+  if (JSON.parse(row.policy).verdict === 'allow') return true
+  const votes = database.all<{ verdict: string; revision: number }>('select verdict, revision from vote where action_id = ?', row.id)
+  return (
+    votes.some((vote) => vote.verdict === 'approve' && vote.revision === row.revision) && votes.every((vote) => vote.verdict !== 'decline')
+  )
+}

@@ -1,0 +1,86 @@
+import type { PolicyDocument } from '@countersign/core'
+import type { Answering } from './model.ts'
+import type { Random } from './random.ts'
+import type { Fate, Telling } from './target.ts'
+
+/** How a world is and what goes wrong in it. Drawn per seed, so that some worlds know one trouble only, and much of it. */
+export interface Weather {
+  /** Sessions in the world. */
+  readonly sessions: number
+  /** Chance that a process dies instead of doing what is due. */
+  readonly crash: number
+  /** Chance that a process dies right after a commit, before anybody hears of it. */
+  readonly crashAfterCommit: number
+  /** Chance that a commit is refused (a full disk, a lost connection). */
+  readonly commitFails: number
+  /** Chance that an answer to a person gets lost. */
+  readonly answerLost: number
+  /** Chance that a process is stopped in an orderly way, whenever that is asked (every 500 ms). */
+  readonly restart: number
+  readonly fates: Readonly<Partial<Record<Fate, number>>>
+  readonly tellings: Readonly<Partial<Record<Telling, number>>>
+  readonly answerings: Readonly<Partial<Record<Answering, number>>>
+  /** What else people do besides answering what they are asked. */
+  readonly ops: number
+  /** Readers of each session. */
+  readonly readers: number
+  /** How often readers are cut off: mean time in ms; 0 for never. */
+  readonly cutEveryMs: number
+  readonly policy: PolicyDocument
+  /** When trouble ends. */
+  readonly calmAtMs: number
+}
+
+export const CALM_FATES: Weather['fates'] = { ok: 1 }
+export const CALM_TELLINGS: Weather['tellings'] = { truth: 1 }
+export const CALM_ANSWERINGS: Weather['answerings'] = { well: 1 }
+
+export function drawWeather(random: Random): Weather {
+  const often = (chance: number, low: number, high: number) => (random.chance(chance) ? low + random.next() * (high - low) : 0)
+  return {
+    sessions: random.chance(0.25) ? 2 : 1,
+    crash: often(0.5, 0.002, 0.03),
+    crashAfterCommit: often(0.5, 0.01, 0.1),
+    commitFails: often(0.15, 0.01, 0.1),
+    answerLost: often(0.4, 0.05, 0.3),
+    restart: often(0.2, 0.1, 0.5),
+    fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
+    tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },
+    answerings: random.chance(0.5) ? CALM_ANSWERINGS : { well: 8, error: 1, cut_off: 0.5, length: 0.5, ends_early: 0.5, nonsense: 1 },
+    ops: random.int(7),
+    readers: Number(random.weigh({ 0: 4, 1: 5, 2: 1 })),
+    cutEveryMs: random.chance(0.7) ? 60 + random.next() * 600 : 0,
+    policy: drawPolicy(random),
+    calmAtMs: 1_000 + random.next() * 3_000,
+  }
+}
+
+/** Every world has its own favourite misfortune. */
+function drawFates(random: Random): Weather['fates'] {
+  const fates: Partial<Record<Fate, number>> = {
+    ok: 6,
+    refused: 1,
+    unreachable: 0.5,
+    answer_lost: 0.7,
+    request_lost: 0.5,
+    slow: 0.7,
+    deaf: 0.4,
+    broken_before: 0.4,
+    broken_after: 0.4,
+  }
+  const favourite = random.pick(Object.keys(fates) as Fate[])
+  return { ...fates, [favourite]: 5 }
+}
+
+/** In some worlds people have a second to decide, in some they are reminded before. */
+function drawPolicy(random: Random): PolicyDocument {
+  const time = random.pick([{}, { expires: 'PT1S' }, { expires: 'PT1.5S', remind: 'PT1S' }, { remind: 'PT1S' }])
+  return {
+    default: 'ask',
+    rules: [
+      { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
+      { name: 'writes ask', match: { effect: 'write' }, verdict: 'ask', ...time },
+      { name: 'never wipe', match: { tool: 'shop.wipe' }, verdict: 'deny' },
+    ],
+  }
+}
