@@ -30,6 +30,9 @@ const isOutdatedPlan = (error: unknown) => error instanceof DatabaseError && err
 
 const sqlStateOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
 
+/** A transaction was asked for that the database has not begun. */
+export const isOfTheFuture = (error: unknown): boolean => sqlStateOf(error) === '22023'
+
 /** Sorts what a query or a connection failed with. What `work` itself threw is final. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConnectionLost) return 'lost'

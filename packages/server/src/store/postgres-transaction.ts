@@ -1,7 +1,7 @@
 import { assert } from '@countersign/core'
 import { reach } from '../points.ts'
 import { PLACES_PER_TRANSACTION } from './dialect.ts'
-import { ConnectionLost } from './postgres-errors.ts'
+import { ConnectionLost, isOfTheFuture } from './postgres-errors.ts'
 import { type Session, statementOf } from './postgres-session.ts'
 import type { BoundQuery, LockRequest, Request, Row, Tx } from './query.ts'
 
@@ -24,9 +24,6 @@ const LOCK_SEED = 4_319
 const LOCK = { text: `select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED}))`, name: 'lock' }
 const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction-id' }
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
-// After a failover the new primary may never have heard of it: then it did not happen there.
-const FATE = `select case when $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then pg_xact_status($1::text::xid8) end as fate`
-
 const NO_ROWS: Row[] = []
 
 /** A transaction of one connection. */
@@ -156,7 +153,13 @@ async function drive<T>(tx: Tx<T>, answer: (request: Request) => Promise<Row[]> 
 
 /** What became of a transaction: true when it was committed, undefined while it is under way. */
 export async function findFate(session: Session, id: TransactionId): Promise<boolean | undefined> {
-  const { rows } = await session.ask({ text: FATE, values: [id] })
-  const fate = rows[0]?.fate
-  return fate === 'in progress' ? undefined : fate === 'committed'
+  try {
+    const { rows } = await session.ask({ text: 'select pg_xact_status($1::text::xid8) as fate', values: [id] })
+    const fate = rows[0]?.fate
+    return fate === 'in progress' ? undefined : fate === 'committed'
+  } catch (error) {
+    // After a failover the new primary may never have heard of it: then it did not happen there.
+    if (isOfTheFuture(error)) return false
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { Client } from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
-import { ConnectionLost } from './postgres-errors.ts'
+import { ConnectionLost, failureOf } from './postgres-errors.ts'
 import { createPatience } from './postgres-patience.ts'
 import { createPool } from './postgres-pool.ts'
 import { prepareDatabase } from './postgres-prepare.ts'
@@ -45,6 +45,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       const stop = clock.after(ATTEMPT_LIMIT_MS, () => session.destroy())
       try {
         return await work(session)
+      } catch (error) {
+        // The server may have become a standby, or the tables others than the statements here were prepared for: the next one connects anew.
+        if (failureOf(error) === 'lost') session.destroy()
+        throw error
       } finally {
         stop()
       }

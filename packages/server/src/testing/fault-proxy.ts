@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What becomes of a piece of traffic: it goes through, or the connection breaks before or after it, or it is kept until `release`. */
-export type Verdict = 'pass' | 'cut-before' | 'cut-after' | 'hold'
+/**
+ * What becomes of a piece of traffic: it goes through, the connection breaks before or after it, or it is kept until `release`. With `lose`
+ * it is kept, too, and whoever sent it is cut off at once: what it said arrives all the same, and nobody is there for the answer.
+ */
+export type Verdict = 'pass' | 'cut-before' | 'cut-after' | 'hold' | 'lose'
 
 /** A TCP proxy on the loopback that breaks connections where it is told. */
 export interface FaultProxy extends AsyncDisposable {
@@ -42,24 +45,26 @@ export async function openFaultProxy(target: { host: string; port: number }): Pr
     pairs.add(pair)
     const judge = (from: Socket, to: Socket, verdictOn: (bytes: Buffer) => Verdict) => {
       let isHolding = false
+      let isLost = false
       from.on('data', (bytes: Buffer) => {
         if (isHolding) return void held.push(() => to.write(bytes))
         const verdict = verdictOn(bytes)
         if (verdict === 'cut-before') return cut(pair)
-        if (verdict === 'hold') {
+        if (verdict === 'hold' || verdict === 'lose') {
           isHolding = true
-          return void held.push(() => {
+          isLost = verdict === 'lose'
+          held.push(() => {
             isHolding = false
-            to.write(bytes)
+            to.write(bytes, () => isLost && to.end())
           })
-        }
-        if (verdict === 'cut-after') to.write(bytes, () => cut(pair))
+          if (isLost) from.resetAndDestroy()
+        } else if (verdict === 'cut-after') to.write(bytes, () => cut(pair))
         else to.write(bytes)
       })
       from.on('end', () => to.end())
-      from.on('error', () => to.destroy())
+      from.on('error', () => isLost || to.destroy())
       from.on('close', () => {
-        to.destroy()
+        if (!isLost) to.destroy()
         pairs.delete(pair)
       })
     }

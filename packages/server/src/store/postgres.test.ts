@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { systemClock } from '../clock.ts'
+import { type FaultProxy, openFaultProxy, throughProxy, type Verdict } from '../testing/fault-proxy.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
+import { openPostgres } from './postgres.ts'
+import { lock } from './query.ts'
+import { findSetting, insertSetting } from './settings.ts'
+import type { Outbox, Store } from './store.ts'
+import { raw } from './testing/temp-store.ts'
+
+/** A store that reaches its database through a proxy, and a look at the database past it. */
+interface Reached extends AsyncDisposable {
+  store: Store
+  proxy: FaultProxy
+  committed: Outbox[]
+  directly(text: string): Promise<Record<string, unknown>[]>
+}
+
+/** Runs out of patience a thousand times as fast. */
+const hurriedClock = {
+  nowMs: () => Date.now() * 1_000,
+  after: systemClock.after,
+}
+
+async function openReached(clock = systemClock): Promise<Reached> {
+  const stack = new AsyncDisposableStack()
+  const { url } = stack.use(await openTestDatabase())
+  const { hostname, port } = new URL(url)
+  const proxy = stack.use(await openFaultProxy({ host: hostname, port: Number(port) }))
+  const committed: Outbox[] = []
+  const onCommitted = (outbox: Outbox) => committed.push(outbox)
+  const store = await openPostgres({ url: throughProxy(url, proxy), onCommitted, clock })
+  stack.defer(() => store.close())
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  stack.defer(() => client.end())
+  const directly = async (text: string) => (await client.query(text)).rows
+  return { store, proxy, committed, directly, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Counts its own runs in what it writes. */
+function openCounted(store: Store) {
+  let runs = 0
+  const count = () =>
+    store.transact(function* (outbox) {
+      runs++
+      outbox.sessions.add(`run ${runs}`)
+      yield* raw(sql`insert into setting values (${`run ${runs}`}, 'x')`)
+      return runs
+    })
+  return { count, runs: () => runs }
+}
+
+const WRITTEN = `select name from setting where name like 'run %'`
+
+/** A verdict about the first piece that holds a text; everything else passes. */
+function once(text: string, verdict: Verdict, onMeeting = () => {}) {
+  let isOver = false
+  return (bytes: Buffer): Verdict => {
+    if (isOver || !bytes.includes(text)) return 'pass'
+    isOver = true
+    onMeeting()
+    return verdict
+  }
+}
+
+test('a COMMIT whose answer is lost counts once: it is looked up, not done again', async () => {
+  await using db = await openReached()
+  const { count, runs } = openCounted(db.store)
+  db.proxy.onAnswer = once('COMMIT', 'cut-before')
+  expect(await count()).toBe(1)
+  expect(runs()).toBe(1)
+  expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
+  expect(db.committed.map(({ sessions }) => [...sessions])).toEqual([['run 1']])
+})
+
+test('a COMMIT that never arrived is found out, and the work done again from its start', async () => {
+  await using db = await openReached()
+  const { count } = openCounted(db.store)
+  db.proxy.onRequest = once('COMMIT', 'cut-before')
+  expect(await count()).toBe(2)
+  expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 2' }])
+  expect(db.committed.map(({ sessions }) => [...sessions])).toEqual([['run 2']])
+})
+
+test('a COMMIT that is still under way when its sender is cut off is waited for', async () => {
+  await using db = await openReached()
+  const { count, runs } = openCounted(db.store)
+  const sent = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  db.proxy.onRequest = once('COMMIT', 'lose', sent.resolve)
+  const counted = count()
+  await sent.promise
+  db.proxy.onRequest = once('pg_xact_status', 'pass', asked.resolve)
+  await asked.promise
+  expect(await db.directly(WRITTEN)).toEqual([])
+  db.proxy.release()
+  expect(await counted).toBe(1)
+  expect(runs()).toBe(1)
+  expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
+})
+
+test('a connection that breaks before the COMMIT costs a caller nothing but time', async () => {
+  await using db = await openReached()
+  const { count } = openCounted(db.store)
+  await count()
+  db.proxy.cutAll()
+  db.proxy.onRequest = once('insert into setting', 'cut-after')
+  const last = await count()
+  expect(last).toBeGreaterThan(2)
+  expect(await db.store.read(() => raw(sql.raw(WRITTEN)))).toEqual([{ name: 'run 1' }, { name: `run ${last}` }])
+})
+
+test('while the database is away work waits; when it stays away a caller is told, nothing is written, and later all is well', async () => {
+  await using db = await openReached(hurriedClock)
+  const { count } = openCounted(db.store)
+  db.proxy.refuse(true)
+  db.proxy.cutAll()
+  await expect(count()).rejects.toMatchObject({ code: 'not_ready' })
+  await expect(db.store.read(() => findSetting.first({ name: 'x' }))).rejects.toMatchObject({ code: 'not_ready' })
+  expect(await db.directly(WRITTEN)).toEqual([])
+  expect(db.committed).toEqual([])
+  db.proxy.refuse(false)
+  expect(await count()).toBeGreaterThan(0)
+})
+
+test('a database that takes no writes is told as full storage, nothing is written, and reading goes on', async () => {
+  await using db = await openReached(hurriedClock)
+  const { count } = openCounted(db.store)
+  const readOnly = (isOn: boolean) => db.directly(`alter role current_user set default_transaction_read_only = ${isOn ? 'on' : 'off'}`)
+  await readOnly(true)
+  try {
+    db.proxy.cutAll()
+    await expect(count()).rejects.toMatchObject({ code: 'storage_full', status: 507 })
+    expect(await db.store.read(() => findSetting.first({ name: 'x' }))).toBeUndefined()
+    expect(db.committed).toEqual([])
+  } finally {
+    await db.directly('set default_transaction_read_only = off')
+    await readOnly(false)
+  }
+  expect(await count()).toBeGreaterThan(1)
+  expect(await db.directly(WRITTEN)).toHaveLength(1)
+})
+
+test('two transactions that wait for each other both succeed in the end', async () => {
+  await using db = await openReached()
+  await db.directly(`insert into setting values ('a', '0'), ('b', '0')`)
+  const add = (name: string) => raw(sql`update setting set value = (value::int + 1)::text where name = ${name} returning value`)
+  const both = (first: string, second: string) =>
+    db.store.transact(function* () {
+      yield* add(first)
+      yield* raw(sql`select pg_sleep(0.1)`)
+      yield* add(second)
+    })
+  await Promise.all([both('a', 'b'), both('b', 'a')])
+  expect(await db.directly(`select value from setting where name in ('a', 'b')`)).toEqual([{ value: '2' }, { value: '2' }])
+  expect(db.committed).toHaveLength(2)
+  expect(await db.directly('select deadlocks from pg_stat_database where datname = current_database()')).toEqual([{ deadlocks: '1' }])
+})
+
+test('who holds a lock keeps others off until the commit; other ids are no hindrance', async () => {
+  await using db = await openReached()
+  const order: string[] = []
+  const hold = (id: string, name: string) =>
+    db.store.transact(function* () {
+      yield* lock(id)
+      const seen = yield* raw<{ n: number }>(sql`select count(*) as n from setting where name like 'lock %'`)
+      yield* raw(sql`select pg_sleep(0.02)`)
+      yield* insertSetting.run({ name: `lock ${name}`, value: String(seen[0]?.n) })
+      order.push(name)
+    })
+  await Promise.all(['1', '2', '3', '4'].map((name) => hold('ses_one', name)))
+  const seen = await db.directly(`select value from setting where name like 'lock %' order by value`)
+  expect(seen.map(({ value }) => value)).toEqual(['0', '1', '2', '3'])
+  expect(order).toHaveLength(4)
+})
+
+test('what can be sent without waiting is: a transaction of two questions and three writes is three packets', async () => {
+  await using db = await openReached()
+  const write = (name: string) => insertSetting.run({ name, value: 'x' })
+  const work = () =>
+    db.store.transact(function* () {
+      yield* lock('ses_one')
+      const before = yield* findSetting.first({ name: 'one' })
+      yield* write('one')
+      yield* write('two')
+      yield* write('three')
+      return [before, yield* findSetting.first({ name: 'one' })]
+    })
+  await work()
+  let packets = 0
+  db.proxy.onRequest = () => {
+    packets++
+    return 'pass'
+  }
+  expect(await work()).toEqual([{ value: 'x' }, { value: 'x' }])
+  expect(packets).toBe(3)
+})
+
+test('a database that forgets commits is refused in words', async () => {
+  await using database = await openTestDatabase()
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  await client.query(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = off`)
+  await client.end()
+  await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow('synchronous_commit = off')
+})
