@@ -123,7 +123,7 @@ export const dueActions = question<{ now: number; limit: number }, Pick<ActionRo
       .select(['id', 'session_id', 'state', 'due_at'])
       .where('due_at', 'is not', null)
       // A query of its own is asked once, and the index used up to there; else the clock is asked for every row: 0.04 against 830 ms on
-    // Postgres with 300,000 actions that are due later.
+      // Postgres with 300,000 actions that are due later.
       .where(sql<boolean>`due_at <= (select ${dialect.nowMs(p.now)})`)
       .orderBy('due_at')
       .limit(p.limit),
