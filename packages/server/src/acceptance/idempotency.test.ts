@@ -61,6 +61,26 @@ const POSTS: {
     other: (approvalId) => ({ approvalId, approved: false }),
   },
   {
+    what: 'an agent request',
+    path: () => '/api/agent-requests',
+    body: () => ({ message: 'go' }),
+    other: () => ({ message: 'stop' }),
+  },
+  {
+    what: 'the execution of a request',
+    prepare: async ({ server }) => (await server.admin.post('/api/agent-requests', { message: 'go' })).requestId,
+    path: (id) => `/api/agent-requests/${id}/execute`,
+    body: () => undefined,
+    other: () => ({ now: true }),
+  },
+  {
+    what: 'the approval of a tool',
+    prepare: async (talk) => (await waiting(talk)).actionId,
+    path: (id) => `/api/approve-tool/${id}`,
+    body: () => ({ approved: true }),
+    other: () => ({ approved: false }),
+  },
+  {
     what: 'a key',
     path: () => '/api/keys',
     body: () => ({ name: 'bot', kind: 'agent' }),

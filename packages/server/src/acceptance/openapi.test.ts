@@ -109,6 +109,8 @@ test('the document has every route of the contract that this version serves', as
       ...['POST /api/sessions/{id}/cancel', 'POST /api/chat', 'POST /api/chat/approve', 'GET /api/actions', 'GET /api/actions/{id}'],
       ...['POST /api/actions', 'POST /api/actions/{id}/decision', 'POST /api/actions/{id}/retry', 'GET /api/events', 'GET /api/tools'],
       ...['POST /api/actions/{id}/resolve', 'POST /api/actions/{id}/verify'],
+      ...['POST /api/actions/{id}/claim', 'POST /api/actions/{id}/result', 'POST /api/agent-requests'],
+      ...['POST /api/agent-requests/{id}/execute', 'POST /api/approve-tool/{id}'],
       ...['GET /api/agents', 'POST /api/keys', 'GET /healthz', 'GET /readyz'],
     ]),
   )
