@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -44,6 +48,42 @@ test('I8 the answer of a target is stored when the database takes it again, and 
   expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1, result: '1' })
   expect(calls).toBe(1)
   expect(gate.logged).toEqual(Array(8).fill('action.not_stored'))
+})
+
+test('I8 H24 a disk that is full when the target answers: the answer is stored when there is room, and was asked for once', async ({
+  skip,
+}) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-full-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir], { stdio: 'ignore' })
+  } catch {
+    await rm(dataDir, { recursive: true })
+    return skip('no small file system can be mounted here (needs root)')
+  }
+  try {
+    await using temp = await openTempSqlite(dataDir)
+    await savePersons(temp.store)
+    const ballast = join(dataDir, 'ballast')
+    let calls = 0
+    const filling = tool('unkeyed', {
+      async execute() {
+        await expect(writeFile(ballast, new Uint8Array(8_000_000))).rejects.toMatchObject({ code: 'ENOSPC' })
+        return ++calls
+      },
+    })
+    const gate = openBareGate(temp.store, [filling], 'prc_1')
+    const { id } = await gate.approved('unkeyed')
+    const executing = gate.execute(id)
+    await expect.poll(() => gate.logged).toContain('action.not_stored')
+    expect(await rowOf(temp.store, id)).toMatchObject({ state: 'executing', epoch: 1 })
+    await rm(ballast)
+    await executing
+    expect(await rowOf(temp.store, id)).toMatchObject({ state: 'succeeded', attempt: 1, result: '1' })
+    expect(calls).toBe(1)
+  } finally {
+    execFileSync('umount', [dataDir])
+    await rm(dataDir, { recursive: true })
+  }
 })
 
 test('I8 a process that stops while the database takes nothing leaves the attempt for the next one', async () => {
