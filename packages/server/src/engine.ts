@@ -30,6 +30,8 @@ export interface ExecutionLimits {
 
 export const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
 
+const DRAIN_MS = 10_000
+
 /** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
 export interface Engine {
   readonly store: Store
@@ -44,11 +46,10 @@ export interface Engine {
   savePrincipal(principal: Principal): Promise<void>
   /** Resolves when nothing is under way: everything waits for a person or is done. */
   idle(): Promise<void>
-  /**
-   * Stops model calls, lets running tools finish for at most `drainMs` (default 10_000), closes the database. What is cut off is taken up
-   * by another process at once, or by the next start.
-   */
-  close(drainMs?: number): Promise<void>
+  /** Begins nothing more, stops model calls and lets running tools finish for at most `drainMs` (default 10_000). */
+  drain(drainMs?: number): Promise<void>
+  /** Drains and closes the database. What was cut off is taken up by another process at once, or by the next start. */
+  close(): Promise<void>
 }
 
 /**
@@ -115,6 +116,22 @@ export async function startEngine({
   timers.start({ doWhatIsDue: gate.doWhatIsDue })
   reach('start.dispatching')
 
+  let draining: Promise<void> | undefined
+  let isDrained = false
+  const drain = (drainMs = DRAIN_MS) => (draining ??= endWork(drainMs))
+  async function endWork(drainMs: number): Promise<void> {
+    dispatch.stop()
+    timers.stop()
+    lanes.close()
+    agentLoop.abortModelCalls()
+    const late = Promise.withResolvers<boolean>()
+    const stopWaiting = clock.after(drainMs, () => late.resolve(false))
+    isDrained = await Promise.race([dispatch.drained().then(() => true), late.promise])
+    stopWaiting()
+    stopped.abort()
+    reach('stop.drained')
+  }
+
   return {
     store,
     clock,
@@ -128,17 +145,9 @@ export async function startEngine({
     savePrincipal: (principal) =>
       store.transact(() => principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })),
     idle: dispatch.idle,
-    async close(drainMs = 10_000) {
-      dispatch.stop()
-      timers.stop()
-      lanes.close()
-      agentLoop.abortModelCalls()
-      const { promise: late, resolve } = Promise.withResolvers<boolean>()
-      const stopWaiting = clock.after(drainMs, () => resolve(false))
-      const isDrained = await Promise.race([dispatch.drained().then(() => true), late])
-      stopWaiting()
-      stopped.abort()
-      reach('stop.drained')
+    drain,
+    async close() {
+      await drain()
       await membership.leave(isDrained)
       reach('stop.left')
       await store.close()

@@ -45,7 +45,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
   const engine = await openEngine({ database, executions, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
   const streams = createStreams()
-  let isReady = true
+  let isStopping = false
   try {
     const directory = await openDirectory({
       store,
@@ -68,7 +68,8 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       streams,
       signsInLocally: LOOPBACK.has(settings.host),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
-      isReady: () => isReady,
+      trouble: () => (isStopping ? 'the server is shutting down' : engine.trouble),
+      isStopping: () => isStopping,
     })
     const url = await listen(app, settings)
     reach('start.listening')
@@ -77,9 +78,10 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       url,
       engine,
       async close() {
-        isReady = false
+        isStopping = true
         reach('stop.asked')
         streams.endAll()
+        await engine.drain()
         await app.close()
         await engine.close()
         log.info('server.stopped')

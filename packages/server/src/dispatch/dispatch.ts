@@ -15,7 +15,7 @@ export interface Dispatch {
   start(work: Work): void
   /** Hears of a commit of this process. */
   take(outbox: Pick<Outbox, 'sessions' | 'actions'>): void
-  /** Takes the next model call of a run. False when somebody else makes it. */
+  /** Takes the next model call of a run. False when somebody else makes it, or it is too late to begin one. */
   claimStep(run: RunRow): Promise<boolean>
   /** Counts work that was begun elsewhere, so that `idle` waits for it; its failure is logged. */
   background(work: Promise<unknown>): void

@@ -33,7 +33,7 @@ export function createDispatch(log: Logger, clock: Clock, sessionsAtOnce = SESSI
     },
     take,
     // One loop per session is one caller per step, where nobody else has loops.
-    claimStep: async () => true,
+    claimStep: async () => !isStopped,
     background: underWay.add,
     idle: underWay.none,
     stop() {

@@ -68,6 +68,10 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
     await processes.whenAlive()
     await work(id)
     reach(`job.${name}.done`)
+    if (!isStopped) return
+    // Stopping may have cut it short, or kept it from beginning: another process has a look.
+    await claims.giveBackJob(connection, processes.id, name, id)
+    notices.tell({ jobs: true })
   }
 
   function lookForJobs(): void {
@@ -88,19 +92,14 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
   return {
     start({ advance, execute }) {
       const loops = createSessionLoops({ advance, clock, log })
-      const goOn = async (sessionId: string) => {
-        await loops.advance(sessionId)
-        // Stopping cut its model call short: another process makes it.
-        if (isStopped && (await claims.giveBackSteps(connection, processes.id, sessionId))) notices.tell({ jobs: true })
-      }
-      pools = { advance: takeJobs('advance', limits.advance, goOn), execute: takeJobs('execute', limits.execute, execute) }
+      pools = { advance: takeJobs('advance', limits.advance, loops.advance), execute: takeJobs('execute', limits.execute, execute) }
       stopLoops = loops.stop
     },
     take({ sessions, actions }) {
       nudge('advance', sessions.size)
       nudge('execute', actions.size)
     },
-    claimStep: (run) => claims.claimStep(connection, processes.id, run),
+    claimStep: async (run) => !isStopped && (await claims.claimStep(connection, processes.id, run)),
     background: underWay.add,
     async idle() {
       for (;;) {

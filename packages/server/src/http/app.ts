@@ -1,3 +1,4 @@
+import { CountersignError } from '@countersign/core'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, {
   type FastifyBaseLogger,
@@ -58,9 +59,14 @@ export interface HttpParts {
   signsInLocally: boolean
   /** Folder of the console's build; undefined serves none. */
   consoleDir: string | undefined
-  /** False while the process drains. */
-  isReady(): boolean
+  /** Why this process can take no decision at the moment; undefined while all is well. */
+  trouble(): string | undefined
+  /** True while the process drains: it answers that it does, and nothing else. */
+  isStopping(): boolean
 }
+
+/** Asked by whoever decides whether this process gets traffic. */
+const PROBES = new Set(['/healthz', '/readyz'])
 
 /** Builds the HTTP application; it listens when the caller says so. */
 export async function createApp(parts: HttpParts): Promise<App> {
@@ -85,6 +91,9 @@ export async function createApp(parts: HttpParts): Promise<App> {
   })
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') reach('http.after_answer')
+  })
+  app.addHook('onRequest', async (request) => {
+    if (parts.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
   })
   await docsRoutes(app)
   authenticate(app, parts)

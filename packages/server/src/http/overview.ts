@@ -3,16 +3,23 @@ import { z } from 'zod'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 
+/** Whoever asks whether to send traffic here wants to know now. */
+const READY_WITHIN_MS = 2_000
+
 const Health = z.object({ status: z.literal('ok') })
 
 /** What there is (agents, tools), and whether this process is alive and able to take a decision. */
-export function overviewRoutes(app: App, { store, agents, tools, isReady }: HttpParts): void {
+export function overviewRoutes(app: App, { store, agents, tools, clock, trouble }: HttpParts): void {
   app.get('/healthz', { schema: { tags: ['health'], response: { 200: Health } } }, async () => ({ status: 'ok' as const }))
 
   app.get('/readyz', { schema: { tags: ['health'], response: { 200: Health } } }, async () => {
-    if (!isReady()) throw new CountersignError('not_ready', 'the server is shutting down')
+    const reason = trouble()
+    if (reason !== undefined) throw new CountersignError('not_ready', reason)
+    const late = Promise.withResolvers<never>()
+    const stop = clock.after(READY_WITHIN_MS, () => late.reject(new CountersignError('not_ready', 'the database does not answer')))
     // A decision is a write: ready is who can make one durable.
-    await store.transact(function* () {})
+    const written = store.transact(function* () {})
+    await Promise.race([written, late.promise]).finally(stop)
     return { status: 'ok' as const }
   })
 

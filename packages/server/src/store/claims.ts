@@ -1,3 +1,4 @@
+import type { JobName } from './jobs.ts'
 import type { OwnConnection } from './processes.ts'
 import type { RunRow } from './schema.ts'
 
@@ -17,21 +18,26 @@ export async function claimStep(connection: OwnConnection, processId: string, { 
 }
 
 const GIVE_BACK = `with given as (
-    update run set runner = null, claimed = null where runner = $1 and state = 'open' and claimed = steps and ($2::text is null or session_id = $2)
-    returning session_id
+    update run set runner = null, claimed = null where runner = $1 and state = 'open' and claimed = steps returning session_id
   ), told as (
     select json_agg(json_build_object('identifier', 'advance', 'payload', json_build_object('id', session_id))) as specs from given
   )
   select countersign_quiet.add_jobs(specs) from told where specs is not null`
 
-/**
- * Gives back the model calls that a process began and did not end, and puts their sessions up again: all, or that of one session. True
- * when there was one.
- */
-export async function giveBackSteps(connection: OwnConnection, processId: string, sessionId?: string): Promise<boolean> {
-  const { rows } = await connection.query({ name: 'step_give_back', text: GIVE_BACK, values: [processId, sessionId ?? null] })
-  return rows.length > 0
-}
+/** Gives back the model calls that a process began and did not end, and puts their sessions up again. */
+export const giveBackSteps = (connection: OwnConnection, processId: string): Promise<unknown> =>
+  connection.query({ name: 'step_give_back', text: GIVE_BACK, values: [processId] })
+
+/** Gives back a job that a process had and may not have done, with the model call that it began for it. */
+export const giveBackJob = (connection: OwnConnection, processId: string, name: JobName, id: string): Promise<unknown> =>
+  connection.query({
+    name: 'job_give_back',
+    text: `with given as (
+        update run set runner = null, claimed = null where runner = $1 and session_id = $3 and state = 'open' and claimed = steps
+      )
+      select countersign_quiet.add_jobs(json_build_array(json_build_object('identifier', $2::text, 'payload', json_build_object('id', $3::text))))`,
+    values: [processId, name, id],
+  })
 
 /** Unlocks the jobs that were taken under these ids. */
 export const unlockJobs = (connection: OwnConnection, pools: readonly string[]): Promise<unknown> =>

@@ -11,6 +11,9 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 /** A server in a process of its own, as people start it. */
 export interface ChildServer extends AsyncDisposable {
   readonly admin: ApiClient
+  readonly pid: number
+  /** Asks it to stop, and waits until it is gone. */
+  stop(): Promise<void>
   /** Ends it with SIGKILL and waits until it is gone. */
   kill(): Promise<void>
 }
@@ -57,11 +60,12 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
     const url = await address
     const document = await (await fetch(`${url}/api/openapi.json`)).json()
     const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: openAnswerChecker(document) })
-    const kill = async () => {
-      child.kill('SIGKILL')
+    const end = (signal: 'SIGTERM' | 'SIGKILL') => async () => {
+      child.kill(signal)
       await ended
     }
-    return { admin, kill, [Symbol.asyncDispose]: kill }
+    const kill = end('SIGKILL')
+    return { admin, pid: child.pid ?? 0, stop: end('SIGTERM'), kill, [Symbol.asyncDispose]: kill }
   } catch (error) {
     child.kill('SIGKILL')
     throw error

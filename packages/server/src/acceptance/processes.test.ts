@@ -1,0 +1,244 @@
+import type { Action, Message } from '@countersign/core'
+import { expect, inject, test } from 'vitest'
+import type { ChildServer } from '../testing/child-server.ts'
+import type { EventReader } from '../testing/event-reader.ts'
+import { fold } from '../testing/fold.ts'
+import type { BrainCall } from '../testing/live-brain.ts'
+import { openSeveralServers } from '../testing/several-servers.ts'
+import { call } from '../testing/talk.ts'
+
+// Several processes on one database: that is Postgres.
+const onPostgres = test.skipIf(inject('database') !== 'postgres')
+
+const TIME = { timeout: 60_000 }
+/** The promise is 2 s; a busy machine gets more. */
+const TAKEN_OVER = { timeout: 10_000 }
+
+/** Asks for one action, then says what became of it. */
+const askOnce = (tool: string) => (heard: BrainCall) =>
+  heard.results === 0 ? { calls: [call('a', tool, heard.about)] } : { text: `Done with ${heard.about}.` }
+
+const fine = () => ({ status: 200, body: { id: 6 } })
+
+/**
+ * Both saw the same session: every event that the log holds, once and in order. What is only said in passing, and replaced by the message
+ * in the same breath, reaches who listens where it is said.
+ */
+function expectSame(one: EventReader, other: EventReader): void {
+  expect(fold(one.seen)).toEqual(fold(other.seen))
+  const stored = ({ seen }: EventReader) => seen.filter(({ type }) => !/^(delta|reasoning_delta|tool_call_start)$/.test(type))
+  expect(stored(one)).toEqual(stored(other))
+  for (const { seen } of [one, other]) {
+    const ids = seen.flatMap(({ id }) => id ?? [])
+    expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
+  }
+}
+
+async function begin(server: ChildServer, message: string): Promise<{ sessionId: string; stream: EventReader }> {
+  const { id: sessionId } = await server.admin.post('/api/sessions', {})
+  const stream = await server.admin.stream(`/api/sessions/${sessionId}/events`)
+  await server.admin.post(`/api/sessions/${sessionId}/messages`, { content: message })
+  return { sessionId, stream }
+}
+
+onPostgres('any process takes a decision, streams any session and answers a long poll; the action runs once', TIME, async () => {
+  await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
+  const [one, two, three] = await Promise.all([all.start(), all.start(), all.start()])
+  const { sessionId, stream } = await begin(one, 'go')
+  using elsewhere = await three.admin.stream(`/api/sessions/${sessionId}/events`)
+  using inbox = await three.admin.stream('/api/events?after=0')
+  const { proposal } = await stream.next('action_proposed')
+  expect((await elsewhere.next('action_proposed')).proposal).toEqual(proposal)
+  expect((await inbox.next('action_proposed')).proposal).toEqual(proposal)
+
+  const settled = three.admin.get(`/api/actions/${proposal.id}?wait=20&until=settled`)
+  expect(await two.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).toMatchObject({ state: 'approved' })
+  expect(await settled).toMatchObject({ state: 'succeeded', attempt: 1 })
+  for (const each of [stream, elsewhere]) await each.next('done')
+  await inbox.next('action_update', ({ state }) => state === 'succeeded')
+  expectSame(elsewhere, stream)
+  expect(all.target.writes).toHaveLength(1)
+  expect(all.brain.calls).toHaveLength(2)
+  stream.close()
+})
+
+onPostgres(
+  'kill -9 of the process that carries actions out: what has no key is of unknown outcome, what has one is sent again',
+  TIME,
+  async () => {
+    const hold = Promise.withResolvers<void>()
+    await using all = await openSeveralServers({
+      speak: (heard) => (heard.results === 0 ? { calls: [call('a', 'keyed', 'x'), call('b', 'unkeyed', 'y')] } : { text: 'I know.' }),
+      async answer(_, nth) {
+        if (nth <= 2) await hold.promise
+        return fine()
+      },
+    })
+    const servers = [await all.start()]
+    const { sessionId, stream } = await begin(servers[0] as ChildServer, 'go')
+    await stream.next('session_status', ({ pendingApprovals }) => pendingApprovals.length === 2)
+    stream.close()
+    await servers[0]?.admin.post(`/api/sessions/${sessionId}/approve`, { verdict: 'approve_all' })
+    await expect.poll(() => all.target.writes.length, TAKEN_OVER).toBe(2)
+    const other = await all.start()
+    using watching = await other.admin.stream(`/api/sessions/${sessionId}/events`)
+    await servers[0]?.kill()
+
+    await watching.next('message', ({ message }) => message.content === 'I know.')
+    const { items } = await other.admin.get(`/api/actions?session=${sessionId}`)
+    const byTool = Object.fromEntries(items.map((action: Action) => [action.tool, action]))
+    expect(byTool.unkeyed).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+    expect(byTool.keyed).toMatchObject({ state: 'succeeded', attempt: 2 })
+    expect(all.target.writes.map(({ path }) => path).toSorted()).toEqual(['/keyed', '/keyed', '/unkeyed'])
+    expect(await all.sql('select count(*)::int as left from process')).toEqual([{ left: 1 }])
+    hold.resolve()
+  },
+)
+
+onPostgres('kill -9 of the process that waits for the model: another one makes the call and the run goes on', TIME, async () => {
+  const never = Promise.withResolvers<never>()
+  await using all = await openSeveralServers({
+    speak: () => (all.brain.calls.length === 1 ? never.promise : { text: 'Here I am.' }),
+    answer: fine,
+  })
+  const first = await all.start()
+  const { sessionId, stream } = await begin(first, 'go')
+  await expect.poll(() => all.brain.calls.length, TAKEN_OVER).toBe(1)
+  stream.close()
+  const other = await all.start()
+  using watching = await other.admin.stream(`/api/sessions/${sessionId}/events`)
+  await first.kill()
+  await watching.next('done')
+  expect(all.brain.calls).toHaveLength(2)
+  const { items } = await other.admin.get(`/api/sessions/${sessionId}/messages`)
+  expect(items.map(({ role, content }: Message) => [role, content])).toEqual([
+    ['assistant', 'Here I am.'],
+    ['user', 'go'],
+  ])
+})
+
+onPostgres('however many processes are woken for a session, one makes its model call while that one lives', TIME, async () => {
+  const hold = Promise.withResolvers<void>()
+  await using all = await openSeveralServers({
+    async speak(heard) {
+      await hold.promise
+      return askOnce('unkeyed')(heard)
+    },
+    answer: fine,
+  })
+  const servers = await Promise.all([all.start(), all.start(), all.start()])
+  const begun = await Promise.all(servers.map((server, nth) => begin(server, `number ${nth}`)))
+  const wake = () =>
+    all.sql(
+      `select countersign_quiet.add_jobs(json_agg(json_build_object('identifier', 'advance', 'payload', json_build_object('id', id))))
+       from session, generate_series(1, 20)`,
+    )
+  const left = async () => Number((await all.sql('select count(*) as left from graphile_worker.jobs where locked_at is null'))[0].left)
+  for (let round = 0; round < 10; round++) {
+    await wake()
+    // Another commit of any process makes it look for more.
+    await Promise.all(servers.map(({ admin }, nth) => admin.post('/api/sessions', { title: `${round}.${nth}` })))
+  }
+  await expect.poll(left, TAKEN_OVER).toBe(0)
+  expect(all.brain.calls.map(({ about }) => about).toSorted()).toEqual(['number 0', 'number 1', 'number 2'])
+  hold.resolve()
+  for (const { sessionId, stream } of begun) {
+    const { proposal } = await stream.next('action_proposed')
+    await wake()
+    await servers[0].admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+    await wake()
+    await stream.next('done')
+    stream.close()
+    expect(await servers[1].admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
+  }
+  expect(all.brain.calls).toHaveLength(6)
+  expect(all.target.writes).toHaveLength(3)
+})
+
+onPostgres('a process that is asked to stop gives its model calls to others at once and finishes its tools', TIME, async () => {
+  const never = Promise.withResolvers<never>()
+  const toolRuns = Promise.withResolvers<void>()
+  const overlaps: boolean[] = []
+  await using all = await openSeveralServers({
+    speak(heard) {
+      if (heard.about === 'tool') return askOnce('unkeyed')(heard)
+      const before = all.brain.calls.filter(({ about }) => about === 'model').slice(0, -1)
+      overlaps.push(before.some(({ isOpen }) => isOpen))
+      return before.length === 0 ? never.promise : { text: 'Here I am.' }
+    },
+    async answer() {
+      await toolRuns.promise
+      return fine()
+    },
+  })
+  const first = await all.start()
+  const [tool, model] = await Promise.all([begin(first, 'tool'), begin(first, 'model')])
+  const { proposal } = await tool.stream.next('action_proposed')
+  await first.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await expect.poll(() => [all.target.writes.length, overlaps.length], TAKEN_OVER).toEqual([1, 1])
+  const other = await all.start()
+  using watching = await other.admin.stream(`/api/sessions/${model.sessionId}/events`)
+  const stopped = first.stop()
+  await watching.next('done')
+  expect(overlaps).toEqual([false, false])
+  toolRuns.resolve()
+  await stopped
+  expect(await other.admin.get(`/api/actions/${proposal.id}?wait=20&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  using back = await other.admin.stream(`/api/sessions/${tool.sessionId}/events`)
+  await back.next('done')
+  expect(all.target.writes).toHaveLength(1)
+  expect(await all.sql('select count(*)::int as left from process')).toEqual([{ left: 1 }])
+  expect(await all.sql('select id from graphile_worker.jobs where locked_at is not null')).toEqual([])
+})
+
+onPostgres('a process that stood still and was taken over writes nothing with what it had begun', TIME, async () => {
+  const hold = Promise.withResolvers<void>()
+  await using all = await openSeveralServers({
+    speak: askOnce('unkeyed'),
+    async answer() {
+      await hold.promise
+      return fine()
+    },
+  })
+  const frozen = await all.start()
+  const { stream } = await begin(frozen, 'go')
+  const { proposal } = await stream.next('action_proposed')
+  await frozen.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await expect.poll(() => all.target.writes.length, TAKEN_OVER).toBe(1)
+  stream.close()
+  process.kill(frozen.pid, 'SIGSTOP')
+  const other = await all.start()
+  // Ten seconds of silence, as the others see them.
+  await all.sql(`update process set seen_at = seen_at - 60000 where name like '%:${frozen.pid}'`)
+  const unknown = await other.admin.get(`/api/actions/${proposal.id}?wait=20&until=settled`)
+  expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+  const [{ id: former }] = await all.sql(`select runner as id from action`)
+  process.kill(frozen.pid, 'SIGCONT')
+  hold.resolve()
+  // It is back under a new id and still works.
+  await expect.poll(() => all.sql('select count(*)::int as alive from process'), TAKEN_OVER).toEqual([{ alive: 2 }])
+  await frozen.admin.get('/readyz')
+  expect(await all.sql('select id from process where id = $1', [former])).toEqual([])
+  expect(await frozen.admin.get(`/api/actions/${proposal.id}`)).toEqual(unknown)
+  expect(all.target.writes).toHaveLength(1)
+})
+
+onPostgres('nobody misses an event when the connection that hears of them is ended', TIME, async () => {
+  await using all = await openSeveralServers({ speak: ({ messages }) => ({ text: `You said ${messages.at(-1)?.content}.` }), answer: fine })
+  const [one, two] = await Promise.all([all.start(), all.start()])
+  const { sessionId, stream } = await begin(one, 'number 0')
+  await stream.next('done')
+  using elsewhere = await two.admin.stream(`/api/sessions/${sessionId}/events`)
+  for (let nth = 1; nth <= 10; nth++) {
+    const ended = all.sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign notices'
+      and datname = current_database()`)
+    await one.admin.post(`/api/sessions/${sessionId}/messages`, { content: `number ${nth}` })
+    await ended
+    await stream.next('done')
+  }
+  const isLast = ({ message }: { message: Message }) => message.content === 'You said number 10.'
+  await elsewhere.next('message', isLast)
+  await elsewhere.next('done')
+  expectSame(elsewhere, stream)
+  stream.close()
+})
