@@ -62,9 +62,11 @@ for (const { model, api } of PROVIDERS) {
   }
 
   test(`with ${model}, refused, failed, unknown, cancelled and repeated calls all end in one result each`, async () => {
-    await using target = await startTarget(({ body }) =>
-      body === undefined || (body as { what: string }).what === 'ok' ? { status: 200, body: { id: 8 } } : 'reset',
-    )
+    await using target = await startTarget(({ body }) => {
+      const what = body === undefined ? 'ok' : (body as { what: string }).what
+      if (what === 'lose') return 'reset'
+      return what === 'fail' ? { status: 409, body: { error: 'no' } } : { status: 200, body: { id: 8 } }
+    })
     await using providers = await startReplayServer()
     // Every step uses the ids of the one before it: some providers do.
     const steps = [
