@@ -1,0 +1,40 @@
+// Loaded before a server (`node --import`). Kills the process at a named moment, and keeps a list of the moments that it came by.
+// Which one, and which time it is reached, comes from the environment, or later as a message from whoever started the process.
+import { subscribe } from 'node:diagnostics_channel'
+import { openSync, writeSync } from 'node:fs'
+
+/** Where a process dies: when it reaches `point` for the `nth` time from now. */
+export interface Crash {
+  point: string
+  nth: number
+}
+
+/** The environment variables that this module reads. */
+export const CRASH_VARIABLES = { crash: 'COUNTERSIGN_CAMPAIGN_CRASH', reached: 'COUNTERSIGN_CAMPAIGN_REACHED' } as const
+
+/** The line behind which a list of reached moments ends when it ended there. */
+export const killedLine = (point: string): string => `killed at ${point}`
+
+const { [CRASH_VARIABLES.crash]: given, [CRASH_VARIABLES.reached]: file } = process.env
+
+if (file !== undefined) {
+  const reached = openSync(file, 'a')
+  let crash: Crash | null = given === undefined ? null : JSON.parse(given)
+
+  subscribe('countersign.point', (message) => {
+    const point = String(message)
+    writeSync(reached, `${point}\n`)
+    if (crash?.point !== point || --crash.nth > 0) return
+    writeSync(reached, `${killedLine(point)}\n`)
+    process.kill(process.pid, 'SIGKILL')
+    // Not one instruction more, whenever the signal arrives.
+    for (;;);
+  })
+  process.on('message', (next: { crash: Crash | null }) => {
+    crash = next.crash
+    process.send?.('armed')
+  })
+  process.channel?.unref()
+  // Nothing outlives the campaign.
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+}

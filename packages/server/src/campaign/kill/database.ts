@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Pool, types } from 'pg'
+import type { ActionRow, EventRow, MessageRow, RunRow, SessionRow, VoteRow } from '../../store/index.ts'
+import { createDatabase, dropDatabase, type PostgresCluster } from '../../testing/postgres.ts'
+
+/** What the checks read, behind the back of the servers. */
+export interface Rows {
+  actions: ActionRow[]
+  votes: VoteRow[]
+  sessions: SessionRow[]
+  runs: RunRow[]
+  messages: MessageRow[]
+  events: EventRow[]
+}
+
+/** A database that the servers of one world share. */
+export interface CampaignDatabase extends AsyncDisposable {
+  readonly kind: 'sqlite' | 'postgres'
+  /** How many processes work on it at a time. */
+  readonly processes: number
+  /** What a server has to be told to find it. */
+  readonly environment: Record<string, string>
+  readAll(): Promise<Rows>
+  /** What is neither settled nor waiting for a person, a sentence each, and what waits. */
+  readOpen(): Promise<{ unfinished: string[]; waiting: ActionRow[] }>
+}
+
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>
+
+const UNFINISHED = `
+  select 'action ' || id || ' is ' || state as what from action where state in ('approved', 'executing') and executor = 'server'
+  union all
+  select 'run ' || id || ' is open and waits for nothing' from run where state = 'open' and held = 0 and not exists
+    (select 1 from action where action.session_id = run.session_id and action.state in ('proposed', 'approved', 'executing'))
+  union all
+  select 'message ' || id || ' is queued behind nothing' from message where queued = 1 and not exists
+    (select 1 from run where run.session_id = message.session_id and run.state = 'open')
+  union all
+  select 'action ' || id || ' is ' || state || ' behind its deadline' from action where due_at < NOW or (executor = 'client' and state = 'executing')
+  limit 20`
+
+function readerOf(ask: Ask): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
+  const table = async <R>(name: string, order: string) => (await ask(`select * from ${name} order by ${order}`)) as R[]
+  return {
+    readAll: async () => ({
+      actions: await table('action', 'id'),
+      votes: await table('vote', 'action_id, created_at'),
+      sessions: await table('session', 'id'),
+      runs: await table('run', 'session_id, number'),
+      messages: await table('message', 'session_id, seq'),
+      events: await table('event', 'session_id, last_seq, id'),
+    }),
+    readOpen: async () => ({
+      unfinished: (await ask(UNFINISHED.replace('NOW', String(Date.now() - 1_000)))).map(({ what }) => String(what)),
+      waiting: (await ask(`select * from action where state = 'proposed' order by id`)) as unknown as ActionRow[],
+    }),
+  }
+}
+
+/** The embedded database of one server. */
+export function openSqliteWorld(folder: string): CampaignDatabase {
+  const ask: Ask = async (sql) => {
+    // Opened anew each time: a connection that stays would keep the next server from finding the database as the crash left it.
+    const db = new DatabaseSync(join(folder, 'data', 'countersign.db'), { readOnly: true })
+    try {
+      return db.prepare(sql).all()
+    } finally {
+      db.close()
+    }
+  }
+  return { kind: 'sqlite', processes: 1, environment: {}, ...readerOf(ask), [Symbol.asyncDispose]: async () => undefined }
+}
+
+/** A new database for three servers. */
+export async function openPostgresWorld(cluster: PostgresCluster): Promise<CampaignDatabase> {
+  const url = await createDatabase(cluster.url('postgres'))
+  // Whole numbers as numbers, as the rows of the other database have them.
+  const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text')
+  const pool = new Pool({ connectionString: url, max: 2, types: { getTypeParser: getTypeParser as typeof types.getTypeParser } })
+  const ask: Ask = async (sql) => (await pool.query(sql)).rows
+  return {
+    kind: 'postgres',
+    processes: 3,
+    environment: { DATABASE_URL: url },
+    ...readerOf(ask),
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await dropDatabase(url)
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
+ * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails (the database away, a process
+ * frozen), and the command that archives, which is killed in its own test.
+ */
+export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive'
+
+export interface Point {
+  name: string
+  phase: Phase
+  /** The only database where it is reached. */
+  only?: 'sqlite' | 'postgres'
+}
+
+const at = (phase: Phase, names: readonly string[], only?: Point['only']): Point[] =>
+  names.map((name) => ({ name, phase, ...(only && { only }) }))
+
+/** Every moment that the code names with `reach`, and when a server comes by it. */
+export const POINTS: readonly Point[] = [
+  ...at('start', ['start.opened', 'start.recovered', 'start.dispatching', 'start.listening', 'recover.begin', 'recover.taken_over']),
+  ...at('start', ['recover.put_up'], 'sqlite'),
+  ...at('stop', ['stop.asked', 'stop.left', 'stop.drained']),
+  ...at('work', ['session.after_store', 'message.before_store', 'message.storing', 'message.after_store']),
+  ...at('work', ['request.before_store', 'request.storing', 'request.after_store']),
+  ...at('work', ['request.before_call', 'request.calling', 'request.after_call']),
+  ...at('work', ['run.before_start', 'run.after_start', 'run.before_fail', 'run.after_fail']),
+  ...at('work', ['step.before_claim', 'step.claimed'], 'postgres'),
+  ...at('work', ['step.before_model', 'step.hearing', 'step.after_model', 'step.before_store', 'step.storing', 'step.after_store']),
+  ...at('work', ['delta.before_store', 'delta.after_store']),
+  ...at('work', ['propose.before_store', 'propose.storing', 'propose.after_store']),
+  ...at('work', ['decide.before_store', 'decide.storing', 'decide.after_store', 'approve.storing']),
+  ...at('work', ['cancel.before_store', 'cancel.storing', 'cancel.after_store']),
+  ...at('work', ['execute.before_start', 'execute.starting', 'execute.started', 'execute.before_send']),
+  ...at('work', ['execute.answered', 'execute.not_answered', 'settle.before_store', 'settle.storing', 'settle.after_store']),
+  ...at('work', ['resend.waiting', 'resend.before_store', 'resend.storing', 'resend.after_store']),
+  ...at('work', ['verify.before_read', 'verify.before_ask', 'verify.answered', 'verify.before_store', 'verify.after_store']),
+  ...at('work', ['resolve.before_store', 'resolve.storing', 'resolve.after_store']),
+  ...at('work', ['retry.before_store', 'retry.storing', 'retry.after_store']),
+  ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
+  ...at('work', ['result.before_store', 'result.storing', 'result.after_store', 'hold.ending']),
+  ...at('work', ['timer.fired', 'timer.before_store', 'timer.after_store', 'timer.batch_done', 'expire.storing', 'remind.storing']),
+  ...at('work', ['http.before_answer', 'http.after_answer']),
+  ...at('work', ['batch.before_begin', 'batch.before_commit', 'batch.after_commit', 'batch.before_resolve'], 'sqlite'),
+  ...at('work', ['commit.before_send', 'commit.after_send', 'commit.after_answer', 'notice.before_send', 'notice.after_send'], 'postgres'),
+  ...at('takeover', ['takeover.begun', 'takeover.recovered', 'takeover.steps_given_back', 'takeover.jobs_unlocked'], 'postgres'),
+  ...at('takeover', ['takeover.before_forget', 'takeover.done'], 'postgres'),
+  ...at('archive', ['archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
+  ...at('archive', ['archive.before_store', 'archive.storing', 'archive.before_forget']),
+  ...at('fault', ['store.refused']),
+  ...at('fault', ['process.begun_anew'], 'postgres'),
+]

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../simulation/random.ts'
+import type { Crash } from './crash-at.ts'
+import type { Point } from './points.ts'
+import type { Workload } from './workload.ts'
+import type { World } from './world.ts'
+
+/** Everything that is pending has to be settled, or to wait for a person, this long after the last fault. */
+export const RECOVERY_MS = 10_000
+/** How long a server that is to die is given to come by its point. */
+const PATIENCE_MS = 4_000
+const POLL_MS = 15
+
+export interface RoundResult {
+  /** Where servers were killed, each by the name of its point or `anywhere`. */
+  kills: string[]
+  /** From the last fault until nothing was under way. */
+  tookMs: number
+  problems: string[]
+}
+
+/** One round: clients begin, a server is killed at `point` (or anywhere), what is missing starts again, all of it is held against its promises. */
+export async function playRound(world: World, point: Point | undefined, random: Random): Promise<RoundResult> {
+  const { servers } = world
+  const crash = point && { point: point.name, nth: chooseHit(servers.reached.get(point.name) ?? 1, random) }
+  const before = servers.deaths
+  if (crash && point.phase === 'work') await servers.arm(crash)
+  const workload = world.begin()
+  if (point?.phase === 'work') await whileAlive(world, PATIENCE_MS, async () => (await world.underWay(workload)).length > 0)
+  else await delay(random.int(300))
+  if (crash && point.phase === 'stop') await stopAt(world, crash, random)
+  if (crash && point.phase === 'takeover') await takeOverAt(world, crash, random)
+  // Whoever did not come by its point goes on living: the next round begins with it.
+  if (servers.deaths === before && point?.phase !== 'work') await killAnywhere(world, random)
+  await servers.arm(null)
+  if (crash && point.phase === 'start') void servers.fill(crash)
+  const settled = await settle(world, workload)
+  await servers.arm(null)
+  return {
+    kills: servers.takeKills(),
+    tookMs: settled.tookMs,
+    problems: [...settled.problems, ...(await world.check(workload))],
+  }
+}
+
+/** Waits until nothing is under way and every server is there again. */
+export async function settle(world: World, workload: Workload): Promise<Omit<RoundResult, 'kills'>> {
+  const { servers } = world
+  let tookMs: number | undefined
+  for (;;) {
+    if (!servers.isWhole && !servers.isFilling) void servers.fill()
+    const left = await world.underWay(workload)
+    const sinceMs = Date.now() - servers.calmSince
+    if (left.length > 0) tookMs = undefined
+    else tookMs ??= sinceMs
+    if (tookMs !== undefined && servers.isWhole) return { tookMs, problems: [] }
+    // Without any server nobody can be late.
+    if (sinceMs > RECOVERY_MS && left.length > 0 && servers.lives.length > 0) {
+      return { tookMs: sinceMs, problems: left.map((what) => `${RECOVERY_MS / 1000} s after the last fault: ${what}`) }
+    }
+    await delay(POLL_MS)
+  }
+}
+
+/** Mostly the first hit, else one that a life was seen to have. */
+const chooseHit = (most: number, random: Random): number => (random.chance(0.6) ? 1 : 1 + random.int(Math.min(8, Math.ceil(most / 2))))
+
+/** Waits for the next death, at most as long as told and as there is something to wait for. */
+async function whileAlive({ servers }: World, atMostMs: number, isWorth: () => Promise<boolean> | boolean): Promise<void> {
+  const { deaths } = servers
+  for (const since = Date.now(); servers.deaths === deaths && Date.now() - since < atMostMs; ) {
+    if (!(await isWorth())) return
+    await delay(POLL_MS)
+  }
+}
+
+async function killAnywhere({ servers }: World, random: Random): Promise<void> {
+  // Now and then all at once: then nobody is left who could take over.
+  const victims = random.chance(0.15) ? servers.lives : [random.pick(servers.lives)]
+  for (const victim of victims) victim.signal('SIGKILL')
+  await Promise.all(victims.map(({ ended }) => ended))
+}
+
+async function stopAt(world: World, crash: Crash, random: Random): Promise<void> {
+  const one = random.pick(world.servers.lives)
+  await one.arm(crash)
+  one.signal('SIGTERM')
+  await whileAlive(world, PATIENCE_MS, () => true)
+}
+
+/** One dies, and another one on its way to take over what it left. */
+async function takeOverAt(world: World, crash: Crash, random: Random): Promise<void> {
+  const victim = random.pick(world.servers.lives)
+  await Promise.all(world.servers.lives.map((life) => (life === victim ? undefined : life.arm(crash))))
+  victim.signal('SIGKILL')
+  await victim.ended
+  await whileAlive(world, PATIENCE_MS, () => true)
+}

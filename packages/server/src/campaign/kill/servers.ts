@@ -1,0 +1,104 @@
+import type { Crash } from './crash-at.ts'
+import type { CampaignDatabase } from './database.ts'
+import type { Door } from './door.ts'
+import { type ServerLife, startLife } from './fleet.ts'
+
+export interface ServersOptions {
+  folder: string
+  database: CampaignDatabase
+  ledgerUrl: string
+  door: Door
+}
+
+/** The servers of one world: as many as its database takes, each replaced when it is gone. */
+export interface Servers extends AsyncDisposable {
+  /** Those that listen. */
+  readonly lives: readonly ServerLife[]
+  readonly isFilling: boolean
+  /** True when none is missing. */
+  readonly isWhole: boolean
+  /** How many have ended so far. */
+  readonly deaths: number
+  /** Epoch milliseconds of the last fault's end: the death of one that was not alone, or the start after nobody was left. */
+  readonly calmSince: number
+  /** How often each point was reached, in the life where that was most often. */
+  readonly reached: ReadonlyMap<string, number>
+  /** Starts what is missing; a crash is for the first of them. Does nothing more while it is at it. */
+  fill(crash?: Crash): Promise<void>
+  arm(crash: Crash | null): Promise<void>
+  /** The points where servers were killed since somebody asked; `anywhere` for those that did not die at one. */
+  takeKills(): string[]
+  /** What servers logged as errors since somebody asked, and how they ended that nobody killed. */
+  takeErrors(): string[]
+}
+
+export function openServers({ folder, database, ledgerUrl, door }: ServersOptions): Servers {
+  const lives = new Map<ServerLife, string>()
+  const reached = new Map<string, number>()
+  const kills: string[] = []
+  const errors: string[] = []
+  let filling: Promise<void> | undefined
+  let calmSince = Date.now()
+  let deaths = 0
+
+  function bury(life: ServerLife): void {
+    const url = lives.get(life)
+    lives.delete(life)
+    deaths++
+    if (url !== undefined) {
+      door.closed(url)
+      calmSince = Date.now()
+    }
+    errors.push(...life.takeErrors())
+    for (const [point, times] of life.reached()) reached.set(point, Math.max(times, reached.get(point) ?? 0))
+    if (life.ending === 'killed') kills.push(life.diedAt() ?? 'anywhere')
+    else if (life.ending !== 'stopped') errors.push(`ended with ${life.ending}`)
+  }
+
+  async function refill(crash: Crash | undefined): Promise<void> {
+    for (let armed = crash; lives.size < database.processes; armed = undefined) {
+      const life = startLife({ folder, environment: { ...database.environment, LEDGER_URL: ledgerUrl }, crash: armed })
+      void life.ended.then(() => bury(life))
+      const url = await life.url
+      if (url === undefined || life.ending) continue
+      if (lives.size === 0) calmSince = Date.now()
+      lives.set(life, url)
+      await door.opened(url)
+    }
+  }
+
+  return {
+    get lives() {
+      return [...lives.keys()]
+    },
+    get isFilling() {
+      return filling !== undefined
+    },
+    get isWhole() {
+      return lives.size === database.processes
+    },
+    get deaths() {
+      return deaths
+    },
+    get calmSince() {
+      return calmSince
+    },
+    reached,
+    fill(crash) {
+      filling ??= refill(crash).finally(() => {
+        filling = undefined
+      })
+      return filling
+    },
+    arm: async (crash) => void (await Promise.all([...lives.keys()].map((life) => life.arm(crash)))),
+    takeKills: () => kills.splice(0),
+    takeErrors: () => [...errors.splice(0), ...[...lives.keys()].flatMap((life) => life.takeErrors())],
+    async [Symbol.asyncDispose]() {
+      await filling
+      for (const life of lives.keys()) {
+        life.signal('SIGKILL')
+        await life.ended
+      }
+    },
+  }
+}
