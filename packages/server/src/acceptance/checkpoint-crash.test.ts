@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { type Replay, type ReplayAnswer, startReplayServer } from '../models/testing/replay-server.ts'
 import { brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
+import { openSeveralServers } from '../testing/several-servers.ts'
 import { call } from '../testing/talk.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
@@ -94,3 +95,40 @@ test('D4.3 an approval through the session goes on from where it waited, in the 
   ])
   expect(place.target.writes).toHaveLength(1)
 })
+
+// Several processes on one database: that is Postgres.
+test.skipIf(inject('database') !== 'postgres')(
+  'D3.5 on several processes every call for a request hears the same, and one killed in the middle is replaced',
+  { timeout: 60_000 },
+  async () => {
+    const isAsked = Promise.withResolvers<void>()
+    await using all = await openSeveralServers({
+      speak: ({ results }) => {
+        isAsked.resolve()
+        if (all.brain.calls.length === 1) return new Promise<never>(() => {})
+        return results === 0 ? { calls: [call('a', 'unkeyed', 'x')] } : { text: 'Done.' }
+      },
+      answer: () => ({ status: 200, body: { id: 7 } }),
+    })
+    const first = await all.start()
+    const { requestId } = await first.admin.post('/api/agent-requests', { message: 'do x' })
+    const execute = `/api/agent-requests/${requestId}/execute`
+    const cut = first.admin.post(execute).catch((error) => error)
+    await isAsked.promise
+    const others = await Promise.all([all.start(), all.start()])
+    const waiting = others.flatMap(({ admin }) => [admin.post(execute), admin.post(execute)])
+    await first.kill()
+    expect(await cut).toBeInstanceOf(TypeError)
+    const paused = await Promise.all(waiting)
+    for (const answer of paused) expect(answer).toEqual(paused[0])
+    expect(paused[0]).toMatchObject({ status: 'awaiting_approval', checkpoint: { iterationCount: 1 } })
+    expect(all.brain.calls).toHaveLength(2)
+
+    const approve = `/api/approve-tool/${paused[0].pendingApprovals[0].id}`
+    const ended = await Promise.all(others.flatMap(({ admin }) => [1, 2].map(() => admin.post(approve, { approved: true }))))
+    for (const answer of ended) expect(answer).toEqual(ended[0])
+    expect(ended[0]).toMatchObject({ status: 'completed', message: 'Done.' })
+    expect(all.target.writes).toHaveLength(1)
+    expect(all.brain.calls).toHaveLength(3)
+  },
+)
