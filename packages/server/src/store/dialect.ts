@@ -59,6 +59,11 @@ export const POSTGRES: Dialect = {
   writeText,
   like: sql`ilike`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  firstOpenPlace: sql`(pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+  firstOpenPlace: sql`(
+    (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+      from pg_snapshot_xip(pg_current_snapshot()) as number
+      -- Other databases of the server write nothing here, however long they take. Who has ended since the snapshot is not among them.
+      where not exists (select from pg_stat_activity where backend_xid = number::xid
+        and datid <> (select oid from pg_database where datname = current_database())))
     - (select value::bigint from setting where name = ${sql.lit(FIRST_TRANSACTION)})) * ${sql.lit(PLACES_PER_TRANSACTION)}`,
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { FIRST_TRANSACTION, PLACES_PER_TRANSACTION } from './dialect.ts'
-import { inMigrationLock, migratePostgres } from './migrate.ts'
+import { inMigrationLock, migratePostgres } from './migrate-postgres.ts'
 
 const OLDEST_VERSION = 15
 
