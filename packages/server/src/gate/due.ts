@@ -67,13 +67,14 @@ function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], now
   const writer = sessionId === null ? undefined : yield* writeSession(outbox, sessionId, nowMs)
   const moved: string[] = []
   let isSettled = false
-  for (const { id } of rows) {
+  for (const row of rows) {
+    const { id } = row
     const expired = yield* expireWaiting(outbox, writer, id, nowMs)
     if (expired) {
       isSettled = true
       moved.push(id)
       if (writer) yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
-    } else if (yield* remindWaiting(outbox, writer, id, nowMs)) {
+    } else if (yield* remindWaiting(outbox, writer, row, nowMs)) {
       moved.push(id)
     }
   }

@@ -24,13 +24,20 @@ export function* expireWaiting(
   return row
 }
 
-/** Says, once, that nobody has decided for a while. True when it was time for that. */
-export function* remindWaiting(outbox: Outbox, writer: SessionWriter | undefined, actionId: string, nowMs: number): Tx<boolean> {
-  if (!(yield* actions.remindAction.change({ id: actionId, now: nowMs }))) return false
+/** Says, once, that nobody has decided for a while. `due` is the action as it was found. True when it was time for that. */
+export function* remindWaiting(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  due: Pick<ActionRow, 'id' | 'due_at'>,
+  nowMs: number,
+): Tx<boolean> {
+  if (!(yield* actions.remindAction.change({ id: due.id, now: nowMs }))) return false
   reach('remind.storing')
-  const row = yield* actions.findAction.first({ id: actionId })
+  const row = yield* actions.findAction.first({ id: due.id })
   assert(row, 'a waiting action is there')
-  const event = { type: 'approval_overdue', data: { actionId, waitedMs: Math.max(nowMs - row.created_at, 0) } } as const
+  // The database says that it is due; this process's idea of the time may be a little behind.
+  const waitedMs = Math.max(nowMs, due.due_at ?? 0) - row.created_at
+  const event = { type: 'approval_overdue', data: { actionId: row.id, waitedMs: Math.max(waitedMs, 0) } } as const
   if (writer) writer.event(event)
   else yield* storeEvent(outbox, event, nowMs)
   return true
