@@ -15,6 +15,12 @@ type ActionCardProps = {
 export function ActionCard({ action, connection, linkSession = true, onSettled }: ActionCardProps) {
   const { client, me } = useServices()
   const [shortcuts] = useShortcuts()
+  const isClients = action.executor === 'client'
+  const call = async (answer: Promise<Action>) => onSettled?.(await answer)
+  const carryOut = async (retry = false) => {
+    const { carryOut: send } = await import('./carry-out.ts')
+    return call(send(client, action.id, { retry }))
+  }
   return (
     <ApprovalCard
       action={action}
@@ -27,11 +33,13 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       onDecide={async (verdict, details) => {
         const decided = await client.actions.decide(action.id, { verdict, ...details })
         onSettled?.(decided)
+        // Not awaited: the decision is taken, and the card shows the rest as it happens.
+        if (decided.state === 'approved' && isClients) void carryOut().catch(() => undefined)
       }}
-      onRetry={async () => {
-        const retried = await client.actions.retry(action.id)
-        onSettled?.(retried)
-      }}
+      onRetry={() => (isClients ? carryOut(true) : call(client.actions.retry(action.id)))}
+      onVerify={() => (isClients ? carryOut(true) : call(client.actions.verify(action.id)))}
+      onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note }))}
+      onCarryOut={isClients ? () => carryOut() : undefined}
     />
   )
 }

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { test as base } from '@playwright/test'
+
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const KEY = 'e2e-bootstrap-key-0123456789'
+
+/** What reached the service: how, from where, under which key. */
+interface Sent {
+  path: string
+  origin: string | undefined
+  key: string | undefined
+  body: unknown
+}
+
+/** A server with its own configuration in front of a service that behaves as badly as a test wants. */
+export interface Desk {
+  url: string
+  /** What reached the service's writes, in order. */
+  sent: Sent[]
+  /** `drop` takes what is sent and breaks the connection without an answer. */
+  answers: 'well' | 'drop'
+  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+}
+
+const INPUT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string', minLength: 1 } } }
+
+const toolsAt = (baseUrl: string) => ({
+  desk: {
+    prefix: false,
+    routes: {
+      baseUrl,
+      tools: {
+        send: { method: 'POST', path: '/send', input: INPUT, describe: 'Send {what}' },
+        sendHere: { method: 'POST', path: '/send-here', input: INPUT, describe: 'Send {what} from here', executor: 'client' },
+      },
+    },
+  },
+})
+
+export const test = base.extend<{ desk: Desk }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures that a fixture needs from this pattern.
+  desk: async ({}, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
+    const sent: Sent[] = []
+    const state: Pick<Desk, 'answers'> = { answers: 'well' }
+    const service = createServer((request, response) => serve(request, response, sent, state)).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    const configFile = join(folder, 'countersign.json')
+    writeFileSync(configFile, JSON.stringify({ tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) }))
+    const flags = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--port', '0', '--no-open', '--log-level', 'error']
+    const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
+    })
+    const ended = once(child, 'exit')
+    const url = await new Promise<string>((resolve, reject) => {
+      let text = ''
+      child.stdout.on('data', (chunk) => {
+        text += chunk
+        const found = /ready at (http:\S+)/.exec(text)?.[1]
+        if (found) resolve(found)
+      })
+      child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
+    })
+    await use(
+      Object.assign(state, {
+        url,
+        sent,
+        call: (method: 'GET' | 'POST', path: string, body?: unknown) =>
+          fetch(url + path, {
+            method,
+            headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          }),
+      }),
+    )
+    child.kill('SIGTERM')
+    await ended
+    service.closeAllConnections()
+    service.close()
+    await rm(folder, { recursive: true })
+  },
+})
+
+/** Takes writes from pages of any origin, as a service that is called from browsers does. */
+async function serve(request: IncomingMessage, response: ServerResponse, sent: Sent[], { answers }: Pick<Desk, 'answers'>): Promise<void> {
+  const { origin } = request.headers
+  const cors = origin
+    ? {
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        'access-control-allow-headers': 'content-type, idempotency-key',
+        'access-control-allow-methods': 'POST',
+      }
+    : {}
+  if (request.method === 'OPTIONS') return void response.writeHead(204, cors).end()
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  const key = request.headers['idempotency-key']
+  sent.push({ path: request.url ?? '', origin, key: Array.isArray(key) ? key[0] : key, body: JSON.parse(text || 'null') })
+  if (answers === 'drop') return void request.socket.resetAndDestroy()
+  response.writeHead(200, { ...cors, 'content-type': 'application/json' }).end('{"ok":true}')
+}

@@ -1,0 +1,76 @@
+import { approve, cards, expect } from './demo.ts'
+import { type Desk, test } from './desk.ts'
+
+const propose = async (desk: Desk, tool: string, more: object = {}) =>
+  (await desk.call('POST', '/api/actions', { tool, arguments: { what: 'the letter' }, ...more })).json()
+
+test('point 26: an unknown outcome waits for a person; "Mark not done" needs a note, and then Retry is there', async ({ page, desk }) => {
+  desk.answers = 'drop'
+  const { id } = await propose(desk, 'send')
+  await page.goto(`${desk.url}/waiting`)
+  const card = cards(page)
+  await approve(card)
+  await expect(card).toHaveAttribute('data-state', 'outcome_unknown')
+  await expect(card.getByRole('button', { name: 'Retry' })).toHaveCount(0)
+  expect(desk.sent).toHaveLength(1)
+  await page.reload()
+  await expect(page.getByTestId('waiting-summary')).toContainText('1 of unknown outcome')
+  await page.goto(`${desk.url}/actions/${id}`)
+  const notDone = card.getByRole('button', { name: 'Mark not done' })
+  await expect(notDone).toHaveAttribute('aria-disabled', 'false')
+  await notDone.click()
+  await notDone.click()
+  await expect(card.getByRole('alert')).toContainText('Say how you know')
+  await page.getByLabel(/What did you see/).fill('The letter is still in the tray.')
+  await notDone.click()
+  await expect(card).toHaveAttribute('data-state', 'failed')
+  await expect(card).toContainText('The letter is still in the tray.')
+  desk.answers = 'well'
+  await card.getByRole('button', { name: 'Retry' }).click()
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  expect(desk.sent).toHaveLength(2)
+  expect(new Set(desk.sent.map((request) => request.key)).size).toBe(2)
+})
+
+test('D0.7 what a client executes is sent by the browser that approved it, once, and its result comes back', async ({ page, desk }) => {
+  const { id } = await propose(desk, 'sendHere')
+  await page.goto(`${desk.url}/actions/${id}`)
+  const card = cards(page)
+  await approve(card)
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  const action = await (await desk.call('GET', `/api/actions/${id}`)).json()
+  expect(desk.sent).toEqual([{ path: '/send-here', origin: desk.url, key: action.idempotencyKey, body: { what: 'the letter' } }])
+  expect(action).toMatchObject({ state: 'succeeded', result: { ok: true }, attempt: 1 })
+})
+
+test('D0.7 approved elsewhere, it waits until a person has this browser carry it out', async ({ page, desk }) => {
+  const { id } = await propose(desk, 'sendHere')
+  await desk.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
+  await page.goto(`${desk.url}/actions/${id}`)
+  const card = cards(page)
+  await expect(card).toContainText('to be carried out by a browser')
+  expect(desk.sent).toEqual([])
+  const here = card.getByRole('button', { name: 'Carry out here' })
+  await expect(here).toHaveAttribute('aria-disabled', 'false')
+  await here.dblclick()
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  expect(desk.sent).toHaveLength(1)
+})
+
+test('point 28: when its time is over the card says so within a second, its buttons are gone and the tool is never called', async ({
+  page,
+  desk,
+}) => {
+  await page.goto(`${desk.url}/waiting`)
+  await expect(page.getByTestId('waiting-empty')).toBeVisible()
+  const { id, expiresAt } = await propose(desk, 'send', { expiresIn: 'PT4S' })
+  const card = cards(page)
+  await expect(card).toContainText('Expires')
+  await expect(card).toHaveAttribute('data-state', 'expired')
+  expect(Date.now() - Date.parse(expiresAt)).toBeLessThan(2_000)
+  await expect(card.getByRole('button', { name: /Approve/ })).toHaveCount(0)
+  const late = await desk.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
+  expect(late.status).toBe(409)
+  expect(await late.json()).toMatchObject({ code: 'already_decided', action: { state: 'expired', votes: [] } })
+  expect(desk.sent).toEqual([])
+})
