@@ -4,53 +4,8 @@ import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
 import type { Tx } from './query.ts'
-import type { ActionRow } from './schema.ts'
+import { anAction } from './testing/an-action.ts'
 import { STORES, type TempStore } from './testing/temp-store.ts'
-
-const anAction = (id: string, state: ActionState): ActionRow => ({
-  id,
-  session_id: null,
-  run_id: null,
-  message_id: null,
-  tool_call_id: null,
-  position: 0,
-  tool: 'refund',
-  effect: 'write',
-  destination: 'local',
-  definition_hash: 'aa',
-  arguments: '{}',
-  digest: 'sha256:aa',
-  revision: 1,
-  description: 'Refund',
-  preview: null,
-  preview_error: null,
-  previewed_at: null,
-  risk: '{}',
-  state,
-  policy: '{}',
-  requires: '{}',
-  requested_by: 'prn_ana',
-  agent: null,
-  agent_says: null,
-  executor: 'server',
-  attempt: 0,
-  epoch: 0,
-  told: 0,
-  runner: null,
-  due_at: null,
-  resolution: null,
-  cached_from: null,
-  reusable_until: null,
-  claimed_by: null,
-  idempotency_key: `${id}.1`,
-  result: null,
-  result_url: null,
-  error: null,
-  expires_at: null,
-  archived_at: null,
-  created_at: 1,
-  updated_at: 1,
-})
 
 const nothing = { result: null, result_url: null, error: null }
 const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>
@@ -68,7 +23,7 @@ interface Update {
   update(id: string): Tx<number>
 }
 
-/** The guarded updates behind each event, and the states they move from. */
+/** The guarded updates behind each event, and the states they move from. That of `expire` needs a deadline: `deadlines.test.ts`. */
 const UPDATES: Update[] = [
   {
     event: 'approve',
@@ -98,7 +53,7 @@ test.each(STORES)('a guarded update moves an action where the lifecycle table sa
   for (const [n, { event, from, update }] of UPDATES.entries()) {
     for (const state of ACTION_STATES) {
       const id = `act_${n}_${state}`
-      await store.transact(() => actions.insertAction.run(anAction(id, state)))
+      await store.transact(() => actions.insertAction.run(anAction(id, { state })))
       const changed = await store.transact(() => update(id))
       const after = (await store.read(() => actions.findAction.first({ id })))?.state
       expect([event, state, changed, after]).toEqual(
@@ -113,7 +68,7 @@ async function openStarted(open: () => Promise<TempStore>) {
   const temp = await open()
   await temp.store.transact(function* () {
     yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
-    yield* actions.insertAction.run(anAction('act_1', 'approved'))
+    yield* actions.insertAction.run(anAction('act_1', { state: 'approved' }))
     yield* attempts.startAction.change(intent('act_1'))
   })
   const row = () => temp.store.read(() => actions.findAction.first({ id: 'act_1' }))
@@ -136,7 +91,7 @@ test.each(STORES)('I5 an attempt begins only from the very row that was read: it
     ['outcome_unknown', attempts.resendAction] as const,
   ].entries()) {
     const id = `act_${n}`
-    await store.transact(() => actions.insertAction.run({ ...anAction(id, state), revision: 2, epoch: 4 }))
+    await store.transact(() => actions.insertAction.run(anAction(id, { state, revision: 2, epoch: 4 })))
     for (const read of [
       { revision: 1, epoch: 4 },
       { revision: 2, epoch: 3 },
@@ -170,7 +125,7 @@ test.each(STORES)('the database itself refuses two actions with one idempotency 
   await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
-  await store.transact(() => actions.insertAction.run(anAction('act_1', 'proposed')))
-  const second = { ...anAction('act_2', 'proposed'), idempotency_key: 'act_1.1' }
+  await store.transact(() => actions.insertAction.run(anAction('act_1', {})))
+  const second = anAction('act_2', { idempotency_key: 'act_1.1' })
   await expect(store.transact(() => actions.insertAction.run(second))).rejects.toThrow(/unique.*idempotency_key/i)
 })
