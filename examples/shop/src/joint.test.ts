@@ -102,3 +102,22 @@ test('the demo’s script speaks the desk’s mind', async () => {
   })
   expect(events.at(-1)).toEqual({ type: 'finish', reason: 'tool_calls' })
 })
+
+test('D0.7 in client.yaml the change is the client’s, and what it is to send is the shop’s own route', async () => {
+  const { agents } = await loadConfig(fileURLToPath(new URL('../client.yaml', import.meta.url)), { SHOP_URL: shop.url })
+  const tools = agents[0]?.tools ?? []
+  expect(tools.map(({ name, executor }) => `${name} ${executor}`)).toEqual([
+    'getOrders server',
+    'getOrder server',
+    'updateOrderStatus client',
+  ])
+  const update = tools.find(({ executor }) => executor === 'client')
+  const args = { orderId: 'ORD-003', newStatus: 'processing' }
+  expect(update?.clientRequest?.(args)).toEqual({
+    method: 'PATCH',
+    url: `${shop.url}/api/orders/ORD-003/status`,
+    body: { status: 'processing' },
+  })
+  await expect(update?.execute(args, context)).rejects.toMatchObject({ kind: 'broken' })
+  expect(await update?.preview?.(args, context.signal)).toEqual([{ field: 'status', oldValue: 'pending', newValue: 'processing' }])
+})

@@ -326,3 +326,29 @@ test('a port that is taken is an error, and the file is let go', async () => {
   const port = Number(new URL(shop.url).port)
   await expect(createShop({ databaseFile: join(folder, 'other.db'), port })).rejects.toThrow(/EADDRINUSE/)
 })
+
+test('pages of this machine may use the routes with the key of an attempt; pages from elsewhere may not', async () => {
+  const ask = (origin: string) =>
+    fetch(`${shop.url}/api/orders/ORD-001/status`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'content-type,idempotency-key' },
+    })
+  for (const origin of ['http://127.0.0.1:4319', 'http://localhost:5173', 'http://[::1]:1']) {
+    const preflight = await ask(origin)
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(preflight.headers.get('access-control-allow-credentials')).toBe('true')
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH')
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('idempotency-key')
+    const order = await fetch(`${shop.url}/api/orders/ORD-001`, { headers: { origin } })
+    expect(order.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(order.headers.get('vary')).toBe('origin')
+  }
+  for (const origin of ['https://evil.example', 'http://127.0.0.1.evil.example', 'http://localhost.evil.example', 'null', 'file://']) {
+    expect((await ask(origin)).headers.get('access-control-allow-origin'), origin).toBeNull()
+    const read = await fetch(`${shop.url}/api/orders/ORD-001`, { headers: { origin } })
+    expect(read.headers.get('access-control-allow-origin'), origin).toBeNull()
+  }
+  const page = await fetch(shop.url, { headers: { origin: 'http://127.0.0.1:4319' } })
+  expect(page.headers.get('access-control-allow-origin')).toBeNull()
+})

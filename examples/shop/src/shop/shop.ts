@@ -1,5 +1,6 @@
 import { openApp } from '../http.ts'
 import { addApi } from './api.ts'
+import { allowLocalPages } from './cors.ts'
 import { openDatabase } from './database.ts'
 import { seedIfEmpty } from './seed.ts'
 import { addSite } from './site.ts'
@@ -38,6 +39,7 @@ export async function createShop({ databaseFile, port = 4400, host = '127.0.0.1'
     seedIfEmpty(db, nowMs())
     const app = openApp({ service: 'shop', bodyLimitBytes: BODY_LIMIT_BYTES })
     app.addHook('onClose', async () => db.close())
+    allowLocalPages(app)
     addApi(app, { db, nowMs })
     addSite(app, db)
     const url = await app.listen({ port, host })

@@ -20,7 +20,7 @@ import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
-import { consoleRoutes, sendNotFound } from './console.ts'
+import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
 import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
@@ -108,7 +108,9 @@ export async function createApp(parts: HttpParts): Promise<App> {
     chatRoutes(app, parts)
     eventRoutes(app, parts)
   })
-  app.setNotFoundHandler(parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir))
+  app.setNotFoundHandler(
+    parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir, reachedByClients(parts.tools)),
+  )
   await app.ready()
   return app
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ToolRegistry } from '../tools/index.ts'
 import type { App } from './app.ts'
 import { sendProblem } from './errors.ts'
 
@@ -13,11 +14,17 @@ type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
 export const sendNotFound: NotFoundHandler = (request, reply) =>
   sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`))
 
+/** Where the console itself carries actions out. */
+export const reachedByClients = (tools: ToolRegistry): string[] => [
+  ...new Set(tools.all().flatMap(({ executor, destination }) => (executor === 'client' && destination !== 'local' ? [destination] : []))),
+]
+
 /**
  * Serves the console's build: hashed files for a year, the page itself fresh each time with a nonce for its styles. Returns what answers
  * addresses that no route knows: the console's own router has some of them, so a page load gets the page.
+ * @param reached Origins, besides this one, that the page may speak to.
  */
-export async function consoleRoutes(app: App, consoleDir: string): Promise<NotFoundHandler> {
+export async function consoleRoutes(app: App, consoleDir: string, reached: readonly string[]): Promise<NotFoundHandler> {
   const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
   await app.register(fastifyStatic, { root: join(consoleDir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d', index: false })
 
@@ -28,7 +35,7 @@ export async function consoleRoutes(app: App, consoleDir: string): Promise<NotFo
       .header('cache-control', 'no-store')
       .header(
         'content-security-policy',
-        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src ${["'self'", ...reached].join(' ')}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
       )
       .serializer(String)
       .send(page.replaceAll('__CSP_NONCE__', nonce))

@@ -1,0 +1,27 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../testing/test-server.ts'
+import { openTools, RouteTable } from '../tools/index.ts'
+import { consoleRoutes, reachedByClients } from './console.ts'
+
+const route = (executor: 'server' | 'client') => ({ method: 'POST' as const, path: '/x', executor })
+const tools = openTools({
+  desk: {
+    prefix: true,
+    routes: RouteTable.parse({ baseUrl: 'http://127.0.0.1:4400/api', tools: { a: route('client'), b: route('client') } }),
+  },
+  books: { prefix: true, routes: RouteTable.parse({ baseUrl: 'https://books.example', tools: { c: route('server') } }) },
+})
+
+test('the console’s page may speak to its server and to where it carries actions out itself, and to nobody else', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(join(folder.path, 'assets'))
+  writeFileSync(join(folder.path, 'index.html'), '<!doctype html>')
+  const app = Fastify()
+  await consoleRoutes(app, folder.path, reachedByClients(tools))
+  const { headers } = await app.inject('/')
+  await app.close()
+  expect(headers['content-security-policy']).toContain("connect-src 'self' http://127.0.0.1:4400;")
+})
