@@ -1,8 +1,9 @@
 import type { NewEvent } from '@countersign/core'
 import { type SessionWriter, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { events, type Outbox, type RunRow, sessions, type Tx } from '../store/index.ts'
+import { events, type Outbox, type RunRow, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
+import { isAtStep } from './run.ts'
 
 /** About 30 writes a second at most per stream; the first piece goes out at once. */
 const MIN_INTERVAL_MS = 33
@@ -63,8 +64,7 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
   function* storeDeltas(outbox: Outbox, batch: readonly NewEvent[]): Tx<number | undefined> {
     const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
     // What came after the last word of a run or a step would stay half said for good.
-    const newest = yield* sessions.newestRun.first({ session_id: sessionId })
-    if (newest?.id !== run.id || newest.state !== 'open' || newest.steps !== run.steps) return undefined
+    if (!(yield* isAtStep(run))) return undefined
     if (lastRow !== undefined) {
       // Another loop began this step anew and dropped what this one said.
       if (!(yield* events.findRow.first({ id: lastRow }))) return undefined

@@ -1,6 +1,7 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
-import { type MessageRow, messages, type Store } from '../store/index.ts'
+import { type MessageRow, messages, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
+import { isAtStep } from './run.ts'
 
 /** Sessions whose history is kept in memory: at turn 100 reading it again costs more than the rest of the cycle. */
 const MAX_CACHED = 500
@@ -19,15 +20,22 @@ export interface History {
 
 /** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
 export interface Histories {
-  read(store: Store, sessionId: string, agent: Agent): Promise<History>
+  /** Undefined when the run has made this step, or has ended: then the history is not one to be asked about. */
+  read(store: Store, run: RunRow, agent: Agent): Promise<History | undefined>
 }
 
 export function createHistories(): Histories {
   const cache = new Map<string, Cached>()
   return {
-    async read(store, sessionId, agent) {
+    async read(store, run, agent) {
+      const sessionId = run.session_id
       const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set() }
-      const rows = await store.read(() => messages.historyAfter.all({ session_id: sessionId, after: known.upTo }))
+      const rows = await store.read(function* () {
+        // A process that stood still since it looked may be behind others by whole steps.
+        if (!(yield* isAtStep(run))) return undefined
+        return yield* messages.historyAfter.all({ session_id: sessionId, after: known.upTo })
+      })
+      if (!rows) return undefined
       const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent) }
       for (const { tool_calls } of rows) for (const call of readCalls(tool_calls)) next.callIds.add(call.id)
       // Last used goes to the end; the first of the map is the one longest unused.

@@ -1,5 +1,5 @@
 import { type SessionWriter, stopRun } from '../gate/index.ts'
-import { type MessageRow, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type MessageRow, messages, newId, type Outbox, type RunRow, sessions, type Tx } from '../store/index.ts'
 
 /** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
@@ -37,4 +37,10 @@ export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<vo
 export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, reason: string, now: number): Tx<void> {
   const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
   for (const _ of waiting) yield* stopRun(outbox, writer, yield* startRun(outbox, writer, now), reason, now)
+}
+
+/** True while a run is open and stands before the step that it was read at. */
+export function* isAtStep(run: RunRow): Tx<boolean> {
+  const newest = yield* sessions.newestRun.first({ session_id: run.session_id })
+  return newest?.id === run.id && newest.state === 'open' && newest.steps === run.steps
 }

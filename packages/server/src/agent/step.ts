@@ -38,7 +38,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   state.modelCalls.set(run.id, call)
   const deltas = openDeltas(parts, run, messageId, (name) => findTool(agent, name)?.name ?? name)
   try {
-    const history = await state.histories.read(parts.store, session.id, agent)
+    const history = await state.histories.read(parts.store, run, agent)
+    if (!history) return false
     reach('step.before_model')
     const heard = await listenToModel(
       agent.model,
