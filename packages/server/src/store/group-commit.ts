@@ -130,7 +130,14 @@ function findLastPlace(db: DatabaseSync): number {
   return Number(row?.last ?? 0)
 }
 
+/** What SQLite's error codes mean to whoever wanted something stored. */
+const STORAGE_ERRORS: Record<number, string> = {
+  8: 'the database takes no writes: nothing was changed',
+  10: 'the disk failed: look whether it was changed, then try again',
+  13: 'the disk is full: nothing was changed',
+}
+
 function asStorageError(error: unknown): unknown {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  return code === 13 ? new CountersignError('storage_full', 'the disk is full: nothing was changed', {}, { cause: error }) : error
+  const why = error instanceof Error && 'errcode' in error ? STORAGE_ERRORS[Number(error.errcode) & 0xff] : undefined
+  return why === undefined ? error : new CountersignError('storage_full', why, {}, { cause: error })
 }

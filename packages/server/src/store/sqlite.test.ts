@@ -1,12 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { mountSmallDisk } from '../testing/small-disk.ts'
 import { insertKey } from './principals.ts'
 import { findSetting, insertSetting } from './settings.ts'
 import { openTempSqlite, raw } from './testing/temp-store.ts'
@@ -125,48 +126,46 @@ test('after close nothing is taken, and what was under way before is stored', as
 test('on a full disk every transaction of the batch is refused as storage_full, nothing is half there, and with room it goes on', async ({
   skip,
 }) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-full-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir], { stdio: 'ignore' })
-  } catch {
-    await rm(dataDir, { recursive: true })
-    return skip('no small file system can be mounted here (needs root)')
-  }
-  try {
-    const ballast = join(dataDir, 'ballast')
-    await writeFile(ballast, new Uint8Array(2_000_000))
-    await using temp = await openTempSqlite(dataDir)
-    await put(temp, 'early')
-    temp.committed.length = 0
-    // More than SQLite holds back in memory: the disk is full in the middle of the transaction, not only at its commit.
-    await temp.store.read(() => raw(sql`pragma cache_size = -500`))
-    const large = temp.store.transact(function* () {
+  using disk = mountSmallDisk(4_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  disk.leave(2_000_000)
+  await using temp = await openTempSqlite(disk.path)
+  await put(temp, 'early')
+  temp.committed.length = 0
+  // More than SQLite holds back in memory: the disk is full in the middle of the transaction, not only at its commit.
+  await temp.store.read(() => raw(sql`pragma cache_size = -500`))
+  const large = () =>
+    temp.store.transact(function* () {
       for (let piece = 0; piece < 60; piece++) yield* insertSetting.run({ name: `piece${piece}`, value: 'x'.repeat(100_000) })
     })
-    const batch = await Promise.allSettled([put(temp, 'before'), large, put(temp, 'after')])
-    expect(batch).toMatchObject([1, 2, 3].map(() => ({ status: 'rejected', reason: { code: 'storage_full' } })))
-    const alone = temp.store.transact(function* () {
-      for (let piece = 0; piece < 60; piece++) yield* insertSetting.run({ name: `piece${piece}`, value: 'x'.repeat(100_000) })
-    })
-    await expect(alone).rejects.toMatchObject({ code: 'storage_full' })
-    expect(temp.committed).toEqual([])
-    expect(await temp.store.read(() => raw(sql`select name from setting`))).toEqual([{ name: 'early' }])
+  const batch = await Promise.allSettled([put(temp, 'before'), large(), put(temp, 'after')])
+  expect(batch).toMatchObject([1, 2, 3].map(() => ({ status: 'rejected', reason: { code: 'storage_full' } })))
+  await expect(large()).rejects.toMatchObject({ code: 'storage_full' })
+  expect(temp.committed).toEqual([])
+  expect(await temp.store.read(() => raw(sql`select name from setting`))).toEqual([{ name: 'early' }])
 
-    let written = 0
-    const fill = async (): Promise<void> => {
-      for (; ; written++) await put(temp, `fill${written}`, 'x'.repeat(50_000))
-    }
-    await expect(fill()).rejects.toMatchObject({ code: 'storage_full' })
-    expect(written).toBeGreaterThan(0)
-    expect(await settingOf(temp, `fill${written - 1}`)).toBeDefined()
-    expect(await settingOf(temp, `fill${written}`)).toBeUndefined()
-
-    await rm(ballast)
-    await put(temp, 'room again')
-    expect(onDisk(temp, 'room again')).toBe('room again')
-    expect(await temp.store.read(() => raw(sql`pragma integrity_check`))).toEqual([{ integrity_check: 'ok' }])
-  } finally {
-    execFileSync('umount', [dataDir])
-    await rm(dataDir, { recursive: true })
+  let written = 0
+  const fill = async (): Promise<void> => {
+    for (; ; written++) await put(temp, `fill${written}`, 'x'.repeat(50_000))
   }
+  await expect(fill()).rejects.toMatchObject({ code: 'storage_full' })
+  expect(written).toBeGreaterThan(0)
+  expect(await settingOf(temp, `fill${written - 1}`)).toBeDefined()
+  expect(await settingOf(temp, `fill${written}`)).toBeUndefined()
+
+  disk.free()
+  await put(temp, 'room again')
+  expect(onDisk(temp, 'room again')).toBe('room again')
+  expect(await temp.store.read(() => raw(sql`pragma integrity_check`))).toEqual([{ integrity_check: 'ok' }])
+})
+
+test('a database that takes no writes refuses them as full storage, goes on reading, and takes them again when it can', async () => {
+  await using temp = await openTempSqlite()
+  await put(temp, 'before')
+  await temp.store.read(() => raw(sql`pragma query_only = on`))
+  await expect(put(temp, 'meanwhile')).rejects.toMatchObject({ code: 'storage_full', status: 507 })
+  expect([await settingOf(temp, 'before'), await settingOf(temp, 'meanwhile')]).toEqual(['before', undefined])
+  await temp.store.read(() => raw(sql`pragma query_only = off`))
+  await put(temp, 'after')
+  expect(temp.committed).toHaveLength(2)
 })

@@ -121,18 +121,25 @@ export async function startPostgres({ fsync = true, settings = {} }: PostgresOpt
  * Makes a database on a server and answers its URL.
  * @param serverUrl The URL of any database of the server, of somebody who may make more.
  * @param template What it is a copy of; nobody may be connected to that one. Default: an empty one.
+ * @param folder An empty folder of the server's user where its data shall be. It is given up with {@link dropDatabase}.
  */
 export async function createDatabase(
   serverUrl: string,
-  { name = `test_${randomBytes(6).toString('hex')}`, template = 'template1' } = {},
+  { name = `test_${randomBytes(6).toString('hex')}`, template = 'template1', folder = undefined as string | undefined } = {},
 ): Promise<string> {
-  await runOn(withDatabase(serverUrl, 'postgres'), `create database "${name}" template "${template}"`)
+  const admin = withDatabase(serverUrl, 'postgres')
+  if (folder !== undefined) await runOn(admin, `create tablespace "${name}" location '${folder}'`)
+  await runOn(admin, `create database "${name}" template "${template}"${folder === undefined ? '' : ` tablespace "${name}"`}`)
   return withDatabase(serverUrl, name)
 }
 
 /** Drops the database of a URL, whoever is still connected to it. */
-export const dropDatabase = (url: string): Promise<void> =>
-  runOn(withDatabase(url, 'postgres'), `drop database if exists "${new URL(url).pathname.slice(1)}" with (force)`)
+export async function dropDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1)
+  const admin = withDatabase(url, 'postgres')
+  await runOn(admin, `drop database if exists "${name}" with (force)`)
+  await runOn(admin, `drop tablespace if exists "${name}"`)
+}
 
 function withDatabase(url: string, name: string): string {
   const changed = new URL(url)
@@ -153,7 +160,7 @@ async function runOn(url: string, query: string): Promise<void> {
 type Owner = { uid?: undefined; gid?: undefined } | { uid: number; gid: number }
 
 /** Postgres refuses to run as root: then it is the system's postgres, or nobody. */
-function findOwner(): Owner {
+export function findOwner(): Owner {
   if (userInfo().uid !== 0) return {}
   const idOf = (flag: string, name: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
   try {

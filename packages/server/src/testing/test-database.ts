@@ -28,10 +28,11 @@ let server: Promise<string> | undefined
 /**
  * Makes a database on the test run's server, which starts when the first test asks.
  * @param isEmpty True for one without any tables; default: the tables of this version.
+ * @param folder Where its data shall be, in a folder of the server's user.
  */
-export async function openTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+export async function openTestDatabase({ isEmpty = false, folder = undefined as string | undefined } = {}): Promise<TestDatabase> {
   server ??= findServer()
-  const url = await createDatabase(await server, isEmpty ? {} : { template: TEMPLATE })
+  const url = await createDatabase(await server, { folder, ...(isEmpty ? {} : { template: TEMPLATE }) })
   return { url, [Symbol.asyncDispose]: () => dropDatabase(url) }
 }
 

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { type Config, type ConfigInput, type Environment, openConfig, readSettings } from '../config/index.ts'
 import type { ScriptStep } from '../models/index.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import type { Database } from '../store/index.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { dumpDatabase } from './database.ts'
@@ -21,12 +22,15 @@ export interface TestServerOptions {
   environment?: Environment
   /** Scripts by name: an agent's model `scripted/talk.json` plays `talk`. */
   scripts?: Record<string, ScriptStep[]>
+  /** Where its data is; default: a place of its own, which goes with it. */
+  place?: { dataDir: string; environment: Environment }
 }
 
 /** A real server on a free port with data of its own. Disposing of it stops it and takes the data away. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly dataDir: string
+  readonly database: Database
   /** The bootstrap key: an admin person. */
   readonly admin: ApiClient
   /** Makes a key and speaks with it. */
@@ -55,9 +59,9 @@ export function temporaryFolder(): Disposable & { path: string } {
  * await using server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi' }] } })
  * await server.admin.post('/api/sessions', {})
  */
-export async function startTestServer({ config, environment = {}, scripts = {} }: TestServerOptions): Promise<TestServer> {
+export async function startTestServer({ config, environment = {}, scripts = {}, place }: TestServerOptions): Promise<TestServer> {
   const data = temporaryFolder()
-  const database = await openServerDatabase()
+  const database = place ? { ...place, [Symbol.asyncDispose]: async () => undefined } : await openServerDatabase()
   const errors: string[] = []
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -67,7 +71,7 @@ export async function startTestServer({ config, environment = {}, scripts = {} }
   })
   const log = pino({ level: 'error', serializers: { error: pino.stdSerializers.err } }, sink)
   const settings = readSettings(
-    { port: 0, data: data.path },
+    { port: 0, data: place?.dataDir ?? data.path },
     { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
   )
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
@@ -94,7 +98,8 @@ export async function startTestServer({ config, environment = {}, scripts = {} }
     get url() {
       return server.url
     },
-    dataDir: data.path,
+    dataDir: settings.dataDir,
+    database: settings.database,
     get admin() {
       return bearer(BOOTSTRAP_KEY)
     },
