@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import type { ActionState, Principal } from '@countersign/core'
 import type { ActionRow } from '../../store/index.ts'
@@ -13,21 +14,24 @@ export interface Move {
   wasEpoch: number
   attempt: number
   wasAttempt: number
+  /** The process that carries it out, by its id; null for none. */
+  runner: string | null
+  wasRunner: string | null
   key: string
 }
 
 // Temporary: the triggers watch the tables of the migrations without being part of them, inside the transaction that they watch.
 const WATCH = `
-  create temp table move (n integer primary key, id, was, state, epoch, was_epoch, attempt, was_attempt, key);
+  create temp table move (n integer primary key, id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner);
   create temp trigger action_made after insert on main.action begin
-    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key)
-      values (new.id, null, new.state, new.epoch, 0, new.attempt, 0, new.idempotency_key);
+    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner)
+      values (new.id, null, new.state, new.epoch, 0, new.attempt, 0, new.idempotency_key, new.runner, null);
   end;
   create temp trigger action_moved after update on main.action
     when old.state <> new.state or old.epoch <> new.epoch or old.attempt <> new.attempt or old.idempotency_key <> new.idempotency_key
   begin
-    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key)
-      values (new.id, old.state, new.state, new.epoch, old.epoch, new.attempt, old.attempt, new.idempotency_key);
+    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner)
+      values (new.id, old.state, new.state, new.epoch, old.epoch, new.attempt, old.attempt, new.idempotency_key, new.runner, old.runner);
   end;
 `
 
@@ -39,7 +43,12 @@ export interface WorldDatabase {
   readonly connection: DatabaseSync
   /** Until it is called again with null: what the next COMMIT fails with. */
   failCommits(error: Error | null): void
-  empty(): void
+  /** Empties it for a new world, whose time is its time. */
+  begin(timeline: { nowMs: number }): void
+  /** True when nothing in the rows calls for anything but people. */
+  isAtRest(): boolean
+  /** SHA-256 of all rows. */
+  digest(): string
   /** What moved since this was last asked. */
   takeMoves(): Move[]
   action(id: string): ActionRow | undefined
@@ -71,19 +80,32 @@ export function openWorldDatabase(people: readonly Principal[]): WorldDatabase {
     return statement.all(...values) as R[]
   }
   let lastMove = 0
+  let now = { nowMs: 0 }
+  connection.function('world_now', () => now.nowMs)
   return {
     connection,
     all,
     failCommits(error) {
       commitError = error
     },
-    empty() {
+    begin(timeline) {
       connection.exec(empty)
       lastMove = 0
+      now = timeline
+    },
+    isAtRest: () =>
+      all(`select 1 from action where state in ('approved', 'executing')
+        union all select 1 from run where state = 'open' and not exists (select 1 from action where action.session_id = run.session_id and state = 'proposed')
+        union all select 1 from message where queued = 1
+          and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')`).length === 0,
+    digest() {
+      const hash = createHash('sha256')
+      for (const name of names) hash.update(JSON.stringify(all(`select * from ${name} order by 1, 2`)))
+      return hash.digest('hex')
     },
     takeMoves() {
       const found = all<Move & { n: number }>(
-        `select n, id, was as "from", state as "to", epoch, was_epoch as wasEpoch, attempt, was_attempt as wasAttempt, key
+        `select n, id, was as "from", state as "to", epoch, was_epoch as wasEpoch, attempt, was_attempt as wasAttempt, key, runner, was_runner as wasRunner
            from move where n > ? order by n`,
         lastMove,
       )

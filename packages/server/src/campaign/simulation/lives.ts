@@ -3,6 +3,7 @@ import { Counts } from './counts.ts'
 import { openWorldDatabase } from './database.ts'
 import { DECIDERS, OTHERS } from './people.ts'
 import { createSlot } from './slot.ts'
+import { MAX_PROCESSES } from './weather.ts'
 import { liveWorld, type WorldResult } from './world.ts'
 
 /** What several worlds came to. */
@@ -23,9 +24,9 @@ export interface Lives {
 }
 
 export function openLives(): Lives {
-  const database = openWorldDatabase([...DECIDERS, ...OTHERS])
-  const slots = [createSlot()]
-  const live = (seed: number) => liveWorld(seed, database, slots)
+  const open = () => openWorldDatabase([...DECIDERS, ...OTHERS])
+  const stage = { embedded: open(), shared: open(), slots: Array.from({ length: MAX_PROCESSES }, createSlot) }
+  const live = (seed: number) => liveWorld(seed, stage)
   return {
     live,
     async liveAll(first, count) {

@@ -34,10 +34,16 @@ export interface ProcessParts {
   failed(process: SimulatedProcess, error: unknown): void
 }
 
-/** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
-export function startProcess({ name, slot, policy, timeline, random, database, surround, commit, failed }: ProcessParts): SimulatedProcess {
+export function newProcess({ name, slot, surround }: Pick<ProcessParts, 'name' | 'slot' | 'surround'>): SimulatedProcess {
   const process: SimulatedProcess = { name, state: 'running', engine: undefined, log: slot.log, onEnd: new Set() }
   slot.now = surround(process)
+  return process
+}
+
+/** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
+export function startProcess(parts: ProcessParts): SimulatedProcess {
+  const { name, slot, policy, timeline, random, database, commit, failed } = parts
+  const process = newProcess(parts)
   const clock: Clock = {
     nowMs: () => timeline.nowMs,
     // A timer is never early and often a little late.

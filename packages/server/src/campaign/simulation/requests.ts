@@ -30,6 +30,8 @@ const GIVE_UP_MS = 700
 /** The people's side of the wire: requests arrive, are answered or not, and are repeated under the same key until they are. */
 export class Requests {
   readonly told: Told[] = []
+  /** Requests that still wait for their answer. */
+  open = 0
   readonly #parts: RequestParts
   #keys = 0
 
@@ -40,6 +42,7 @@ export class Requests {
   /** Sends a request now. @param onAnswer Called once, when it is answered. */
   send(principal: Principal, op: Op, onAnswer: (answer: Answer) => void = () => undefined): void {
     const key = `k${++this.#keys}`
+    this.open++
     const once = { scope: `${principal.id} ${op.do}`, key, requestHash: JSON.stringify(op) }
     const hasKey = op.do === 'session' || op.do === 'message' || op.do === 'propose' || this.#parts.random.chance(0.7)
     this.#try({ principal, ...(hasKey ? { once } : {}) }, op, onAnswer, key, 1)
@@ -51,7 +54,10 @@ export class Requests {
     const again = (why: string) => {
       if (isOver) return
       isOver = true
-      if (times >= PATIENCE) return
+      if (times >= PATIENCE) {
+        this.open--
+        return
+      }
       counts.hit(`request: ${why}`)
       timeline.after(20 + random.next() * 200, '', () => this.#try(caller, op, onAnswer, key, times + 1))
     }
@@ -76,6 +82,7 @@ export class Requests {
             timeline.after(0.1 + random.next() * 3, '', () => {
               if (isOver) return
               isOver = true
+              this.open--
               onAnswer(answer)
             })
           },

@@ -5,10 +5,18 @@ import { type ModelParts, simulatedModel } from './model.ts'
 import type { Target } from './target.ts'
 import type { Owner } from './timeline.ts'
 
+/** A line of the log: a warning or an error. */
+export interface LogEntry {
+  /** As pino has it: 40 for a warning, 50 for an error. */
+  level: number
+  msg: string
+  line: string
+}
+
 /** What a slot's tools and models reach for. */
 export interface Surroundings extends ModelParts {
   target: Target
-  onError(owner: Owner, line: string): void
+  onLog(owner: Owner, entry: LogEntry): void
 }
 
 /**
@@ -58,9 +66,9 @@ export function createSlot(): Slot {
     suggestions: [],
   }))
   const log = pino(
-    { level: 'error', base: null, timestamp: false, serializers: { error: pino.stdSerializers.err } },
+    { level: 'warn', base: null, timestamp: false, serializers: { error: pino.stdSerializers.err } },
     {
-      write: (line: string) => around().onError(around().owner, line),
+      write: (line: string) => around().onLog(around().owner, { ...JSON.parse(line), line }),
     },
   )
   return Object.assign(slot, { tools, agents, log })

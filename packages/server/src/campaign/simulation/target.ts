@@ -134,6 +134,11 @@ export class Target {
     return promise
   }
 
+  /** True when nothing is on its way. */
+  get isIdle(): boolean {
+    return this.sends.every((send) => !send.isUnderWay)
+  }
+
   /** What a person finds who looks for themselves: whether it happened, or undefined while that may still change. */
   truthOf(actionId: string): boolean | undefined {
     const sends = this.sends.filter((send) => send.actionId === actionId)

@@ -34,6 +34,7 @@ export class Timeline {
   readonly #held = new Map<Owner, Entry[]>()
   #order = 0
   interfere: Interference = () => false
+  #isOver = false
 
   constructor(startMs: number) {
     this.#startMs = startMs
@@ -74,11 +75,16 @@ export class Timeline {
     this.#held.delete(owner)
   }
 
-  /** Lets everything happen that is due until `elapsedMs`, and stands there then. */
+  /** Ends {@link runUntil} after what is happening now. */
+  stop(): void {
+    this.#isOver = true
+  }
+
+  /** Lets everything happen that is due until `elapsedMs`, unless it is stopped. */
   async runUntil(elapsedMs: number, maxSteps: number): Promise<void> {
     const endMs = this.#startMs + elapsedMs
     await turn()
-    for (let next = this.#heap[0]; next && next.dueMs <= endMs; next = this.#heap[0]) {
+    for (let next = this.#heap[0]; next && next.dueMs <= endMs && !this.#isOver; next = this.#heap[0]) {
       this.#pop()
       if (next.isOff) continue
       this.#nowMs = next.dueMs
@@ -88,7 +94,7 @@ export class Timeline {
       next.run()
       await turn()
     }
-    this.#nowMs = endMs
+    if (!this.#isOver) this.#nowMs = endMs
   }
 
   #mayHappen(entry: Entry): boolean {

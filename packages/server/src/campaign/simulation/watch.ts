@@ -3,11 +3,12 @@ import { digestAction } from '../../gate/prepare.ts'
 import type { ActionRow } from '../../store/index.ts'
 import type { Counts } from './counts.ts'
 import type { Move, WorldDatabase } from './database.ts'
+import type { Owner } from './timeline.ts'
 
 /** Holds every change of the rows, as it is committed, against what may happen to an action. */
 export interface Watch {
-  /** Looks at what was committed since the last look. */
-  look(): Move[]
+  /** Looks at what a process has committed since the last look. */
+  look(by: Owner): Move[]
   /** A tool is about to be sent something. */
   onSend(tool: string, args: JsonObject, context: { actionId: string; idempotencyKey: string }): void
   /** How often a person started this action again. */
@@ -18,16 +19,22 @@ export interface WatchParts {
   database: WorldDatabase
   counts: Counts
   isKeyed(tool: string): boolean
+  /** When an action was decided, or expired, by the clock that counts. */
+  decidedAtMs(row: ActionRow): number
+  /** True when the process with this id shows that it lives. */
+  isAlive(runner: string): boolean
   violate(text: string): void
   say(line: string): void
   name(id: string): string
 }
 
-export function createWatch({ database, counts, isKeyed, violate, say, name }: WatchParts): Watch {
+export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, violate, say, name }: WatchParts): Watch {
   const retries = new Map<string, number>()
   const ended = new Map<string, ActionState>()
+  /** Which process goes by which id; one that was taken for dead has another afterwards. */
+  const processOf = new Map<string, Owner>()
 
-  function check(move: Move): void {
+  function check(move: Move, by: Owner): void {
     const row = database.action(move.id)
     if (!row) violate(`I2: ${name(move.id)} is gone`)
     if (!row || move.from === null) return
@@ -35,13 +42,14 @@ export function createWatch({ database, counts, isKeyed, violate, say, name }: W
       if (move.epoch !== move.wasEpoch + 1 || move.attempt !== move.wasAttempt)
         violate(`I5: ${name(move.id)} was taken over under the epoch ${move.epoch}`)
       counts.hit('taken over')
+      if (move.wasRunner !== null && isAlive(move.wasRunner)) violate(`I5: ${name(move.id)} was taken from a process that lives`)
+      if (move.runner !== null) processOf.set(move.runner, by)
       return
     }
     const isLegal = ACTION_EVENTS.some((cause) => move.from !== null && AFTER[move.from][cause] === move.to)
     if (!isLegal) violate(`I2: ${name(move.id)} went from ${move.from} to ${move.to}`)
     if (move.from === 'proposed' && row.expires_at !== null) {
-      // A database that one process has to itself goes by that process's clock, read when the decision arrived.
-      const isLate = row.updated_at >= row.expires_at
+      const isLate = decidedAtMs(row) >= row.expires_at
       if (isLate && (move.to === 'approved' || move.to === 'declined'))
         violate(`I2: ${name(move.id)} was ${move.to} when its time was over`)
       if (!isLate && move.to === 'expired') violate(`I2: ${name(move.id)} expired before its time was over`)
@@ -49,10 +57,14 @@ export function createWatch({ database, counts, isKeyed, violate, say, name }: W
     const over = ended.get(move.id)
     if (over !== undefined) violate(`I2: ${name(move.id)} was ${over} and became ${move.to}`)
     if (['succeeded', 'declined', 'expired', 'cancelled'].includes(move.to)) ended.set(move.id, move.to)
+    if (move.from === 'executing' && move.wasRunner !== null && processOf.get(move.wasRunner) !== by) {
+      violate(`I5: ${name(move.id)} was settled by ${by.name}, which does not carry it out`)
+    }
     if (move.to !== 'executing') {
       if (move.epoch < move.wasEpoch) violate(`I5: the epoch of ${name(move.id)} went back`)
       return
     }
+    if (move.runner !== null) processOf.set(move.runner, by)
     if (move.epoch !== move.wasEpoch + 1) violate(`I5: ${name(move.id)} started under the epoch ${move.epoch} after ${move.wasEpoch}`)
     if (!isDecided(database, row)) violate(`I1: ${name(move.id)} was started without a decision`)
     if (move.from === 'failed') retries.set(move.id, (retries.get(move.id) ?? 0) + 1)
@@ -63,14 +75,14 @@ export function createWatch({ database, counts, isKeyed, violate, say, name }: W
 
   return {
     retriesOf: (actionId) => retries.get(actionId) ?? 0,
-    look() {
+    look(by) {
       const moves = database.takeMoves()
       for (const move of moves) {
         say(
           `  ${name(move.id)} ${move.from ?? 'new'} → ${move.to}${move.to === 'executing' ? `, attempt ${move.attempt}, epoch ${move.epoch}` : ''}`,
         )
         counts.hit(`moved: ${move.from ?? 'new'} → ${move.to}`)
-        check(move)
+        check(move, by)
       }
       return moves
     },

@@ -5,6 +5,8 @@ import type { Fate, Telling } from './target.ts'
 
 /** How a world is and what goes wrong in it. Drawn per seed, so that some worlds know one trouble only, and much of it. */
 export interface Weather {
+  /** Processes on the database: 1 on the embedded one, more on a shared one. */
+  readonly processes: number
   /** Sessions in the world. */
   readonly sessions: number
   /** Chance that a process dies instead of doing what is due. */
@@ -15,8 +17,11 @@ export interface Weather {
   readonly commitFails: number
   /** Chance that an answer to a person gets lost. */
   readonly answerLost: number
-  /** Chance that a process is stopped in an orderly way, whenever that is asked (every 500 ms). */
-  readonly restart: number
+  /** How many processes are stopped in an orderly way and started again. */
+  readonly restarts: number
+  /** On a shared database: how many processes stand still for a while, and how often one loses its connections. */
+  readonly pauses: number
+  readonly cuts: number
   readonly fates: Readonly<Partial<Record<Fate, number>>>
   readonly tellings: Readonly<Partial<Record<Telling, number>>>
   readonly answerings: Readonly<Partial<Record<Answering, number>>>
@@ -31,6 +36,8 @@ export interface Weather {
   readonly calmAtMs: number
 }
 
+export const MAX_PROCESSES = 3
+
 export const CALM_FATES: Weather['fates'] = { ok: 1 }
 export const CALM_TELLINGS: Weather['tellings'] = { truth: 1 }
 export const CALM_ANSWERINGS: Weather['answerings'] = { well: 1 }
@@ -38,12 +45,15 @@ export const CALM_ANSWERINGS: Weather['answerings'] = { well: 1 }
 export function drawWeather(random: Random): Weather {
   const often = (chance: number, low: number, high: number) => (random.chance(chance) ? low + random.next() * (high - low) : 0)
   return {
+    processes: Number(random.weigh({ 1: 5, 2: 2, 3: 3 })),
     sessions: random.chance(0.25) ? 2 : 1,
     crash: often(0.5, 0.002, 0.03),
     crashAfterCommit: often(0.5, 0.01, 0.1),
     commitFails: often(0.15, 0.01, 0.1),
     answerLost: often(0.4, 0.05, 0.3),
-    restart: often(0.2, 0.1, 0.5),
+    restarts: random.chance(0.2) ? 1 + random.int(2) : 0,
+    pauses: random.chance(0.4) ? 1 + random.int(3) : 0,
+    cuts: random.chance(0.4) ? 1 + random.int(3) : 0,
     fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
     tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },
     answerings: random.chance(0.5) ? CALM_ANSWERINGS : { well: 8, error: 1, cut_off: 0.5, length: 0.5, ends_early: 0.5, nonsense: 1 },

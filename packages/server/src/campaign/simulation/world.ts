@@ -1,24 +1,29 @@
+import type { ModelRequest } from '@countersign/core'
 import { drawIdsFrom } from '../../store/new-id.ts'
 import { historyFaults } from '../../testing/history-faults.ts'
+import { startAlone } from './alone.ts'
 import { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import { endFaults } from './ends.ts'
+import type { House } from './house.ts'
 import { DECIDERS, drawOp, drawPlan, drawVerdict, OTHERS } from './people.ts'
-import { type SimulatedProcess, startProcess } from './process.ts'
 import { bytesFrom, type Random, seededRandom } from './random.ts'
 import { Reader } from './reader.ts'
 import { Requests } from './requests.ts'
-import { type Slot, TOOL_TIMEOUT_MS, TOOLS } from './slot.ts'
+import { startShared } from './shared.ts'
+import { isInjected } from './shared-store.ts'
+import { type LogEntry, type Slot, TOOL_TIMEOUT_MS, TOOLS } from './slot.ts'
 import { Target } from './target.ts'
-import { Timeline } from './timeline.ts'
+import { type Owner, Timeline } from './timeline.ts'
 import { createWatch, type Watch } from './watch.ts'
 import { CALM_ANSWERINGS, CALM_FATES, CALM_TELLINGS, drawWeather, type Weather } from './weather.ts'
 
-const BROKEN_DISK = new Error('the disk is broken')
 const START_MS = Date.UTC(2026, 0, 1)
-const MAX_STEPS = 20_000
+const MAX_STEPS = 50_000
 /** After trouble ended, everything has this long to come to rest. */
-const REST_MS = 20_000
+const REST_MS = 30_000
+/** It is not at rest while something may still happen by itself: this long without anything left to do is. */
+const QUIET_MS = 3_000
 
 export interface WorldResult {
   seed: number
@@ -28,12 +33,23 @@ export interface WorldResult {
   steps: number
 }
 
+/** What worlds are lived in: made once, used by one after the other. */
+export interface Stage {
+  /** For a process that has its database to itself. */
+  embedded: WorldDatabase
+  /** For several; its clock is that of the world that is lived in it. */
+  shared: WorldDatabase
+  slots: readonly Slot[]
+}
+
 /** Lives one world from its beginning to its rest. The same seed lives the same world. */
-export async function liveWorld(seed: number, database: WorldDatabase, slots: readonly Slot[]): Promise<WorldResult> {
-  const world = new World(seed, database, slots)
+export async function liveWorld(seed: number, stage: Stage): Promise<WorldResult> {
+  const world = new World(seed, stage)
   await world.live()
   return { seed, violations: world.violations, history: world.timeline.history, counts: world.counts, steps: world.timeline.steps }
 }
+
+const isKeyed = (tool: string) => TOOLS.some((one) => `shop.${one.name}` === tool && one.idempotent)
 
 class World {
   readonly timeline = new Timeline(START_MS)
@@ -42,45 +58,61 @@ class World {
   readonly #random: Random
   readonly #weather: Weather
   readonly #database: WorldDatabase
-  readonly #slots: readonly Slot[]
   readonly #target: Target
   readonly #watch: Watch
   readonly #requests: Requests
+  readonly #house: House
   readonly #names = new Map<string, string>()
   readonly #readers: Reader[] = []
-  #process: SimulatedProcess | undefined
-  #booted = 0
   #whats = 0
   #isCalm = false
+  /** True while people still have something to decide. */
+  #settles = false
+  #quietSinceMs: number | undefined
 
-  constructor(seed: number, database: WorldDatabase, slots: readonly Slot[]) {
+  constructor(seed: number, { embedded, shared, slots }: Stage) {
     const random = seededRandom(seed)
+    const weather = drawWeather(random)
+    const isShared = weather.processes > 1
+    const database = isShared ? shared : embedded
     this.#random = random
-    this.#weather = drawWeather(random)
+    this.#weather = weather
     this.#database = database
-    this.#slots = slots
-    database.empty()
+    database.begin(this.timeline)
     drawIdsFrom(bytesFrom(seededRandom(random.int(2 ** 32))))
     const { timeline, counts } = this
     const name = (id: string) => this.#name(id)
     const violate = (text: string) => this.#violate(text)
-    const isKeyed = (tool: string) => TOOLS.some((one) => `shop.${one.name}` === tool && one.idempotent)
-    this.#watch = createWatch({ database, counts, isKeyed, violate, name, say: (line) => timeline.say(line) })
+    const house = (isShared ? startShared : startAlone)({
+      timeline,
+      random,
+      database,
+      weather,
+      counts,
+      slots,
+      isCalm: () => this.#isCalm,
+      surround: (owner) => this.#surround(owner),
+      committed: (process) => this.#lookAtMoves(process),
+    })
+    this.#house = house
+    this.#watch = createWatch({
+      database,
+      counts,
+      isKeyed,
+      violate,
+      name,
+      say: (line) => timeline.say(line),
+      // A database that one process has to itself goes by that process's clock, read when the decision arrived.
+      decidedAtMs: (row) => (isShared ? timeline.nowMs : row.updated_at),
+      isAlive: house.isAlive,
+    })
     this.#target = new Target({
       timeline,
       random,
       timeoutMs: TOOL_TIMEOUT_MS,
       name,
-      fateOf: () => {
-        const fate = random.weigh(this.#isCalm ? CALM_FATES : this.#weather.fates)
-        counts.hit(`sent: ${fate}`)
-        return fate
-      },
-      tellingOf: () => {
-        const telling = random.weigh(this.#isCalm ? CALM_TELLINGS : this.#weather.tellings)
-        counts.hit(`asked: ${telling}`)
-        return telling
-      },
+      fateOf: () => this.#draw('sent', this.#isCalm ? CALM_FATES : weather.fates),
+      tellingOf: () => this.#draw('asked', this.#isCalm ? CALM_TELLINGS : weather.tellings),
       onSend: (tool, args, context) => this.#watch.onSend(tool, args, context),
     })
     this.#requests = new Requests({
@@ -90,110 +122,65 @@ class World {
       counts,
       violate,
       name,
-      pickProcess: () => this.#process,
-      answerLost: () => !this.#isCalm && random.chance(this.#weather.answerLost),
+      pickProcess: house.pick,
+      answerLost: () => !this.#isCalm && random.chance(weather.answerLost),
     })
   }
 
   async live(): Promise<void> {
     const { timeline } = this
-    const { calmAtMs, sessions } = this.#weather
-    timeline.interfere = (owner) => this.#maybeCrash(owner as SimulatedProcess)
-    this.#boot()
+    const { calmAtMs, sessions, processes } = this.#weather
+    this.counts.hit(processes > 1 ? 'world: shared' : 'world: alone')
+    timeline.interfere = this.#house.interfere
+    this.#house.begin()
     for (let i = 0; i < sessions; i++) this.#beginSession()
     timeline.after(calmAtMs, 'trouble ends', () => {
       this.#isCalm = true
+      this.#house.calm()
+      this.#settleEverything()
+      this.#awaitRest()
     })
     try {
-      await timeline.runUntil(calmAtMs, MAX_STEPS)
-      this.#settleEverything()
       await timeline.runUntil(calmAtMs + REST_MS, MAX_STEPS)
-      const { counts } = this
-      this.violations.push(
-        ...endFaults({
-          database: this.#database,
-          target: this.#target,
-          watch: this.#watch,
-          told: this.#requests.told,
-          readers: this.#readers,
-          counts,
-          isKeyed: (tool) => TOOLS.some((one) => `shop.${one.name}` === tool && one.idempotent),
-          name: (id) => this.#name(id),
-        }),
-      )
     } catch (error) {
       this.#violate(`I9: ${error instanceof Error ? error.message : error}`)
     }
-  }
-
-  #boot(): void {
-    const slot = this.#slots[0]
-    if (!slot) throw new Error('there is no slot')
-    const name = `p${++this.#booted}`
-    const { timeline } = this
-    this.timeline.say(`${name} starts`)
-    this.#process = startProcess({
-      name,
-      slot,
-      policy: this.#weather.policy,
-      timeline,
-      random: this.#random,
+    const ended = endFaults({
       database: this.#database,
-      surround: (owner) => ({
-        timeline,
-        random: this.#random,
-        target: this.#target,
-        owner,
-        answering: () => {
-          const manner = this.#random.weigh(this.#isCalm ? CALM_ANSWERINGS : this.#weather.answerings)
-          this.counts.hit(`model: ${manner}`)
-          return manner
-        },
-        onModelRequest: (_, request) => {
-          for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
-        },
-        onError: (_, line) => this.#onError(line),
-      }),
-      commit: (process, commit) => this.#commit(process, commit),
-      failed: (process, error) => this.#kill(process, `cannot start: ${error}`),
+      target: this.#target,
+      watch: this.#watch,
+      told: this.#requests.told,
+      readers: this.#readers,
+      counts: this.counts,
+      isKeyed,
+      name: (id) => this.#name(id),
     })
+    for (const fault of ended) this.#violate(fault)
+    timeline.say(`the end: ${this.#database.digest()}`)
   }
 
-  #maybeCrash(process: SimulatedProcess): boolean {
-    if (this.#isCalm || !this.#random.chance(this.#weather.crash)) return false
-    this.counts.hit('crash')
-    this.#kill(process, 'is killed')
-    return true
+  #draw<T extends string>(what: string, weights: Readonly<Partial<Record<T, number>>>): T {
+    const drawn = this.#random.weigh(weights)
+    this.counts.hit(`${what}: ${drawn}`)
+    return drawn
   }
 
-  #kill(process: SimulatedProcess, how: string): void {
-    process.state = 'dead'
-    this.timeline.say(`${process.name} ${how}`)
-    for (const callback of process.onEnd) callback()
-    this.timeline.after(5 + this.#random.next() * 300, '', () => this.#boot())
-  }
-
-  /** One commit of a process, with what may go wrong at this very moment. */
-  #commit(process: SimulatedProcess, commit: () => void): void {
-    const { counts, timeline } = this
-    const isTrouble = !this.#isCalm
-    if (isTrouble && this.#random.chance(this.#weather.commitFails)) {
-      counts.hit('commit refused')
-      timeline.say(`${process.name} cannot commit`)
-      this.#database.failCommits(BROKEN_DISK)
-      commit()
-      this.#database.failCommits(null)
-      return
+  #surround(owner: Owner) {
+    return {
+      timeline: this.timeline,
+      random: this.#random,
+      target: this.#target,
+      owner,
+      answering: () => this.#draw('model', this.#isCalm ? CALM_ANSWERINGS : this.#weather.answerings),
+      onModelRequest: (_: Owner, request: ModelRequest) => {
+        for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
+      },
+      onLog: (from: Owner, entry: LogEntry) => this.#onLog(from, entry),
     }
-    const dies = isTrouble && this.#random.chance(this.#weather.crashAfterCommit)
-    if (dies) process.state = 'dead'
-    timeline.say(`${process.name} commits`)
-    commit()
-    for (const move of this.#watch.look()) if (move.to === 'proposed') this.#react(move.id)
-    if (dies) {
-      counts.hit('crash after commit')
-      this.#kill(process, 'is killed right after the commit')
-    }
+  }
+
+  #lookAtMoves(process: Owner): void {
+    for (const move of this.#watch.look(process)) if (move.to === 'proposed') this.#react(move.id)
   }
 
   #beginSession(): void {
@@ -219,7 +206,7 @@ class World {
       timeline: this.timeline,
       random: this.#random,
       counts: this.counts,
-      pickProcess: () => this.#process,
+      pickProcess: this.#house.pick,
       cutEveryMs: () => (this.#isCalm ? 0 : this.#weather.cutEveryMs),
       violate: (text) => this.#violate(text),
     })
@@ -261,20 +248,33 @@ class World {
     const leaves = this.#random.chance(0.1)
     const approves = this.#random.chance(0.7)
     const look = () => {
-      if (leaves) return
-      const waiting = this.#database.all<{ id: string }>(`select id from action where state = 'proposed' order by id`)
+      const waiting = leaves ? [] : this.#database.all<{ id: string }>(`select id from action where state = 'proposed' order by id`)
+      this.#settles = waiting.length > 0
       const principal = this.#random.pick(DECIDERS)
       for (const { id } of waiting) {
         this.#requests.send(principal, { do: 'decide', actionId: id, verdict: approves ? 'approve' : 'decline', stop: undefined })
       }
-      if (this.timeline.elapsedMs < this.#weather.calmAtMs + REST_MS - 3_000) this.timeline.after(700, '', look)
+      this.timeline.after(700, '', look)
     }
-    this.timeline.after(1, '', look)
+    look()
   }
 
-  #onError(line: string): void {
-    if (line.includes(BROKEN_DISK.message)) return
-    if (line.includes('tool.broke') && line.includes('out of order')) return
+  /** The world ends when nothing is left to do, and has not been for a while. */
+  #awaitRest(): void {
+    const isAtRest =
+      this.#house.isWhole() && this.#requests.open === 0 && !this.#settles && this.#target.isIdle && this.#database.isAtRest()
+    if (!isAtRest) this.#quietSinceMs = undefined
+    else this.#quietSinceMs ??= this.timeline.elapsedMs
+    if (this.#quietSinceMs !== undefined && this.timeline.elapsedMs - this.#quietSinceMs >= QUIET_MS) this.timeline.stop()
+    this.timeline.after(500, '', () => this.#awaitRest())
+  }
+
+  #onLog({ name, state }: Owner, { level, msg, line }: LogEntry): void {
+    if (state === 'dead') return
+    this.counts.hit(`log: ${msg}`)
+    this.timeline.say(`${name} logs ${msg}`)
+    if (level < 50 || isInjected(line)) return
+    if (msg === 'tool.broke' && line.includes('out of order')) return
     this.#violate(`unexpected: ${line.trim()}`)
   }
 

@@ -1,0 +1,69 @@
+import type { JobName } from '../../store/index.ts'
+
+export interface Job {
+  readonly n: number
+  readonly name: JobName
+  readonly id: string
+  key: string | undefined
+  lockedBy: string | undefined
+  attempts: number
+  runAtMs: number
+}
+
+/**
+ * The queue of jobs as graphile-worker keeps it in its tables: at least once, in no order that counts. Who takes one locks it; whoever
+ * ends one removes it, even if it has been given to another meanwhile.
+ */
+export class Jobs {
+  readonly #jobs = new Map<number, Job>()
+  readonly #nowMs: () => number
+  #last = 0
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  get size(): number {
+    return this.#jobs.size
+  }
+
+  /** @param key Takes the place of a job with the same key, unless somebody has that one. */
+  add(name: JobName, id: string, key?: string): void {
+    for (const other of this.#jobs.values()) {
+      if (key === undefined || other.key !== key) continue
+      if (other.lockedBy === undefined) return
+      other.key = undefined
+    }
+    const job: Job = { n: ++this.#last, name, id, key, lockedBy: undefined, attempts: 0, runAtMs: this.#nowMs() }
+    this.#jobs.set(job.n, job)
+  }
+
+  take(name: JobName, pool: string): Job | undefined {
+    for (const job of this.#jobs.values()) {
+      if (job.name !== name || job.lockedBy !== undefined || job.runAtMs > this.#nowMs()) continue
+      job.lockedBy = pool
+      job.attempts++
+      return job
+    }
+    return undefined
+  }
+
+  end(n: number): void {
+    this.#jobs.delete(n)
+  }
+
+  fail(n: number): void {
+    const job = this.#jobs.get(n)
+    if (!job) return
+    job.lockedBy = undefined
+    job.runAtMs = this.#nowMs() + Math.exp(Math.min(job.attempts, 10)) * 1_000
+  }
+
+  unlock(pools: readonly string[]): void {
+    for (const job of this.#jobs.values()) if (job.lockedBy !== undefined && pools.includes(job.lockedBy)) job.lockedBy = undefined
+  }
+
+  lockingPools(): string[] {
+    return [...new Set([...this.#jobs.values()].flatMap(({ lockedBy }) => lockedBy ?? []))]
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../clock.ts'
+import { amongOthers } from '../../dispatch/among-others.ts'
+import { createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
+import { createJobDispatch } from '../../dispatch/job-dispatch.ts'
+import { startEngine } from '../../engine.ts'
+import { handOut } from '../../ground.ts'
+import type { Dialect } from '../../store/dialect.ts'
+import type { Machine, Outbox } from '../../store/index.ts'
+import { openSimulatedPool } from './job-pool.ts'
+import type { SimulatedPostgres } from './postgres.ts'
+import { newProcess, type ProcessParts, type SimulatedProcess } from './process.ts'
+import { type CommitFate, openSharedStore } from './shared-store.ts'
+
+export interface SharedProcessParts extends Omit<ProcessParts, 'commit'> {
+  postgres: SimulatedPostgres
+  dialect: Dialect
+  /** By how much this machine's own clock is wrong. */
+  skewMs: number
+  takePlaces(count: number): number
+  fateOf(): CommitFate
+  committed(process: SimulatedProcess): void
+}
+
+/** Starts one of several processes on one database: all that production puts together for it, on simulated connections. */
+export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess {
+  const { name, slot, policy, timeline, random, database, postgres } = parts
+  const process = newProcess(parts)
+  const local: Clock = {
+    nowMs: () => timeline.nowMs + parts.skewMs,
+    after: (delayMs, callback) => timeline.after(delayMs + random.next(), '', callback, process),
+  }
+  const machine: Machine = {
+    clock: local,
+    steadyMs: () => timeline.elapsedMs,
+    newClient: (config) => postgres.connect(process, String(config.application_name)).asClient(),
+  }
+  const { tools, agents, log } = slot
+
+  async function start(): Promise<SimulatedProcess['engine']> {
+    let tell = (_outbox: Outbox) => {}
+    const onCommitted = (outbox: Outbox) => tell(outbox)
+    const { jobs } = postgres
+    const store = openSharedStore({ ...parts, process, clock: local, database, jobs, onCommitted })
+    const processes = await openProcesses({ url: 'simulated', name, version: '1', machine, log })
+    const notices = await openNotices('simulated', machine)
+    const hub = createPostgresHub({ store, notices, clock: local, log })
+    let pools = 0
+    const dispatch = createJobDispatch({
+      openPool: (options) => openSimulatedPool({ process, timeline, random, jobs, newId: () => `${name}-${++pools}` }, options),
+      close: async () => {},
+      clock: local,
+      processes,
+      notices,
+      limits: { advance: 200, execute: 128 },
+      log,
+    })
+    const { clock } = processes
+    const timers = createTimers({ clock, background: dispatch.background })
+    tell = handOut(hub, dispatch, timers)
+    const membership = amongOthers({ processes, notices, hub, dispatch, log })
+    return startEngine({ store, clock, hub, dispatch, timers, membership, agents, tools, policy, log })
+  }
+
+  start().then(
+    (engine) => {
+      if (process.state === 'dead') return
+      process.engine = engine
+      timeline.say(`${name} is up`)
+    },
+    (error) => {
+      if (process.state !== 'dead') parts.failed(process, error)
+    },
+  )
+  return process
+}
