@@ -5,8 +5,9 @@ import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
+import { contestPart, deadlinePart } from './races/part.ts'
 
-const PARTS: Record<string, Part> = { kill: killPart }
+const PARTS: Record<string, Part> = { kill: killPart, races: contestPart, expiry: deadlinePart }
 
 const { values } = parseArgs({
   options: {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Action, Message } from '@countersign/core'
+import type { Action } from '@countersign/core'
 import { events } from '../../store/index.ts'
+import { stateByApi } from '../../testing/api-state.ts'
 import type { ReadEvent } from '../../testing/event-reader.ts'
-import { type Folded, fold } from '../../testing/fold.ts'
+import { fold } from '../../testing/fold.ts'
 import type { Rows } from './database.ts'
 import type { Door, Person } from './door.ts'
 import type { Follower } from './follow.ts'
@@ -93,28 +94,14 @@ export function checkReader(sessionId: string, { events: sent }: Follower, rows:
   return problems.map((problem) => `a reader of session ${sessionId} ${problem}`)
 }
 
-/** A session as the API tells it, in the form that its stream folds to; undefined when no server answered. */
-async function ask(door: Door, who: Person, sessionId: string): Promise<Folded | undefined> {
-  const session = await door.send(who, 'GET', `/api/sessions/${sessionId}`)
-  const messages = await door.send(who, 'GET', `/api/sessions/${sessionId}/messages?limit=200`)
-  const actions = await door.send(who, 'GET', `/api/actions?session=${sessionId}&limit=200`)
-  if (!session || !messages || !actions) return undefined
-  return {
-    status: session.body.status,
-    pendingApprovals: session.body.pendingApprovals.map(({ id }: Action) => id),
-    messages: new Map(messages.body.items.map(({ actions: _, ...message }: Message) => [message.id, message])),
-    actions: new Map(actions.body.items.map((action: Action) => [action.id, action])),
-  }
-}
-
 /** What a reader makes of what it was sent is what the API says. */
 export async function checkFold(door: Door, who: Person, sessionId: string, follower: Follower): Promise<string[]> {
   for (let tries = 1; ; tries++) {
-    const truth = await ask(door, who, sessionId)
+    const truth = await stateByApi(await door.client(who), sessionId)
     const known = fold(follower.events)
     // What a run that was stopped had begun to say stays half said.
     for (const [id, message] of known.messages) if ('streamed' in message) known.messages.delete(id)
-    if (!truth || isDeepStrictEqual(known, truth)) return []
+    if (isDeepStrictEqual(known, truth)) return []
     if (tries < FOLD_TRIES) {
       await delay(FOLD_WAIT_MS)
       continue

@@ -1,4 +1,4 @@
-import { type ApiAnswer, type ApiRequest, openApiClient } from '../../testing/api-client.ts'
+import { type ApiAnswer, type ApiClient, type ApiRequest, openApiClient } from '../../testing/api-client.ts'
 import { type AnswerChecker, openAnswerChecker } from '../../testing/openapi.ts'
 import type { Random } from '../simulation/random.ts'
 
@@ -15,6 +15,8 @@ export interface Door {
   closed(url: string): void
   /** Any server that listens; waits for one when there is none. */
   pick(): Promise<string>
+  /** Speaks to any server that listens, for as long as that one lives. */
+  client(who: Person): Promise<ApiClient>
   /**
    * Sends a request until it is answered, to one server after the other: what a client does that does not know whether it was heard.
    * Undefined for a client that gave up after a broken connection.
@@ -38,11 +40,16 @@ export function openDoor(random: Random): Door {
     return random.pick([...urls])
   }
 
-  async function ask(who: Person, method: string, path: string, request: ApiRequest | undefined): Promise<ApiAnswer | undefined> {
+  async function client({ headers }: Person): Promise<ApiClient> {
     const url = await pick()
     if (!checker) throw new Error('no server was opened')
+    return openApiClient({ url, headers, checker })
+  }
+
+  async function ask(who: Person, method: string, path: string, request: ApiRequest | undefined): Promise<ApiAnswer | undefined> {
+    const api = await client(who)
     try {
-      return await openApiClient({ url, headers: who.headers, checker }).send(method, path, request)
+      return await api.send(method, path, request)
     } catch (error) {
       // What is not of the network is an answer that the document of the server does not know.
       if (!(error instanceof TypeError)) complaints.push(String(error))
@@ -61,6 +68,7 @@ export function openDoor(random: Random): Door {
       if (urls.size === 0) arrived = Promise.withResolvers()
     },
     pick,
+    client,
     async send(who, method, path, request) {
       for (;;) {
         const answer = await ask(who, method, path, request)
