@@ -33,11 +33,11 @@ export default defineConfig({
         },
       },
       {
-        // What is promised to whoever comes over HTTP is promised on Postgres too.
+        // What is promised to whoever comes over HTTP is promised on Postgres too, and so is what holds whatever people do at once.
         extends: true,
         test: {
           name: 'postgres',
-          include: ['packages/server/src/acceptance/*.test.ts'],
+          include: ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
           maxWorkers: 2,
           globalSetup: 'packages/server/src/testing/postgres-desk.ts',
           provide: { database: 'postgres' },

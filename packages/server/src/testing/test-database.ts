@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { inject } from 'vitest'
-import { openPostgres } from '../store/index.ts'
+import { type Database, openPostgres } from '../store/index.ts'
 import { createDatabase, dropDatabase } from './postgres.ts'
 
 /** A Postgres database that goes with the test. */
@@ -15,11 +15,20 @@ declare module 'vitest' {
   }
 }
 
-/** The variables that give a server a database of its own, of the kind that this run of the tests is about. */
-export async function openServerDatabase(): Promise<AsyncDisposable & { environment: Record<string, string> }> {
-  if (inject('database') === 'sqlite') return { environment: {}, [Symbol.asyncDispose]: async () => undefined }
+/** A database of the kind that this run of the tests is about, as a server and as an engine is told of it. */
+export interface ServerDatabase extends AsyncDisposable {
+  /** The variables that name it; none for the one in a server's data folder. */
+  environment: Record<string, string>
+  in(dataDir: string): Database
+}
+
+/** Makes a database for a server of this run of the tests. */
+export async function openServerDatabase(): Promise<ServerDatabase> {
+  if (inject('database') === 'sqlite') {
+    return { environment: {}, in: (dataDir) => ({ kind: 'sqlite', dataDir }), [Symbol.asyncDispose]: async () => undefined }
+  }
   const { url, ...rest } = await openTestDatabase()
-  return { environment: { DATABASE_URL: url }, ...rest }
+  return { environment: { DATABASE_URL: url }, in: () => ({ kind: 'postgres', url }), ...rest }
 }
 
 const TEMPLATE = 'template_of_tests'
