@@ -1,6 +1,6 @@
-import { carryOut, createClient } from '@countersign/client'
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { carryOut, createClient } from '../../../client/src/index.ts'
 import type { ConfigInput } from '../config/index.ts'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import type { ApiClient } from '../testing/api-client.ts'
