@@ -20,7 +20,7 @@ const SERVER_ROWS = [
   ['models', 'tools', 'store'],
   ['config'],
   ['dispatch', 'gate'],
-  ['agent', 'notify'],
+  ['agent', 'notify', 'archive'],
   ['ground', 'engine', 'http'],
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.

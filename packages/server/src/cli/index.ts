@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 import { VERSION } from '../version.ts'
+import { archiveCommand } from './archive.ts'
 import { demoCommand } from './demo.ts'
 import { serveCommand } from './serve.ts'
 
@@ -12,6 +13,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
     .showHelpAfterError('(countersign --help tells what there is)')
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
+  program.addCommand(archiveCommand(environment))
   try {
     await program.parseAsync([...argv])
   } catch (error) {

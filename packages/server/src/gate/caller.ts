@@ -1,5 +1,5 @@
 import { CountersignError, type Principal } from '@countersign/core'
-import type { OnceKey } from '../store/index.ts'
+import type { ActionRow, OnceKey } from '../store/index.ts'
 
 /** Who calls, and the idempotency key of the request where it had one. */
 export interface Caller {
@@ -33,4 +33,9 @@ export const mayDecide = (principal: Principal, roles: readonly string[]): boole
 export function requireWriter(principal: Principal): void {
   if (principal.kind !== 'person' || principal.roles.includes('admin') || principal.roles.includes('approver')) return
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+}
+
+/** @throws CountersignError `gone` for an action of the archive: it can be read, and nothing more is done about it. */
+export function requireUnarchived({ id, archived_at }: Pick<ActionRow, 'id' | 'archived_at'>): void {
+  if (archived_at !== null) throw new CountersignError('gone', `action ${id} was archived: nothing can be done about it any more`)
 }

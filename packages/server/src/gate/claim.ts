@@ -4,7 +4,7 @@ import { type ActionRow, actions, attempts, doOnce, type Outbox, type Tx } from 
 import { failed } from './attempt.ts'
 import { attemptKey } from './attempt-key.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
-import { type Caller, mayDecide, requireVisible, requireWriter } from './caller.ts'
+import { type Caller, mayDecide, requireUnarchived, requireVisible, requireWriter } from './caller.ts'
 import { lookAgainAt } from './deadlines.ts'
 import { writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
@@ -68,6 +68,7 @@ function* findForClaim(actionId: string, again: boolean, { principal }: Caller):
   const row = yield* actions.findAction.first({ id: actionId })
   requireVisible(principal, row?.requested_by, `action ${actionId}`)
   assert(row, 'a visible action exists')
+  requireUnarchived(row)
   if (mayDecide(principal, JSON.parse(row.requires).roles)) return row
   requireWriter(principal)
   if (again || row.requested_by !== principal.id) {

@@ -2,7 +2,7 @@ import { type Action, type ClientResultBody, CountersignError, canonicalJson, ty
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
-import { type Caller, requireVisible } from './caller.ts'
+import { type Caller, requireUnarchived, requireVisible } from './caller.ts'
 import type { GateParts } from './gate.ts'
 import { settle, settleUnknown } from './settle.ts'
 import { viewAction } from './view.ts'
@@ -54,6 +54,7 @@ function* findClaimed(actionId: string, principal: Caller['principal']): Tx<Acti
   if (row.claimed_by === null) {
     throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
   }
+  requireUnarchived(row)
   if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)
   return row
 }

@@ -1,7 +1,7 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
-import { type Caller, mayDecide, requireVisible } from './caller.ts'
+import { type Caller, mayDecide, requireUnarchived, requireVisible } from './caller.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
@@ -59,7 +59,7 @@ export function* decideInSession(
   return decided
 }
 
-/** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`. */
+/** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
 export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
   const row = yield* actions.findAction.first({ id: actionId })
   requireVisible(principal, row?.requested_by, `action ${actionId}`)
@@ -72,6 +72,7 @@ export function* findForDecision(actionId: string, { principal }: Caller): Tx<Ac
         : `only persons decide, ${principal.name} is an ${principal.kind}`
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
   }
+  requireUnarchived(row)
   return row
 }
 

@@ -45,12 +45,9 @@ async function visibility(store: Store, principal: Principal): Promise<(event: N
   )
   const own = new Set(rows.map((row) => row.id))
   return (event) => {
-    if (event.type !== 'action_proposed') return own.has(actionOf(event) ?? '')
+    if (event.type !== 'action_proposed') return own.has(events.actionOf(event) ?? '')
     const isOwn = event.data.proposal.requestedBy.id === principal.id
     if (isOwn) own.add(event.data.proposal.id)
     return isOwn
   }
 }
-
-const actionOf = ({ data }: NewEvent): string | undefined =>
-  'proposalId' in data ? data.proposalId : 'actionId' in data ? data.actionId : undefined

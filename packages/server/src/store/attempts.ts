@@ -33,7 +33,8 @@ const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
       .where('id', '=', p.id)
       .where('state', '=', lit(from))
       .where('revision', '=', p.revision)
-      .where('epoch', '=', p.epoch),
+      .where('epoch', '=', p.epoch)
+      .where('archived_at', 'is', null),
   )
 
 /** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: the action is no longer as it was read, so this caller must not run it. */

@@ -60,6 +60,13 @@ export function readEvents(row: EventRow): StoredEvent[] {
   }))
 }
 
+/** The action that an event is about. */
+export const actionOf = ({ data }: NewEvent): string | undefined => {
+  if ('proposal' in data) return data.proposal.id
+  if ('proposalId' in data) return data.proposalId
+  return 'actionId' in data ? data.actionId : undefined
+}
+
 export const isForInbox = ({ event }: StoredEvent): boolean => INBOX.has(event.type)
 
 /** Rows with events of a session after number `after`, in order; the first may begin before it. */
@@ -105,14 +112,13 @@ export function* lastPlace(): Tx<number> {
   return Math.max(row?.place ?? 0, yield* archivedPlace())
 }
 
-const lastArchived = question<Record<string, never>, { last_event: number }>((db) =>
-  db.selectFrom('archive_file').select('last_event').orderBy('number', 'desc').limit(lit(1)),
+const lastArchived = question<Record<string, never>, { last_event: number | null }>((db) =>
+  db.selectFrom('archive_file').select('last_event').where('last_event', 'is not', null).orderBy('number', 'desc').limit(lit(1)),
 )
 
 /** The highest place in the log of what was archived; -1 when nothing was. */
 export function* archivedPlace(): Tx<number> {
-  const file = yield* lastArchived.first({})
-  return file ? file.last_event : -1
+  return (yield* lastArchived.first({}))?.last_event ?? -1
 }
 
 /** The streamed pieces of a message that is not stored whole, in order. */

@@ -141,17 +141,19 @@ export interface EventRow {
   created_at: number
 }
 
-/** One file of the archive. */
+/** One file of the archive. Without a hash it is still being written, or was when its run was interrupted. */
 export interface ArchiveFileRow {
   number: number
+  /** Absolute. */
+  folder: string
   name: string
   /** Hex, of the file's bytes. */
-  sha256: string
+  sha256: string | null
   /** The hash of its last line. */
-  head: string
-  bytes: number
-  row_count: number
+  head: string | null
+  bytes: number | null
+  row_count: number | null
   /** The highest id of an event row that was archived, in this file or before. */
-  last_event: number
+  last_event: number | null
   created_at: number
 }

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { groupCommit } from './group-commit.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireMigrated } from './migrate.ts'
 import type { Outbox, Store } from './store.ts'
 
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
@@ -30,9 +30,36 @@ export interface SqliteOptions {
  */
 export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const owner = takeOwnership(dataDir)
-  const db = openDatabase(dataDir, owner)
+  const owner = holdLock(join(dataDir, 'owner.lock'))
+  // A second process on the same folder would take our executing actions for lost ones.
+  if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
+  return openStore(openDatabase(dataDir, owner, migrate), owner, onCommitted)
+}
 
+/**
+ * Opens the embedded database for the archive: alone, or beside the server that owns the folder. Besides moving what nobody works on any
+ * more, whoever is beside writes nothing: the server's own memory of the log has to stay true.
+ * @throws Error when there is no database, another archive run is under way, or the server is of another version.
+ */
+export function openSqliteForArchive(dataDir: string): Store {
+  if (!existsSync(databaseFile(dataDir))) throw new Error(`there is no database in ${dataDir}; name its folder with --data`)
+  const archiver = holdLock(join(dataDir, 'archive.lock'))
+  if (!archiver) throw new Error(`${dataDir} is being archived already; wait for that to end`)
+  const owner = holdLock(join(dataDir, 'owner.lock'))
+  const locks = {
+    close() {
+      owner?.close()
+      archiver.close()
+    },
+  }
+  return openStore(openDatabase(dataDir, locks, owner ? migrate : requireMigrated), locks, () => undefined)
+}
+
+const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
+
+type Lock = Pick<DatabaseSync, 'close'>
+
+function openStore(db: DatabaseSync, lock: Lock, onCommitted: SqliteOptions['onCommitted']): Store {
   const store = groupCommit({ db, onCommitted })
   return {
     ...store,
@@ -40,40 +67,43 @@ export function openSqlite({ dataDir, onCommitted }: SqliteOptions): Store {
       if (!db.isOpen) return
       await store.close()
       db.close()
-      owner.close()
+      lock.close()
     },
   }
 }
 
-/** Gives the folder back when the database in it cannot be used: the reason is another one than "in use", also the second time. */
-function openDatabase(dataDir: string, owner: DatabaseSync): DatabaseSync {
-  const db = new DatabaseSync(join(dataDir, 'countersign.db'), { timeout: 5_000 })
+/** Gives the lock back when the database cannot be used: the reason is another one than "in use", also the second time. */
+function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) => void): DatabaseSync {
+  const db = new DatabaseSync(databaseFile(dataDir), { timeout: 5_000 })
   try {
     requireVersion(db)
     db.exec(PRAGMAS)
-    migrate(db)
+    prepare(db)
     return db
   } catch (error) {
     db.close()
-    owner.close()
+    lock.close()
     throw error
   }
 }
 
 /**
- * A second process on the same folder would take our executing actions for lost ones. The lock is a SQLite transaction held for life,
- * so the operating system gives it back even after kill -9.
+ * Holds a file as its only holder; undefined when another process has it. It is a SQLite transaction held for life, so the operating system
+ * gives it back even after kill -9.
  */
-function takeOwnership(dataDir: string): DatabaseSync {
-  const lock = new DatabaseSync(join(dataDir, 'owner.lock'), { timeout: 0 })
+function holdLock(file: string): DatabaseSync | undefined {
+  const lock = new DatabaseSync(file, { timeout: 0 })
   try {
     lock.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     return lock
-  } catch (cause) {
+  } catch (error) {
     lock.close()
-    throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`, { cause })
+    if (isBusy(error)) return undefined
+    throw error
   }
 }
+
+const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5
 
 function requireVersion(db: DatabaseSync): void {
   const version = String(db.prepare('select sqlite_version() as version').get()?.version)

@@ -21,16 +21,18 @@ alter table session add column archived_seq integer not null default 0;
 -- Since then nothing can be done about it any more.
 alter table action add column archived_at integer;
 
--- One row per file of the archive, written in the transaction that takes its rows out of the log.
+-- One row per file of the archive. It is there before the file is, so that what an interrupted run leaves is known; the columns without a
+-- value are filled in by the transaction that takes the file's rows out of the log.
 create table archive_file (
   number     integer primary key,
+  folder     text not null,
   name       text not null,
-  sha256     text not null,
+  sha256     text,
   -- The hash of its last line, which the first line of the next file goes on from.
-  head       text not null,
-  bytes      integer not null,
-  row_count  integer not null,
+  head       text,
+  bytes      integer,
+  row_count  integer,
   -- The highest place in the log of a row that was archived, in this file or before.
-  last_event integer not null,
+  last_event integer,
   created_at integer not null
 ) strict;

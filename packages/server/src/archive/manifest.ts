@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { archive, type Store } from '../store/index.ts'
+import { FORMAT } from './line.ts'
+import { writeWhole } from './write-file.ts'
+
+const Manifest = z.object({
+  format: z.literal(FORMAT),
+  database: z.string(),
+  files: z.array(
+    z.object({
+      file: z.int(),
+      name: z.string(),
+      sha256: z.string(),
+      bytes: z.int(),
+      rows: z.int(),
+      /** The hash of its last line. */
+      head: z.string(),
+    }),
+  ),
+})
+export type Manifest = z.infer<typeof Manifest>
+
+const manifestName = (database: string): string => `countersign-${database}.manifest.json`
+
+/** Writes down which files of a database are in a folder, with their hashes, as its rows have them. */
+export async function writeManifest(store: Store, folder: string, database: string): Promise<void> {
+  const known = await store.read(() => archive.listFiles.all({}))
+  const files = known.flatMap(({ number: file, folder: where, name, sha256, bytes, row_count: rows, head }) =>
+    where === folder && sha256 !== null && bytes !== null && rows !== null && head !== null
+      ? [{ file, name, sha256, bytes, rows, head }]
+      : [],
+  )
+  if (files.length === 0) return
+  const manifest: Manifest = { format: FORMAT, database, files }
+  await writeWhole(join(folder, manifestName(database)), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** The manifest of a database's files in a folder; undefined when there is none. @throws Error when it is not one. */
+export async function readManifest(folder: string, database: string): Promise<Manifest | undefined> {
+  const path = join(folder, manifestName(database))
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  const parsed = Manifest.safeParse(JSON.parse(text))
+  if (!parsed.success) throw new Error(`${path} is not a manifest of the archive`)
+  return parsed.data
+}

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { reach } from '../points.ts'
+import { type ArchiveFileRow, archive, type EventRow, type Store, settings, type Tx } from '../store/index.ts'
+import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
+import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
+import { writeManifest } from './manifest.ts'
+import { type WrittenFile, writeCompressed } from './write-file.ts'
+
+const fromTheStart = (): Progress => ({ sessionsAfter: '', rowsAfter: 0 })
+
+/** So often a batch may turn out to have changed before the run is given up. */
+const MAX_TRIES = 10
+
+export interface ArchiveOptions {
+  store: Store
+  /** Made when missing. */
+  folder: string
+  /** Only what was settled before this, epoch ms. */
+  before: number
+  nowMs(): number
+  /** Told of every file as it is finished. */
+  onFile(file: FinishedFile): void
+}
+
+export interface FinishedFile extends WrittenFile {
+  name: string
+  sessions: number
+  rows: number
+}
+
+/** Something happened to what was being archived: nothing was taken out of the log. */
+class Changed extends Error {}
+
+/**
+ * Moves the events of settled sessions, and of settled actions without a session, out of the log into compressed files. Each file is on the
+ * disk before the transaction that takes its rows out; killed anywhere, the next run goes on with nothing lost and nothing in two files.
+ * @returns The files of this run.
+ */
+export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[]> {
+  const { store, before, nowMs, onFile } = options
+  const folder = resolve(options.folder)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const database = await databaseId(store)
+  await clearLeftovers(store)
+  await writeManifest(store, folder, database)
+  const finished: FinishedFile[] = []
+  let progress = fromTheStart()
+  for (let tries = 0; ; ) {
+    const batch = emptyBatch()
+    const rows = collect(store, before, batch, progress)
+    const first = await rows.next()
+    if (batch.sessions.length + batch.alone.length === 0) return finished
+    try {
+      const file = await archiveBatch({ store, folder, database, nowMs }, batch, startingWith(first, rows))
+      finished.push(file)
+      onFile(file)
+      tries = 0
+    } catch (error) {
+      if (!(error instanceof Changed) || ++tries === MAX_TRIES) throw error
+      progress = fromTheStart()
+    }
+    await writeManifest(store, folder, database)
+    reach('archive.after_manifest')
+  }
+}
+
+async function* startingWith(first: IteratorResult<EventRow>, rest: AsyncGenerator<EventRow>): AsyncGenerator<EventRow> {
+  if (first.done) return
+  yield first.value
+  yield* rest
+}
+
+type Place = Pick<ArchiveOptions, 'store' | 'folder' | 'nowMs'> & { database: string }
+
+async function archiveBatch(
+  { store, folder, database, nowMs }: Place,
+  batch: Batch,
+  rows: AsyncGenerator<EventRow>,
+): Promise<FinishedFile> {
+  reach('archive.before_begin')
+  const known = await store.read(() => archive.listFiles.all({}))
+  const last = known.at(-1)
+  const number = (last?.number ?? 0) + 1
+  const name = `${filePrefix(database)}${String(number).padStart(6, '0')}-${randomBytes(4).toString('hex')}.jsonl.gz`
+  await store.transact(() => archive.insertFile.run({ number, folder, name, now: nowMs() }))
+  reach('archive.begun')
+  const chain = { hash: last?.head ?? NO_HASH }
+  const head: FileHead = { format: FORMAT, database, file: number, previous: chain.hash, archivedAt: new Date(nowMs()).toISOString() }
+  const written = await writeCompressed(join(folder, name), linesOf(head, rows, batch, chain))
+  reach('archive.before_store')
+  const file = {
+    number,
+    name,
+    head: chain.hash,
+    ...written,
+    row_count: batch.rows,
+    last_event: Math.max(batch.lastEvent, last?.last_event ?? 0),
+  }
+  try {
+    await store.transact(() => takeOut(batch, file, nowMs()))
+  } catch (error) {
+    if (error instanceof Changed) await forget(store, { number, folder, name })
+    throw error
+  }
+  reach('archive.after_store')
+  return { name, sessions: batch.sessions.length, rows: batch.rows, ...written }
+}
+
+const filePrefix = (database: string): string => `countersign-${database}-`
+
+/** @param chain Its hash is that of the line before, and is moved on. */
+async function* linesOf(head: FileHead, rows: AsyncIterable<EventRow>, batch: Batch, chain: { hash: string }): AsyncGenerator<string> {
+  const seal = (body: string): string => {
+    chain.hash = hashOf(chain.hash, body)
+    return `${sealLine(chain.hash, body)}\n`
+  }
+  yield seal(JSON.stringify(head))
+  for await (const row of rows) yield seal(bodyOf(row))
+  const end: FileEnd = { end: true, rows: batch.rows, sessions: batch.sessions.length }
+  yield seal(JSON.stringify(end))
+}
+
+/** A row of the log: its events are `[number in the session, type, data]`, byte for byte as they were stored. */
+const bodyOf = ({ id, session_id, created_at, events }: EventRow): string =>
+  `{"id":${id},"sessionId":${JSON.stringify(session_id)},"at":"${new Date(created_at).toISOString()}","events":${events}}`
+
+/** Takes the rows of a written file out of the log, unless something of them has changed since they were read. */
+function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof archive.finishFile.change>[0], now: number): Tx<void> {
+  reach('archive.storing')
+  for (const { session, to, rows } of sessions) {
+    const { id, archived_seq: from } = session
+    if (!(yield* archive.moveSession.change({ ...session, to, now }))) throw new Changed()
+    if ((yield* archive.deleteSessionRows.change({ session_id: id, from, to })) !== rows) throw new Changed()
+    if (to === session.last_seq) yield* archive.archiveActionsOf.run({ session_id: id, now })
+  }
+  for (const { id, updated_at } of actions.values()) {
+    if (!(yield* archive.archiveAction.change({ id, updated_at, now }))) throw new Changed()
+  }
+  for (const id of alone) if (!(yield* archive.deleteRow.change({ id }))) throw new Changed()
+  if (!(yield* archive.finishFile.change(file))) throw new Error('another archive run took over; run this one again')
+}
+
+/** What an interrupted run was writing: its rows are still in the log. */
+async function clearLeftovers(store: Store): Promise<void> {
+  const known = await store.read(() => archive.listFiles.all({}))
+  for (const file of known) if (file.sha256 === null) await forget(store, file)
+}
+
+async function forget(store: Store, { number, folder, name }: Pick<ArchiveFileRow, 'number' | 'folder' | 'name'>): Promise<void> {
+  for (const path of [join(folder, name), `${join(folder, name)}.partial`]) await rm(path, { force: true })
+  reach('archive.before_forget')
+  await store.transact(() => archive.forgetFile.run({ number, name }))
+}
+
+const ID_SETTING = 'archive.database'
+
+/** Tells the files of this database from those of others in the same folder. */
+async function databaseId(store: Store): Promise<string> {
+  await store.transact(() => settings.insertSetting.run({ name: ID_SETTING, value: randomBytes(4).toString('hex') }))
+  const found = await store.read(() => settings.findSetting.first({ name: ID_SETTING }))
+  return found?.value ?? ''
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { reach } from '../points.ts'
+
+export interface WrittenFile {
+  /** Hex, of the bytes as they stand in the file. */
+  sha256: string
+  bytes: number
+}
+
+/**
+ * Writes texts to a compressed file. The file has its name only once it is whole and on the disk.
+ * @param texts Taken one by one, as fast as the disk takes them.
+ */
+export async function writeCompressed(path: string, texts: AsyncIterable<string>): Promise<WrittenFile> {
+  const partial = `${path}.partial`
+  const hash = createHash('sha256')
+  let bytes = 0
+  const file = await open(partial, 'w', 0o600)
+  try {
+    await pipeline(Readable.from(texts), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk)
+        bytes += chunk.length
+        await file.writeFile(chunk)
+      }
+    })
+    reach('archive.before_fsync')
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  reach('archive.before_rename')
+  await rename(partial, path)
+  reach('archive.renamed')
+  await syncFolder(dirname(path))
+  return { sha256: hash.digest('hex'), bytes }
+}
+
+/** A text under a name, as a whole or not at all. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const partial = `${path}.partial`
+  const file = await open(partial, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(partial, path)
+  await syncFolder(dirname(path))
+}
+
+/** A name is on the disk when its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,98 @@
+import { join, relative } from 'node:path'
+import { durationMs } from '@countersign/core'
+import { Command } from 'commander'
+import { estimate } from '../archive/estimate.ts'
+import { runArchive } from '../archive/run-archive.ts'
+import { verifyFiles } from '../archive/verify.ts'
+import { type Environment, readSettings } from '../config/index.ts'
+import { openForArchive } from '../store/index.ts'
+
+interface ArchiveFlags {
+  olderThan: string
+  to?: string
+  data?: string
+  databaseUrl?: string
+  databaseDirectUrl?: string
+  dryRun?: true
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const HELP = `
+A session is moved when nothing in it has happened for that long, nothing runs and nothing waits for anybody. It stays in the
+lists and can be read and continued; its event stream begins with a snapshot. Actions are closed for good (410).
+Servers may run meanwhile. Killed anywhere, the next run goes on where this one was.
+
+Exit code: 0 when it is done, 1 when something went wrong. "countersign archive verify FILE..." checks files without a database:
+0 when all are as they were written, 1 when one is not.`
+
+/** `countersign archive`: moves old events into files, and checks such files. */
+export const archiveCommand = (environment: Environment): Command =>
+  new Command('archive')
+    .description('move the events of settled sessions into compressed files with their hashes')
+    .option('--older-than <time>', 'how long nothing has happened: 30d, 12h or an ISO 8601 duration', '30d')
+    .option('--to <folder>', 'where the files go (default: archive in the data folder)')
+    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
+    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+    .option('--dry-run', 'say what would be moved, and move nothing')
+    .addHelpText('after', HELP)
+    .action((flags: ArchiveFlags) => archive(flags, environment))
+    .addCommand(
+      new Command('verify')
+        .description('check files of the archive: every line, their order, and the manifest beside them')
+        .argument('<file...>', 'files that end in .jsonl.gz')
+        .action(verify),
+    )
+
+async function archive({ olderThan, to, dryRun, ...flags }: ArchiveFlags, environment: Environment): Promise<void> {
+  const settings = readSettings(flags, environment)
+  const before = Date.now() - readAge(olderThan)
+  const since = new Date(before).toISOString()
+  const folder = to ?? join(settings.dataDir, 'archive')
+  const store = await openForArchive(settings.database)
+  try {
+    if (dryRun) {
+      const { sessions, rows } = await estimate(store, before)
+      say(`Nothing was moved. Settled before ${since}: ${counted(sessions, 'session')}, ${counted(rows, 'row')} of the log.`)
+      return
+    }
+    const files = await runArchive({
+      store,
+      folder,
+      before,
+      nowMs: Date.now,
+      onFile: ({ name, sessions, rows, bytes }) =>
+        say(
+          `${relative('.', join(folder, name))}: ${counted(sessions, 'session')}, ${counted(rows, 'row')}, ${(bytes / 1e6).toFixed(1)} MB`,
+        ),
+    })
+    if (files.length === 0) say(`There is nothing to archive: no session has events in the log and was settled before ${since}.`)
+    else say(`Done: ${counted(files.length, 'file')} in ${relative('.', folder) || folder}.`)
+  } finally {
+    await store.close()
+  }
+}
+
+async function verify(paths: string[]): Promise<void> {
+  for (const { path, problem, rows, sessions } of await verifyFiles(paths)) {
+    say(
+      problem === undefined
+        ? `${path}: as it was written, ${counted(sessions, 'session')}, ${counted(rows, 'row')}`
+        : `${path}: ${problem}`,
+    )
+    if (problem !== undefined) process.exitCode = 1
+  }
+}
+
+const UNITS_MS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }
+
+/** @throws Error for what is no length of time. */
+function readAge(text: string): number {
+  const [, amount, unit] = /^(\d{1,6})([dhms])$/.exec(text) ?? []
+  const ms = unit === undefined ? durationMs(text) : Number(amount) * (UNITS_MS[unit] ?? 0)
+  if (ms === undefined) throw new Error(`--older-than: must be a time such as 30d, 12h or P30D, not "${text}"`)
+  return ms
+}
+
+const counted = (count: number, what: string): string => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
