@@ -1,3 +1,4 @@
+import { isCountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
 import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
@@ -54,6 +55,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     const prepared = await prepareCalls(parts, agent, heard.calls)
     return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, unsaid: deltas.close() })
   } catch (error) {
+    // The database is away or full. That is no end of a run: the step is made again when there is one.
+    if (isCountersignError(error) && (error.code === 'not_ready' || error.code === 'storage_full')) throw error
     // Left open, the run would wait for the next start of the server; ended, the person can ask again.
     parts.log.error({ sessionId: session.id, runId: run.id, error }, 'step.failed')
     return await failRun(parts, {

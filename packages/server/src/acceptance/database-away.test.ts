@@ -1,0 +1,74 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import type { ApiClient } from '../testing/api-client.ts'
+import type { BrainCall } from '../testing/live-brain.ts'
+import { createDatabase, startPostgres } from '../testing/postgres.ts'
+import { openSeveralServers } from '../testing/several-servers.ts'
+import { call } from '../testing/talk.ts'
+
+const onPostgres = test.skipIf(inject('database') !== 'postgres')
+
+const SOON = { timeout: 15_000, interval: 100 }
+
+const readiness = async (client: ApiClient) => {
+  const { status, body } = await client.send('GET', '/readyz')
+  return [status, status === 200 ? body.status : body.code]
+}
+
+onPostgres(
+  'a database that goes away and comes back: told by readyz, answered with 503, and nothing is lost or done twice',
+  { timeout: 90_000 },
+  async () => {
+    const postgres = await startPostgres({ fsync: false })
+    onTestFinished(() => postgres[Symbol.asyncDispose]())
+    const held = Promise.withResolvers<void>()
+    const speak = async (heard: BrainCall) => {
+      if (heard.about === 'model') await held.promise
+      return heard.results === 0 && heard.about === 'tool' ? { calls: [call('a', 'unkeyed', 'x')] } : { text: 'Here I am.' }
+    }
+    await using all = await openSeveralServers({
+      databaseUrl: await createDatabase(postgres.url('postgres')),
+      speak,
+      async answer() {
+        await held.promise
+        return { status: 200, body: { id: 6 } }
+      },
+    })
+    const { admin } = await all.start()
+    const begin = async (content: string) => {
+      const { id } = await admin.post('/api/sessions', {})
+      await admin.post(`/api/sessions/${id}/messages`, { content })
+      return { id, stream: await admin.stream(`/api/sessions/${id}/events`) }
+    }
+    const [model, tool] = await Promise.all([begin('model'), begin('tool')])
+    const { proposal } = await tool.stream.next('action_proposed')
+    await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+    await expect.poll(() => [all.target.writes.length, all.brain.calls.length], SOON).toEqual([1, 2])
+    expect(await readiness(admin)).toEqual([200, 'ok'])
+
+    await postgres.stop()
+    await expect.poll(() => readiness(admin), SOON).toEqual([503, 'not_ready'])
+    const [decision, page] = await Promise.all([
+      admin.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: { what: 'y' } } }),
+      admin.send('GET', '/api/actions'),
+    ])
+    expect([decision.body, page.body]).toEqual([
+      expect.objectContaining({ code: 'not_ready' }),
+      expect.objectContaining({ code: 'not_ready' }),
+    ])
+    // What was under way ends while nobody can write it down.
+    held.resolve()
+
+    await postgres.start()
+    await expect.poll(() => readiness(admin), SOON).toEqual([200, 'ok'])
+    expect(await admin.get(`/api/actions/${proposal.id}?wait=20&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    for (const { id, stream } of [model, tool]) {
+      stream.close()
+      using again = await admin.stream(`/api/sessions/${id}/events?after=${stream.seen.at(-1)?.id}`)
+      if (!stream.seen.some(({ type }) => type === 'done')) await again.next('done')
+      const { items } = await admin.get(`/api/sessions/${id}/messages`)
+      expect(items[0]).toMatchObject({ role: 'assistant', content: 'Here I am.' })
+    }
+    expect(all.target.writes).toHaveLength(1)
+    expect(await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })).toMatchObject({ state: 'proposed' })
+  },
+)
