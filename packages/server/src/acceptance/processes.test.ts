@@ -163,7 +163,7 @@ onPostgres('a process that is asked to stop gives its model calls to others at o
     speak(heard) {
       if (heard.about === 'tool') return askOnce('unkeyed')(heard)
       const before = all.brain.calls.filter(({ about }) => about === 'model').slice(0, -1)
-      overlaps.push(before.some(({ isOpen }) => isOpen))
+      overlaps.push(before.some(({ state }) => state === 'open'))
       return before.length === 0 ? never.promise : { text: 'Here I am.' }
     },
     async answer() {
@@ -190,6 +190,49 @@ onPostgres('a process that is asked to stop gives its model calls to others at o
   expect(await all.sql('select count(*)::int as left from process')).toEqual([{ left: 1 }])
   expect(await all.sql('select id from graphile_worker.jobs where locked_at is not null')).toEqual([])
 })
+
+onPostgres(
+  'a rolling restart with sessions in flight loses nothing, does nothing twice and asks no model twice at a time',
+  TIME,
+  async () => {
+    const overlaps: string[] = []
+    await using all = await openSeveralServers({
+      async speak(heard) {
+        const same = all.brain.calls.filter(({ about, results }) => about === heard.about && results === heard.results)
+        if (same.some((other) => other !== heard && other.state === 'open')) overlaps.push(heard.about)
+        // Long enough that some are under way whenever a server stops.
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        return askOnce('unkeyed')(heard)
+      },
+      answer: fine,
+    })
+    const first = await all.start()
+    const open = await Promise.all(Array.from({ length: 20 }, (_, nth) => begin(first, `number ${nth}`)))
+    for (const { stream } of open) stream.close()
+    let server = first
+    for (let turn = 0; turn < 2; turn++) {
+      const next = await all.start()
+      const due = open.filter((_, nth) => nth % 2 === turn)
+      const approved = due.map(async ({ sessionId }) => {
+        using stream = await next.admin.stream(`/api/sessions/${sessionId}/events`)
+        await stream.next('session_status', ({ pendingApprovals }) => pendingApprovals.length === 1)
+        await next.admin.post(`/api/sessions/${sessionId}/approve`, { verdict: 'approve' })
+      })
+      await Promise.all([server.stop(), ...approved])
+      server = next
+    }
+    for (const { sessionId } of open) {
+      using stream = await server.admin.stream(`/api/sessions/${sessionId}/events`)
+      await stream.next('done')
+    }
+    expect(overlaps).toEqual([])
+    const answered = all.brain.calls.filter(({ state }) => state === 'answered').map(({ about, results }) => `${about}: ${results}`)
+    expect(answered.toSorted()).toEqual(open.flatMap((_, nth) => [`number ${nth}: 0`, `number ${nth}: 1`]).toSorted())
+    expect(new Set(all.target.writes.map(({ body }) => (body as { what: string }).what)).size).toBe(open.length)
+    expect(all.target.writes).toHaveLength(open.length)
+    expect(await all.sql('select count(*)::int as left from process')).toEqual([{ left: 1 }])
+  },
+)
 
 onPostgres('a process that stood still and was taken over writes nothing with what it had begun', TIME, async () => {
   const hold = Promise.withResolvers<void>()

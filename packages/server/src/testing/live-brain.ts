@@ -11,8 +11,8 @@ export interface BrainCall {
   about: string
   /** How many tool results it was told. */
   results: number
-  /** True while the caller waits for the answer. */
-  isOpen: boolean
+  /** `lost` when the caller hung up before the answer. */
+  state: 'open' | 'answered' | 'lost'
 }
 
 /** A remote brain that answers what it is told to, when it is told to. */
@@ -32,11 +32,11 @@ export async function startLiveBrain(speak: (call: BrainCall) => BrainSpeech | P
       messages,
       about: messages.find(({ role }) => role === 'user')?.content ?? '',
       results: messages.filter(({ role }) => role === 'tool').length,
-      isOpen: true,
+      state: 'open',
     }
     calls.push(call)
     response.on('close', () => {
-      call.isOpen = false
+      call.state = response.writableFinished ? 'answered' : 'lost'
     })
     const answer = brainSays(await speak(call))
     if (response.destroyed) return
