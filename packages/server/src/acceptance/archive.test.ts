@@ -212,6 +212,15 @@ test('kill -9 anywhere in a run: the next one goes on, nothing is lost and nothi
   expect((await verifyFiles(paths)).map(({ problem }) => problem)).toEqual(paths.map(() => undefined))
 }, 60_000)
 
+test('one run at a time, also beside each other on one machine', async () => {
+  await using desk = await startDesk()
+  const { database } = desk.server
+  const first = await openForArchive(database)
+  await expect(openForArchive(database)).rejects.toThrow(/is being archived already; wait for that to end/)
+  await first.close()
+  await (await openForArchive(database)).close()
+})
+
 test('countersign archive: moves what is old enough, says what it did, and checks its files', async () => {
   await using desk = await startDesk()
   const { server } = desk

@@ -1,0 +1,141 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { createEventHub } from '../dispatch/index.ts'
+import { sessionLog } from '../http/session-log.ts'
+import { events, principals, type Store, sessions, type Tx } from '../store/index.ts'
+import { openTempSqlite } from '../store/testing/temp-store.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
+import { type FinishedFile, runArchive } from './run-archive.ts'
+import { verifyFiles } from './verify.ts'
+
+const OLD = 1_000
+const BEFORE = 2_000
+
+/** A settled session whose log has `rows` rows of two events each. */
+function* addSession(id: string, rows: number): Tx<void> {
+  yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: 'prn_ana', now: OLD })
+  for (let row = 0; row < rows; row++) {
+    const said = [1, 2].map((n) => ({
+      seq: row * 2 + n,
+      event: { type: 'error' as const, data: { code: 'x', error: `${id} ${row} ${n}` } },
+    }))
+    yield* events.insertEvents({ sessionId: id, events: said, nowMs: OLD })
+  }
+  yield* touch(id, rows * 2, OLD)
+}
+
+const touch = (id: string, lastSeq: number, now: number) =>
+  sessions.updateSession.run({ id, status: 'completed', last_seq: lastSeq, last_run: 0, title: '', approve_all_by: null, now })
+
+const addAna = (store: Store) =>
+  store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: OLD }))
+
+const archive = (store: Store, folder: string): Promise<FinishedFile[]> =>
+  runArchive({ store, folder, before: BEFORE, nowMs: () => BEFORE, onFile: () => undefined })
+
+const pathsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl.gz'))
+    .toSorted()
+    .map((name) => join(folder, name))
+
+const linesOf = (path: string): string[] => gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')
+
+const problemsOf = async (paths: string[]) => (await verifyFiles(paths)).map(({ problem }) => problem)
+
+test('a long log goes into files that follow each other, a session over as many as it needs', async () => {
+  using folder = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  await addAna(store)
+  const lengths = { ses_a: 3_000, ses_b: 6_000, ses_c: 1 }
+  for (const [id, rows] of Object.entries(lengths)) await store.transact(() => addSession(id, rows))
+
+  const files = await archive(store, folder.path)
+  expect(files.map(({ rows }) => rows)).toEqual([4_000, 4_000, 1_001])
+  const paths = pathsIn(folder.path)
+  expect(await problemsOf(paths)).toEqual([undefined, undefined, undefined])
+  const bodies = paths.flatMap((path) => linesOf(path).slice(1, -1)).map((line) => JSON.parse(line).line)
+  const expected = Object.entries(lengths).flatMap(([id, rows]) => Array.from({ length: rows * 2 }, (_, i) => [id, i + 1]))
+  expect(bodies.flatMap(({ sessionId, events }) => events.map(([seq]: [number]) => [sessionId, seq]))).toEqual(expected)
+  const rows = await store.read(() => sessions.listSessions({ ownerId: undefined, before: undefined, limit: 10 }))
+  expect(rows.map(({ last_seq, archived_seq }) => last_seq - archived_seq)).toEqual([0, 0, 0])
+  expect(await archive(store, folder.path)).toEqual([])
+})
+
+test('a session that goes on while its file is written keeps its log', async () => {
+  using folder = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  await addAna(store)
+  for (const id of ['ses_a', 'ses_b']) await store.transact(() => addSession(id, 3))
+  let wentOn: Promise<void> | undefined
+  const goOn = (point: unknown) => {
+    if (point === 'archive.before_rename') wentOn ??= store.transact(() => touch('ses_a', 7, BEFORE + 1))
+  }
+  subscribe('countersign.point', goOn)
+  const files = await archive(store, folder.path).finally(() => unsubscribe('countersign.point', goOn))
+  expect(wentOn).toBeDefined()
+  expect(files).toMatchObject([{ sessions: 1, rows: 3 }])
+  const [path = '', ...more] = pathsIn(folder.path)
+  expect(more).toEqual([])
+  expect(
+    linesOf(path)
+      .slice(1, -1)
+      .every((line) => JSON.parse(line).line.sessionId === 'ses_b'),
+  ).toBe(true)
+  const kept = await store.read(() => events.sessionRowsAfter.all({ session_id: 'ses_a', after: 0, limit: 10 }))
+  expect(kept).toHaveLength(3)
+})
+
+test('a reader in the middle of a log that is archived is given a snapshot, not a gap', async () => {
+  using folder = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  await addAna(store)
+  await store.transact(() => addSession('ses_a', 10))
+  const log = sessionLog({ store, hub: createEventHub(), sessionId: 'ses_a' })
+  const page = await log.read(0, 4, true)
+  expect('events' in page && page.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  await archive(store, folder.path)
+  expect(await log.read(8, 4, false)).toMatchObject({ place: 20, reset: { session: { id: 'ses_a' } } })
+})
+
+test('any damage to a file is found', async () => {
+  using folder = temporaryFolder()
+  await using temp = await openTempSqlite()
+  await addAna(temp.store)
+  await temp.store.transact(() => addSession('ses_a', 5_000))
+  await archive(temp.store, folder.path)
+  const [first = '', second = ''] = pathsIn(folder.path)
+  const bytes = readFileSync(first)
+  const lines = linesOf(first)
+  const damaged = async (content: Buffer) => {
+    writeFileSync(first, content)
+    const [problem] = await problemsOf([first])
+    writeFileSync(first, bytes)
+    return problem
+  }
+  const ofLines = (changed: string[]) => damaged(gzipSync(changed.join('\n')))
+  const at = 1_234
+  const line = lines[at] ?? ''
+  expect(await ofLines(lines.with(at, line.replace('"x"', '"y"')))).toBe(`line ${at + 1} does not fit the lines before it`)
+  expect(await ofLines(lines.toSpliced(at, 1))).toBe(`line ${at + 1} does not fit the lines before it`)
+  expect(await ofLines(lines.with(at, lines[at + 1] ?? '').with(at + 1, line))).toBe(`line ${at + 1} does not fit the lines before it`)
+  expect(await ofLines(lines.toSpliced(at, 0, line))).toBe(`line ${at + 2} does not fit the lines before it`)
+  expect(await ofLines(lines.with(at, `${line} `))).toBe(`line ${at + 1} is not a line of the archive`)
+  expect(await ofLines(lines.slice(0, -1))).toBe('its end is missing')
+  expect(await ofLines([...lines, line])).toBe(`line ${lines.length + 1} stands behind the end`)
+  expect(await ofLines(lines.slice(1))).toBe('is not a file of the archive')
+  expect(await damaged(bytes.subarray(0, -10))).toBeDefined()
+  expect(await damaged(Buffer.from('{}'))).toBeDefined()
+  // The same lines in other bytes are not the file that the manifest names.
+  expect(await damaged(gzipSync(lines.map((each) => `${each}\n`).join(''), { level: 1 }))).toBe('is another file than the manifest says')
+  for (const place of [20, 5_000, bytes.length - 5])
+    expect(await damaged(Buffer.from(bytes.with(place, (bytes[place] ?? 0) ^ 1)))).toBeDefined()
+  expect(await problemsOf([first, second])).toEqual([undefined, undefined])
+  expect(await problemsOf([join(folder.path, 'missing.jsonl.gz')])).toEqual([expect.stringContaining('ENOENT')])
+})
