@@ -370,11 +370,19 @@ async function checkEnd(sessionId: string, live: readonly StoredEvent[], answers
     }
   })
 
-  expect(
-    live.map(({ seq }) => seq),
-    'I7: live events have every number once',
-  ).toEqual(live.map((_, index) => index + 1))
-  expect(live.length, 'I7: the session knows its last event').toBe(session.lastSeq)
+  const numbers = live.map(({ seq }) => seq ?? 0)
+  if (inject('database') === 'sqlite') {
+    expect(numbers, 'I7: live events have every number once').toEqual(live.map((_, index) => index + 1))
+    expect(live.length, 'I7: the session knows its last event').toBe(session.lastSeq)
+  } else {
+    // Among several processes the pieces of a message may be overtaken by the message: they have numbers and are never seen.
+    expect(numbers, 'I7: live events come in order, once').toEqual([...new Set(numbers)].sort((a, b) => a - b))
+    const seen = new Set(numbers)
+    expect(
+      log.filter(({ seq }) => !seen.has(seq ?? 0)),
+      'I7: live events are all of the log',
+    ).toEqual([])
+  }
   for (const [name, read] of [['live', live] as const, ['log', log] as const]) {
     const state = fold(read.map(({ seq, event }) => ({ id: seq ?? 0, type: event.type, data: event.data })))
     expect(state.status, `I7: status by ${name}`).toBe(session.status)
