@@ -4,6 +4,7 @@ import { startReplayServer } from '../models/testing/replay-server.ts'
 import { speak } from '../models/testing/speak.ts'
 import type { ApiAnswer, ApiClient } from '../testing/api-client.ts'
 import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
+import { startLiveBrain } from '../testing/live-brain.ts'
 import { providerEnvironment } from '../testing/providers.ts'
 import { call, startTalk, type Talk, type TalkOptions } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -197,6 +198,27 @@ test('D3.5 a caller whose connection is cut in the middle stops nothing: the nex
   release.resolve()
   expect(await talk.execute()).toMatchObject({ status: 'awaiting_approval', checkpoint: { iterationCount: 2 } })
   expect(talk.brain.requests).toHaveLength(2)
+})
+
+test('D3.5 a server that stops lets its waiting callers go; the next one answers them', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using brain = await startLiveBrain(() => {
+    isAsked.resolve()
+    return brain.calls.length === 1 ? new Promise<never>(() => {}) : { text: 'Here I am.' }
+  })
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }, tools: toolsOf(target) },
+  })
+  const { requestId } = await server.admin.post('/api/agent-requests', { message: 'hello' })
+  const execute = `/api/agent-requests/${requestId}/execute`
+  const waiting = server.admin.send('POST', execute).catch((error) => error)
+  await isAsked.promise
+  await server.restart()
+  const left = await waiting
+  expect(left instanceof TypeError || left.status === 503, String(left.status ?? left)).toBe(true)
+  expect(await server.admin.post(execute)).toMatchObject({ status: 'completed', message: 'Here I am.' })
+  expect(brain.calls).toHaveLength(2)
 })
 
 test('D3.5 an Idempotency-Key gets its first answer again, however far the request has come since', async () => {

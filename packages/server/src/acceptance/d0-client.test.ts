@@ -70,13 +70,15 @@ test('D0.7 the client that showed the card carries the action out after the deci
   await using desk = await startDesk()
   const { stream, proposal, path } = await desk.begin()
   expect(proposal).toMatchObject({ executor: 'client', state: 'proposed' })
-  expect(await refusal(desk.server.admin, `${path}/claim`)).toBe('409 illegal_transition')
+  const early = await desk.server.admin.send('POST', `${path}/claim`, { headers: { 'idempotency-key': 'tab' } })
+  expect(early).toMatchObject({ status: 409, body: { code: 'illegal_transition', action: { state: 'proposed' } } })
   expect((await desk.server.admin.post(`${path}/decision`, { verdict: 'approve' })).state).toBe('approved')
   await desk.server.settle()
   expect(desk.target.writes).toHaveLength(0)
   expect(await desk.read(proposal.id)).toMatchObject({ state: 'approved', attempt: 0 })
 
-  const claim = await desk.server.admin.post(`${path}/claim`)
+  // A refusal is not the answer of a key: the same one gets the action once it may be had.
+  const claim = await desk.server.admin.post(`${path}/claim`, undefined, { 'idempotency-key': 'tab' })
   expect(claim).toMatchObject({
     epoch: 1,
     idempotencyKey: proposal.idempotencyKey,

@@ -1,10 +1,13 @@
 import type { Claim, ClientResultBody, Effect } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { systemClock } from '../clock.ts'
+import { messages, sessions } from '../store/index.ts'
 import { STORES } from '../store/testing/temp-store.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana, ben } from '../testing/open-gate.ts'
-import { type ClientToolDefinition, defineTool } from '../tools/index.ts'
+import { type ClientToolDefinition, defineTool, openTools } from '../tools/index.ts'
+import { insertPrepared, prepareAction } from './index.ts'
 
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>
   defineTool({ name, description: name, input: z.object({}), effect: 'write', executor: 'client', ...own })
@@ -22,6 +25,7 @@ const error = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', epoch =
   epoch,
   error: { kind, message: 'The shop said so.' },
 })
+const ASKS = { default: 'ask' as const, rules: [] }
 const asAna = { principal: ana }
 const never = new AbortController().signal
 
@@ -195,5 +199,23 @@ for (const { database, open } of STORES) {
       })
       expect(await gates.row(id)).toMatchObject({ claimed_by: null, due_at: null })
     }
+  })
+
+  test(`${database}: in a session, a claim that fails because the tool changed is told to the model like any failure`, async () => {
+    await using gates = await openTwo()
+    const { store } = gates
+    const changed = openBareGate(store, [tool('unkeyed', { idempotent: true })], 'prc_3')
+    const own = openTools({ own: { prefix: true, tools: TOOLS } }).byName('own.unkeyed')
+    if (!own) throw new Error('the tool is there')
+    const prepared = await prepareAction({ tool: own, arguments: {}, agent: undefined, policy: ASKS, clock: systemClock })
+    const id = await store.transact(function* (outbox) {
+      yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
+      const placement = { sessionId: 'ses_1', runId: null, messageId: null, toolCallId: 'call_1', position: 0 }
+      return (yield* insertPrepared(outbox, { prepared, placement, requestedBy: ana.id, agent: 'desk', approvedAllBy: null, nowMs: 1 })).id
+    })
+    await changed.decide(id, { verdict: 'approve' }, asAna)
+    await expect(changed.claim(id, {}, asAna)).rejects.toMatchObject({ extra: { action: { state: 'failed' } } })
+    const said = await store.read(() => messages.historyAfter.all({ session_id: 'ses_1', after: 0 }))
+    expect(said).toMatchObject([{ role: 'tool', tool_call_id: 'call_1', content: expect.stringContaining('was not carried out') }])
   })
 }

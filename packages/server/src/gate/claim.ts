@@ -1,4 +1,4 @@
-import { assert, type Claim, CountersignError, type JsonObject } from '@countersign/core'
+import { type Action, assert, type Claim, CountersignError, type JsonObject } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { failed } from './attempt.ts'
@@ -12,8 +12,8 @@ import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start.ts'
 import { isoTime, viewAction } from './view.ts'
 
-/** What a claim comes to: the client has the action, or why it does not. */
-type Claimed = { claim: Claim } | { why: string }
+/** What a claim comes to: the client has the action, or the action must not be carried out any more and was settled as failed. */
+type Claimed = { claim: Claim } | { fault: string }
 
 /**
  * Gives an approved action to the client that carries it out: one client, under a new epoch, until the hold is over. The intent is stored
@@ -29,26 +29,25 @@ export async function claim(parts: GateParts, actionId: string, again: boolean, 
   )
   reach('claim.after_store')
   if ('claim' in claimed) return claimed.claim
-  // Told only now: an action that must not be carried out any more has been settled as failed.
   const action = await parts.store.read(() => viewNow(actionId))
-  throw new CountersignError('illegal_transition', claimed.why, { action })
+  throw new CountersignError('illegal_transition', `action ${actionId}: ${claimed.fault}`, { action })
 }
 
 function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: boolean, caller: Caller, nowMs: number): Tx<Claimed> {
   const row = yield* findForClaim(actionId, again, caller)
-  if (row.executor !== 'client') return { why: `action ${actionId} is carried out by the server` }
+  if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = boundTool(parts, row)
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
-  if (!startable) return { why: whyNot(row, again) }
+  if (!startable) throw yield* refusal(row, whyNot(row, again))
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   reach('claim.storing')
   const started = yield* beginAttempt(outbox, writer, startable, { key: keyOf(row), runner: null, dueAtMs }, nowMs)
-  if (!started) return { why: `somebody else has action ${actionId}` }
+  if (!started) throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it`)
   if ('fault' in bound) {
     const why = `${bound.fault.message}; it was not carried out`
     yield* settle(parts, outbox, started, failed(bound.fault.kind, why, false), nowMs)
-    return { why: `action ${actionId}: ${why}` }
+    return { fault: why }
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
   lookAgainAt(outbox, dueAtMs)
@@ -98,8 +97,16 @@ function whyNot({ id, state, due_at }: ActionRow, again: boolean): string {
   return `action ${id} is ${state}; only an approved action can be claimed${again ? ', or a failed one again' : ''}`
 }
 
-function* viewNow(actionId: string) {
+function* refusal(row: ActionRow, why: string): Tx<CountersignError> {
+  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+}
+
+function* findNow(actionId: string): Tx<ActionRow> {
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an action that was read is there')
-  return yield* viewAction(row)
+  return row
+}
+
+function* viewNow(actionId: string): Tx<Action> {
+  return yield* viewAction(yield* findNow(actionId))
 }
