@@ -71,7 +71,8 @@ export async function openGate(own: readonly CodedTool[], { dataDir: given }: { 
     until,
     carryOut: async (tool, args) => until((await approve(tool, args)).id),
     async [Symbol.asyncDispose]() {
-      await engine.close(0)
+      await engine.drain(0)
+      await engine.close()
       if (given === undefined) await rm(dataDir, { recursive: true })
     },
   }
