@@ -150,8 +150,8 @@ export async function failRun(parts: AgentParts, { session, run, messageId, text
   reach('run.before_fail')
   await parts.store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session.id, now)
-    const ended = yield* sessions.endRun.change({ session_id: session.id, id: run.id, state: 'failed', now })
-    if (!ended) return
+    // A loop that stood still does not end a run that others have gone on with.
+    if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
     yield* addNote(writer, error, now, run.id)

@@ -110,6 +110,17 @@ export const countStep = question<{
     .where('steps', '=', p.steps),
 )
 
+/** Ends a session's open run because a step of it failed. Nothing changed: that step was made, by another loop, or the run has ended. */
+export const failRun = question<{ session_id: string; id: string; steps: number; now: number }>((db, p) =>
+  db
+    .updateTable('run')
+    .set({ state: 'failed', updated_at: p.now })
+    .where('session_id', '=', p.session_id)
+    .where('state', '=', lit('open'))
+    .where('id', '=', p.id)
+    .where('steps', '=', p.steps),
+)
+
 /** Ends a session's open run, when it is this one. Nothing changed: it had ended already. */
 export const endRun = question<{ session_id: string; id: string; state: string; now: number }>((db, p) =>
   db
