@@ -1,4 +1,5 @@
 import { type Client, DatabaseError } from 'pg'
+import { reach } from '../points.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from './migrate.ts'
 
 /** Locks out other processes that migrate the same database. Any number that nobody else uses in it. */
@@ -39,7 +40,9 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
       if (rowCount === 0) return
       await takeTables(client)
       await client.query(textOf(migration))
+      reach('migrate.before_commit')
     })
+    reach('migrate.after_commit')
     return true
   } catch (error) {
     // lock_not_available, deadlock_detected

@@ -27,6 +27,8 @@ export interface CampaignDatabase extends AsyncDisposable {
 }
 
 type Ask = (sql: string) => Promise<Record<string, unknown>[]>
+/** Runs work that asks several things of one and the same state of the database. */
+type View = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
 
 const UNFINISHED = `
   select 'action ' || id || ' is ' || state as what from action where state in ('approved', 'executing') and executor = 'server'
@@ -40,36 +42,41 @@ const UNFINISHED = `
   select 'action ' || id || ' is ' || state || ' behind its deadline' from action where due_at < NOW or (executor = 'client' and state = 'executing')
   limit 20`
 
-function readerOf(ask: Ask): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
-  const table = async <R>(name: string, order: string) => (await ask(`select * from ${name} order by ${order}`)) as R[]
+function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
   return {
-    readAll: async () => ({
-      actions: await table('action', 'id'),
-      votes: await table('vote', 'action_id, created_at'),
-      sessions: await table('session', 'id'),
-      runs: await table('run', 'session_id, number'),
-      messages: await table('message', 'session_id, seq'),
-      events: await table('event', 'session_id, last_seq, id'),
-    }),
-    readOpen: async () => ({
-      unfinished: (await ask(UNFINISHED.replace('NOW', String(Date.now() - 1_000)))).map(({ what }) => String(what)),
-      waiting: (await ask(`select * from action where state = 'proposed' order by id`)) as unknown as ActionRow[],
-    }),
+    readAll: () =>
+      view(async (ask) => {
+        const table = async <R>(name: string, order: string) => (await ask(`select * from ${name} order by ${order}`)) as R[]
+        return {
+          actions: await table('action', 'id'),
+          votes: await table('vote', 'action_id, created_at'),
+          sessions: await table('session', 'id'),
+          runs: await table('run', 'session_id, number'),
+          messages: await table('message', 'session_id, seq'),
+          events: await table('event', 'session_id, last_seq, id'),
+        }
+      }),
+    readOpen: () =>
+      view(async (ask) => ({
+        unfinished: (await ask(UNFINISHED.replaceAll('NOW', String(Date.now() - 1_000)))).map(({ what }) => String(what)),
+        waiting: (await ask(`select * from action where state = 'proposed' order by id`)) as unknown as ActionRow[],
+      })),
   }
 }
 
 /** The embedded database of one server. */
 export function openSqliteWorld(folder: string): CampaignDatabase {
-  const ask: Ask = async (sql) => {
+  const view: View = async (work) => {
     // Opened anew each time: a connection that stays would keep the next server from finding the database as the crash left it.
     const db = new DatabaseSync(join(folder, 'data', 'countersign.db'), { readOnly: true })
     try {
-      return db.prepare(sql).all()
+      db.exec('begin')
+      return await work(async (sql) => db.prepare(sql).all())
     } finally {
       db.close()
     }
   }
-  return { kind: 'sqlite', processes: 1, environment: {}, ...readerOf(ask), [Symbol.asyncDispose]: async () => undefined }
+  return { kind: 'sqlite', processes: 1, environment: {}, ...readerOf(view), [Symbol.asyncDispose]: async () => undefined }
 }
 
 /** A new database for three servers. */
@@ -79,12 +86,21 @@ export async function openPostgresWorld(cluster: PostgresCluster): Promise<Campa
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text')
   const pool = new Pool({ connectionString: url, max: 2, types: { getTypeParser: getTypeParser as typeof types.getTypeParser } })
-  const ask: Ask = async (sql) => (await pool.query(sql)).rows
+  const view: View = async (work) => {
+    const client = await pool.connect()
+    try {
+      await client.query('begin isolation level repeatable read read only')
+      return await work(async (sql) => (await client.query(sql)).rows)
+    } finally {
+      await client.query('commit')
+      client.release()
+    }
+  }
   return {
     kind: 'postgres',
     processes: 3,
     environment: { DATABASE_URL: url },
-    ...readerOf(ask),
+    ...readerOf(view),
     async [Symbol.asyncDispose]() {
       await pool.end()
       await dropDatabase(url)

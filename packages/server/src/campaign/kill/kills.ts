@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../../testing/postgres.ts'
-import { type Random, seededRandom } from '../simulation/random.ts'
+import { seededRandom } from '../simulation/random.ts'
 import { type CampaignDatabase, openPostgresWorld, openSqliteWorld } from './database.ts'
 import { warmUp } from './fleet.ts'
 import { startLedger } from './ledger-process.ts'
 import { type Phase, POINTS, type Point } from './points.ts'
-import { playRound } from './round.ts'
+import { endWorld, playRound } from './round.ts'
+import { openSchedule } from './schedule.ts'
 import { openTally, type TallyReport } from './tally.ts'
 import { openWorld } from './world.ts'
 
@@ -33,8 +34,6 @@ export interface KillReport extends TallyReport {
 
 /** Rounds that one world lives through: long enough that what was left waiting has seen many deaths, short enough to be read. */
 const ROUNDS_PER_WORLD = 15
-/** To so many kills at a point comes one anywhere. */
-const ANYWHERE_EVERY = 6
 
 /** Plays worlds until enough servers were killed. */
 export async function runKills({
@@ -48,13 +47,13 @@ export async function runKills({
 }: KillOptions): Promise<KillReport> {
   await using cluster = database === 'postgres' ? await startPostgres() : undefined
   const since = Date.now()
-  const isOver = () => tally.kills >= kills || Date.now() > endsAt
   const tally = openTally()
   const onFirstStart = points.filter(({ phase }) => phase === 'first')
-  const next = schedule(
+  const schedule = openSchedule(
     points.filter(({ phase }) => phase !== 'first'),
     seededRandom(seed),
   )
+  const isOver = () => (tally.kills >= kills && !schedule.isWaiting) || Date.now() > endsAt
   let worlds = 0
 
   async function playWorld(number: number): Promise<void> {
@@ -70,9 +69,10 @@ export async function runKills({
     const world = stack.use(await openWorld({ folder, database: base, ledger, random, crash }))
     tally.addDeaths(world.servers.takeKills(), first?.name)
     for (let round = 1; round <= ROUNDS_PER_WORLD && !isOver(); round++) {
-      const point = next()
+      const point = schedule.next()
       const { kills: deaths, tookMs, problems } = await playRound(world, point, random)
       tally.addDeaths(deaths, point?.name)
+      schedule.note(deaths, point)
       tally.addRecovery(tookMs)
       const where = `world ${worldSeed}, round ${round}, ${deaths.length > 0 ? `killed at ${deaths.join(', ')}` : `missed ${point?.name}`}`
       for (const problem of problems) tally.addViolation(`${where}: ${problem}`)
@@ -81,6 +81,7 @@ export async function runKills({
       if (problems.length > 0) break
     }
     tally.addOutcomes(await world.outcomes())
+    for (const problem of await endWorld(world)) tally.addViolation(`world ${worldSeed}, at its end: ${problem}`)
   }
 
   await warmUp()
@@ -96,17 +97,3 @@ const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive'])
 /** The points that a server on this database comes by. */
 export const pointsOf = (database: CampaignDatabase['kind']): Point[] =>
   POINTS.filter(({ only, phase }) => (only ?? database) === database && !LEFT_BE.has(phase))
-
-/** Every point in turn, in an order that is new each time round; now and then anywhere. */
-function schedule(points: readonly Point[], random: Random): () => Point | undefined {
-  let left: (Point | undefined)[] = []
-  return () => {
-    if (left.length === 0) {
-      left = [...points, ...Array.from({ length: Math.ceil(points.length / ANYWHERE_EVERY) }, () => undefined)]
-        .map((point) => ({ point, place: random.next() }))
-        .sort((a, b) => a.place - b.place)
-        .map(({ point }) => point)
-    }
-    return left.pop()
-  }
-}

@@ -13,7 +13,7 @@ export const TOOL_TIMEOUT_MS = 400
 /** How long a client may hold an action. */
 export const HOLD_OF_CLIENTS_MS = 1_500
 /** A `hold` ends within the tool's patience: only who dies meanwhile does not hear the answer. */
-export const HOLD_MS = 120
+export const HOLD_MS = 200
 /** Later than any tool waits. */
 export const LATE_MS = 650
 

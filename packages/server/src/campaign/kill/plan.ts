@@ -4,7 +4,7 @@ import type { How } from './ledger-file.ts'
 import type { AgentPlan } from './script.ts'
 
 /** The ways in which a person's decision can reach the server. */
-export const ROUTES = ['decision', 'chat', 'session', 'word', 'tool'] as const
+const ROUTES = ['decision', 'chat', 'session', 'word', 'tool'] as const
 export type Route = (typeof ROUTES)[number]
 
 /** What people do about an action. */
@@ -25,7 +25,7 @@ export interface Fate {
   vanishes: boolean
 }
 
-export const TOOLS = ['keyed', 'unkeyed', 'probed', 'brief', 'client', 'allowed', 'denied', 'look'] as const
+const TOOLS = ['keyed', 'unkeyed', 'probed', 'brief', 'client', 'allowed', 'denied', 'look'] as const
 
 export interface PlannedCall {
   /** Unlike any other call of the campaign's world. */
@@ -73,7 +73,7 @@ const KEYED: Partial<Record<string, number>> = {
 }
 const UNKEYED: Partial<Record<How | 'refuse.answer', number>> = {
   answer: 30,
-  hold: 15,
+  hold: 30,
   drop: 8,
   reset_early: 6,
   reset_late: 6,
@@ -85,7 +85,7 @@ const UNKEYED: Partial<Record<How | 'refuse.answer', number>> = {
 }
 
 /** Plans a round; all its names begin with `name`. */
-export function planRound(random: Random, name: string, { sessions = 3, outside = 4 } = {}): RoundPlan {
+export function planRound(random: Random, name: string, { sessions = 3, outside = 6 } = {}): RoundPlan {
   const calls = new Map<string, PlannedCall>()
   const call = (): PlannedCall => {
     const tool = random.weigh({ keyed: 28, unkeyed: 34, probed: 14, brief: 8, client: 10, allowed: 6, denied: 4, look: 6 })

@@ -17,6 +17,7 @@ const at = (phase: Phase, names: readonly string[], only?: Point['only']): Point
 
 /** Every moment that the code names with `reach`, and when a server comes by it. */
 export const POINTS: readonly Point[] = [
+  ...at('first', ['migrate.before_commit', 'migrate.after_commit']),
   ...at('start', ['start.opened', 'start.recovered', 'start.dispatching', 'start.listening', 'recover.begin', 'recover.taken_over']),
   ...at('start', ['recover.put_up'], 'sqlite'),
   ...at('stop', ['stop.asked', 'stop.left', 'stop.drained']),
@@ -44,8 +45,8 @@ export const POINTS: readonly Point[] = [
   ...at('work', ['commit.before_send', 'commit.after_send', 'commit.after_answer', 'notice.before_send', 'notice.after_send'], 'postgres'),
   ...at('takeover', ['takeover.begun', 'takeover.recovered', 'takeover.steps_given_back', 'takeover.jobs_unlocked'], 'postgres'),
   ...at('takeover', ['takeover.before_forget', 'takeover.done'], 'postgres'),
-  ...at('archive', ['archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
-  ...at('archive', ['archive.before_store', 'archive.storing', 'archive.before_forget']),
+  ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
+  ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
   ...at('fault', ['store.refused']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]

@@ -6,7 +6,7 @@ import type { Workload } from './workload.ts'
 import type { World } from './world.ts'
 
 /** Everything that is pending has to be settled, or to wait for a person, this long after the last fault. */
-export const RECOVERY_MS = 10_000
+const RECOVERY_MS = 10_000
 /** How long a server that is to die is given to come by its point. */
 const PATIENCE_MS = 4_000
 const POLL_MS = 15
@@ -34,7 +34,7 @@ export async function playRound(world: World, point: Point | undefined, random: 
   if (servers.deaths === before && point?.phase !== 'work') await killAnywhere(world, random)
   await servers.arm(null)
   if (crash && point.phase === 'start') void servers.fill(crash)
-  const settled = await settle(world, workload)
+  const settled = await settle(world, workload, servers.deaths === before ? Date.now() : 0)
   await servers.arm(null)
   return {
     kills: servers.takeKills(),
@@ -43,20 +43,30 @@ export async function playRound(world: World, point: Point | undefined, random: 
   }
 }
 
-/** Waits until nothing is under way and every server is there again. */
-export async function settle(world: World, workload: Workload): Promise<Omit<RoundResult, 'kills'>> {
+/** The end of a world: what was left waiting through all the deaths is approved and carried out, and the servers stop in peace. */
+export async function endWorld(world: World): Promise<string[]> {
+  const nobody: Workload = { followers: new Map(), isSaid: () => true }
+  await world.approveAll()
+  const { problems } = await settle(world, nobody, Date.now())
+  problems.push(...(await world.check(nobody)))
+  await world.servers.stop()
+  return [...problems, ...world.servers.takeErrors()]
+}
+
+/** Waits until nothing is under way and every server is there again. @param sinceMs When the clients began, where nobody died. */
+async function settle(world: World, workload: Workload, sinceMs: number): Promise<Omit<RoundResult, 'kills'>> {
   const { servers } = world
   let tookMs: number | undefined
   for (;;) {
     if (!servers.isWhole && !servers.isFilling) void servers.fill()
     const left = await world.underWay(workload)
-    const sinceMs = Date.now() - servers.calmSince
+    const waitedMs = Date.now() - Math.max(sinceMs, servers.calmSince)
     if (left.length > 0) tookMs = undefined
-    else tookMs ??= sinceMs
+    else tookMs ??= waitedMs
     if (tookMs !== undefined && servers.isWhole) return { tookMs, problems: [] }
     // Without any server nobody can be late.
-    if (sinceMs > RECOVERY_MS && left.length > 0 && servers.lives.length > 0) {
-      return { tookMs: sinceMs, problems: left.map((what) => `${RECOVERY_MS / 1000} s after the last fault: ${what}`) }
+    if (waitedMs > RECOVERY_MS && left.length > 0 && servers.lives.length > 0) {
+      return { tookMs: waitedMs, problems: left.map((what) => `${RECOVERY_MS / 1000} s after the last fault: ${what}`) }
     }
     await delay(POLL_MS)
   }

@@ -1,7 +1,10 @@
 // The configuration of the servers that are killed: tools over the ledger, and agents that do what their messages say.
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from '../../config/index.ts'
 import type { RouteTableInput } from '../../tools/index.ts'
 import { HOLD_OF_CLIENTS_MS, TOOL_TIMEOUT_MS } from './ledger-file.ts'
+
+const MODEL = `scripted/${fileURLToPath(new URL('./script.ts', import.meta.url))}`
 
 const INPUT = {
   type: 'object',
@@ -23,8 +26,8 @@ const write = (route: string, more: Pick<RouteTableInput['tools'][string], 'idem
 
 export default defineConfig({
   agents: {
-    desk: { model: 'scripted/script.ts', tools: ['*'] },
-    strict: { model: 'scripted/script.ts', tools: ['*'], onDecline: 'stop' },
+    desk: { model: MODEL, tools: ['*'] },
+    strict: { model: MODEL, tools: ['*'], onDecline: 'stop' },
   },
   tools: {
     ledger: {

@@ -26,6 +26,8 @@ export interface Servers extends AsyncDisposable {
   /** Starts what is missing; a crash is for the first of them. Does nothing more while it is at it. */
   fill(crash?: Crash): Promise<void>
   arm(crash: Crash | null): Promise<void>
+  /** Ends all in peace. */
+  stop(): Promise<void>
   /** The points where servers were killed since somebody asked; `anywhere` for those that did not die at one. */
   takeKills(): string[]
   /** What servers logged as errors since somebody asked, and how they ended that nobody killed. */
@@ -55,15 +57,21 @@ export function openServers({ folder, database, ledgerUrl, door }: ServersOption
     else if (life.ending !== 'stopped') errors.push(`ended with ${life.ending}`)
   }
 
+  async function start(crash: Crash | undefined): Promise<void> {
+    const life = startLife({ folder, environment: { ...database.environment, LEDGER_URL: ledgerUrl }, crash })
+    void life.ended.then(() => bury(life))
+    const url = await life.url
+    if (url === undefined || life.ending) return
+    if (lives.size === 0) calmSince = Date.now()
+    lives.set(life, url)
+    await door.opened(url)
+  }
+
   async function refill(crash: Crash | undefined): Promise<void> {
     for (let armed = crash; lives.size < database.processes; armed = undefined) {
-      const life = startLife({ folder, environment: { ...database.environment, LEDGER_URL: ledgerUrl }, crash: armed })
-      void life.ended.then(() => bury(life))
-      const url = await life.url
-      if (url === undefined || life.ending) continue
-      if (lives.size === 0) calmSince = Date.now()
-      lives.set(life, url)
-      await door.opened(url)
+      const missing = database.processes - lives.size
+      // All at once: on a new database they race for who migrates it.
+      await Promise.all(Array.from({ length: missing }, (_, i) => start(i === 0 ? armed : undefined)))
     }
   }
 
@@ -93,6 +101,14 @@ export function openServers({ folder, database, ledgerUrl, door }: ServersOption
     arm: async (crash) => void (await Promise.all([...lives.keys()].map((life) => life.arm(crash)))),
     takeKills: () => kills.splice(0),
     takeErrors: () => [...errors.splice(0), ...[...lives.keys()].flatMap((life) => life.takeErrors())],
+    async stop() {
+      await filling
+      const stopped = [...lives.keys()].map((life) => {
+        life.signal('SIGTERM')
+        return life.ended
+      })
+      await Promise.all(stopped)
+    },
     async [Symbol.asyncDispose]() {
       await filling
       for (const life of lives.keys()) {
