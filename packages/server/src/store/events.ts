@@ -60,6 +60,15 @@ export function readEvents(row: EventRow): StoredEvent[] {
   }))
 }
 
+const findWholeRow = question<{ id: number }, EventRow>((db, p) => db.selectFrom('event').selectAll().where('id', '=', p.id))
+
+/** True when the log holds this event, the last of its row, and no other one at its place. */
+export function* isInLog({ id, event }: StoredEvent): Tx<boolean> {
+  const row = yield* findWholeRow.first({ id })
+  const found = row && readEvents(row).at(-1)
+  return found !== undefined && found.event.type === event.type && JSON.stringify(found.event.data) === JSON.stringify(event.data)
+}
+
 /** The action that an event is about. */
 export const actionOf = ({ data }: NewEvent): string | undefined => {
   if ('proposal' in data) return data.proposal.id

@@ -1,7 +1,7 @@
 import { assert } from '@countersign/core'
 import { reach } from '../points.ts'
 import { PLACES_PER_TRANSACTION } from './dialect.ts'
-import { ConnectionLost, isOfTheFuture } from './postgres-errors.ts'
+import { failureOf, isOfTheFuture } from './postgres-errors.ts'
 import { type Session, statementOf } from './postgres-session.ts'
 import type { BoundQuery, LockRequest, Request, Row, Tx } from './query.ts'
 
@@ -131,7 +131,10 @@ export class Transaction {
     const command = await answer.then(
       (result) => result.command,
       (error) => {
-        if (error instanceof ConnectionLost && this.#failures.length === 0 && id !== '') throw new CommitUnanswered(id, error)
+        // Nor is it an answer when a pooler says that the server behind it went away. With the connection, the answers to the writes just
+        // before are lost: they were on their way together.
+        const isUnanswered = [...this.#failures, error].every((failure) => failureOf(failure) === 'lost')
+        if (isUnanswered && id !== '') throw new CommitUnanswered(id, error)
         throw error
       },
     )
@@ -151,7 +154,10 @@ async function drive<T>(tx: Tx<T>, answer: (request: Request) => Promise<Row[]> 
   return next.value
 }
 
-/** What became of a transaction: true when it was committed, undefined while it is under way. */
+/**
+ * What became of a transaction: true when it was committed, undefined while it is under way. After a crash of the database its number may
+ * be that of another one.
+ */
 export async function findFate(session: Session, id: TransactionId): Promise<boolean | undefined> {
   try {
     const { rows } = await session.ask({ text: 'select pg_xact_status($1::text::xid8) as fate', values: [id] })

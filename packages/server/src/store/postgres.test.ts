@@ -76,6 +76,31 @@ test('a COMMIT whose answer is lost counts once: it is looked up, not done again
   expect(db.committed.map(({ sessions }) => [...sessions])).toEqual([['run 1']])
 })
 
+test('so does one whose answer is lost together with those of the writes before it, for which nobody waits', async () => {
+  await using db = await openReached()
+  let runs = 0
+  const write = () =>
+    db.store.transact(function* () {
+      runs++
+      yield* lock('ses_one')
+      yield* findSetting.first({ name: 'one' })
+      yield* insertSetting.run({ name: `run ${runs}`, value: 'x' })
+      return runs
+    })
+  let isSent = false
+  db.proxy.onRequest = once('COMMIT', 'pass', () => {
+    isSent = true
+  })
+  db.proxy.onAnswer = () => (isSent ? 'hold' : 'pass')
+  const written = write()
+  await expect.poll(() => db.directly(WRITTEN), { interval: 5 }).toEqual([{ name: 'run 1' }])
+  isSent = false
+  db.proxy.cutAll()
+  expect(await written).toBe(1)
+  expect(runs).toBe(1)
+  expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
+})
+
 test('a COMMIT that never arrived is found out, and the work done again from its start', async () => {
   await using db = await openReached()
   const { count } = openCounted(db.store)
@@ -100,6 +125,25 @@ test('a COMMIT that is still under way when its sender is cut off is waited for'
   expect(await counted).toBe(1)
   expect(runs()).toBe(1)
   expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
+})
+
+/** What a pooler says to its client when it has lost the server behind it. */
+function saidByPooler(code: string, words: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${words}\0\0`)
+  const head = Buffer.alloc(5)
+  head.write('E')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
+
+test('a COMMIT that a pooler answers with an error of its own counts once: it is looked up, not done again', async () => {
+  await using db = await openReached()
+  const { count, runs } = openCounted(db.store)
+  db.proxy.onAnswer = once('COMMIT', { instead: saidByPooler('08P01', 'server conn crashed?') })
+  expect(await count()).toBe(1)
+  expect(runs()).toBe(1)
+  expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
+  expect(await count()).toBe(2)
 })
 
 test('a connection that breaks before the COMMIT costs a caller nothing but time', async () => {

@@ -1,6 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { Client } from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
+import { isInLog } from './events.ts'
 import { ConnectionLost, failureOf } from './postgres-errors.ts'
 import { createPatience } from './postgres-patience.ts'
 import { createPool } from './postgres-pool.ts'
@@ -47,7 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
         return await work(session)
       } catch (error) {
         // The server may have become a standby, or the tables others than the statements here were prepared for: the next one connects anew.
-        if (failureOf(error) === 'lost') session.destroy()
+        if (failureOf(error) === 'lost' || error instanceof CommitUnanswered) session.destroy()
         throw error
       } finally {
         stop()
@@ -65,7 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await inSession((session) => new Transaction(session).write(tx(), firstTransaction))
     } catch (error) {
       if (!(error instanceof CommitUnanswered)) throw error
-      const isCommitted = await patience.untilKnown(() => inSession((session) => findFate(session, error.transactionId)))
+      const isCommitted = await patience.untilKnown(() => inSession((session) => isDurable(session, error.transactionId, outbox)))
       if (!isCommitted) throw new ConnectionLost(error)
     }
     onCommitted(outbox)
@@ -90,6 +91,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await pool.close()
     },
   }
+}
+
+/**
+ * True when what a transaction did is in the database, undefined while it is under way. A database that crashed gives the numbers of
+ * transactions that it lost to the next ones: what it said has to be in the log, too.
+ */
+async function isDurable(session: Session, transactionId: string, { events: said }: Outbox): Promise<boolean | undefined> {
+  const fate = await findFate(session, transactionId)
+  const last = said.findLast(({ id }) => id > 0)
+  return fate && last ? new Transaction(session).read(isInLog(last)) : fate
 }
 
 async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

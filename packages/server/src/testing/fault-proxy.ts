@@ -5,7 +5,14 @@ import { connect, createServer, type Socket } from 'node:net'
  * What becomes of a piece of traffic: it goes through, the connection breaks before or after it, or it is kept until `release`. With `lose`
  * it is kept, too, and whoever sent it is cut off at once: what it said arrives all the same, and nobody is there for the answer.
  */
-export type Verdict = 'pass' | 'cut-before' | 'cut-after' | 'hold' | 'lose'
+export type Verdict =
+  | 'pass'
+  | 'cut-before'
+  | 'cut-after'
+  | 'hold'
+  | 'lose'
+  /** Something else arrives instead, and that is the end of the connection. */
+  | { instead: Buffer }
 
 /** A TCP proxy on the loopback that breaks connections where it is told. */
 export interface FaultProxy extends AsyncDisposable {
@@ -50,6 +57,7 @@ export async function openFaultProxy(target: { host: string; port: number }): Pr
         if (isHolding) return void held.push(() => to.write(bytes))
         const verdict = verdictOn(bytes)
         if (verdict === 'cut-before') return cut(pair)
+        if (typeof verdict === 'object') return void to.end(verdict.instead)
         if (verdict === 'hold' || verdict === 'lose') {
           isHolding = true
           isLost = verdict === 'lose'
