@@ -22,9 +22,18 @@ export class CommitUnanswered extends Error {
 const LOCK_SEED = 4_319
 // Not the lock of a row: who waits for one is numbered before it gets it. Nor does this one write anything.
 const LOCK = { text: `select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED}))`, name: 'lock' }
+// The lock first, then the number: numbers are in the order of the locks.
+const LOCK_AND_ID = {
+  text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED})))
+    select pg_current_xact_id()::text as id from held`,
+  name: 'lock-and-id',
+}
 const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction-id' }
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
 const NO_ROWS: Row[] = []
+
+/** What was asked first by those who asked more behind it. */
+const firstOfSeveral = new WeakSet<object>()
 
 /** A transaction of one connection. */
 export class Transaction {
@@ -59,14 +68,25 @@ export class Transaction {
     }
   }
 
-  /** Runs the queries of `tx` on one consistent view of the database. */
-  async read<T>(tx: Tx<T>): Promise<T> {
+  /** Runs the queries of `work` on one consistent view of the database. */
+  async read<T>(work: () => Tx<T>): Promise<T> {
+    const tx = work()
+    const first = tx.next(NO_ROWS)
+    if (first.done) return first.value
+    const { definition } = asQuery(first.value)
+    if (definition.isFixed && !firstOfSeveral.has(definition)) {
+      // One query is of one moment by itself. When it turns out to have been the first of several, they are asked from the start.
+      const next = tx.next(await this.#send(asQuery(first.value)))
+      if (next.done) return next.value
+      firstOfSeveral.add(definition)
+    }
+    return this.#readTogether(work())
+  }
+
+  async #readTogether<T>(tx: Tx<T>): Promise<T> {
     this.#session.beginReading(this.#onError)
     try {
-      return await drive(tx, (request) => {
-        assert('definition' in request, 'who only reads says nothing and waits for nobody')
-        return this.#send(request)
-      })
+      return await drive(tx, (request) => this.#send(asQuery(request)))
     } catch (error) {
       throw this.#failures[0] ?? error
     } finally {
@@ -88,9 +108,9 @@ export class Transaction {
   }
 
   #lock({ lock, givesPlace }: LockRequest): Row[] {
-    this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
     // Numbered once it has the lock, a transaction stands in the log behind those that had it before.
-    if (givesPlace) this.#id ??= this.#askForId()
+    if (givesPlace && !this.#id) this.#id = this.#askForId({ ...LOCK_AND_ID, values: [lock] })
+    else this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
     return NO_ROWS
   }
 
@@ -106,7 +126,7 @@ export class Transaction {
   }
 
   /** Nobody waits for the answer: it comes with that of the next query. */
-  #askForId(query = ID): Promise<TransactionId> {
+  #askForId(query: Parameters<Session['ask']>[0] = ID): Promise<TransactionId> {
     const answer = this.#session.ask(query).then(({ rows }) => (rows[0]?.id === null ? '' : String(rows[0]?.id)))
     // Where it fails, the query before it has failed or the connection broke: that is told by whoever waits.
     answer.catch(this.#onError)
@@ -142,6 +162,11 @@ export class Transaction {
     assert(command === 'COMMIT', `COMMIT was answered with ${command}`)
     reach('commit.after_answer')
   }
+}
+
+function asQuery(request: Request): BoundQuery {
+  assert('definition' in request, 'who only reads says nothing and waits for nobody')
+  return request
 }
 
 /** Sends one query after the other, without waiting where nobody needs the answer. */

@@ -173,17 +173,17 @@ test('while the database is away work waits; when it stays away a caller is told
 test('a database that takes no writes is told as full storage, nothing is written, and reading goes on', async () => {
   await using db = await openReached(hurriedClock)
   const { count } = openCounted(db.store)
-  const readOnly = (isOn: boolean) => db.directly(`alter role current_user set default_transaction_read_only = ${isOn ? 'on' : 'off'}`)
-  await readOnly(true)
-  try {
+  const [database] = await db.directly('select current_database() as name')
+  const readOnly = async (isOn: boolean) => {
+    await db.directly(`set default_transaction_read_only = off`)
+    await db.directly(`alter database "${database?.name}" set default_transaction_read_only = ${isOn ? 'on' : 'off'}`)
     db.proxy.cutAll()
-    await expect(count()).rejects.toMatchObject({ code: 'storage_full', status: 507 })
-    expect(await db.store.read(() => findSetting.first({ name: 'x' }))).toBeUndefined()
-    expect(db.committed).toEqual([])
-  } finally {
-    await db.directly('set default_transaction_read_only = off')
-    await readOnly(false)
   }
+  await readOnly(true)
+  await expect(count()).rejects.toMatchObject({ code: 'storage_full', status: 507 })
+  expect(await db.store.read(() => findSetting.first({ name: 'x' }))).toBeUndefined()
+  expect(db.committed).toEqual([])
+  await readOnly(false)
   expect(await count()).toBeGreaterThan(1)
   expect(await db.directly(WRITTEN)).toHaveLength(1)
 })
@@ -201,7 +201,8 @@ test('two transactions that wait for each other both succeed in the end', async 
   await Promise.all([both('a', 'b'), both('b', 'a')])
   expect(await db.directly(`select value from setting where name in ('a', 'b')`)).toEqual([{ value: '2' }, { value: '2' }])
   expect(db.committed).toHaveLength(2)
-  expect(await db.directly('select deadlocks from pg_stat_database where datname = current_database()')).toEqual([{ deadlocks: '1' }])
+  const [seen] = await db.directly('select deadlocks from pg_stat_database where datname = current_database()')
+  expect(Number(seen?.deadlocks)).toBeGreaterThan(0)
 })
 
 test('who holds a lock keeps others off until the commit; other ids are no hindrance', async () => {
@@ -250,4 +251,31 @@ test('a database that forgets commits is refused in words', async () => {
   await client.query(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = off`)
   await client.end()
   await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow('synchronous_commit = off')
+})
+
+test('a reading of one question is one packet; one of several is of one moment, also the first time', async () => {
+  await using db = await openReached()
+  let packets = 0
+  db.proxy.onRequest = () => {
+    packets++
+    return 'pass'
+  }
+  await db.store.read(() => findSetting.first({ name: 'one' }))
+  packets = 0
+  await db.store.read(() => findSetting.first({ name: 'one' }))
+  expect(packets).toBe(1)
+  // The same question, now the first of two; the answer to the second comes after somebody wrote.
+  for (let n = 0; n < 2; n++) {
+    const asked = Promise.withResolvers<void>()
+    db.proxy.onRequest = once('select 1 as later', 'hold', asked.resolve)
+    const seen = db.store.read(function* () {
+      const before = yield* findSetting.first({ name: `late ${n}` })
+      yield* raw(sql`select 1 as later`)
+      return [before, yield* findSetting.first({ name: `late ${n}` })]
+    })
+    await asked.promise
+    await db.directly(`insert into setting values ('late ${n}', 'x')`)
+    db.proxy.release()
+    expect(await seen).toEqual([undefined, undefined])
+  }
 })

@@ -84,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   return {
     transact: (work) => start(() => transactOnce(work)),
-    read: (work) => start(() => inSession((session) => new Transaction(session).read(work()))),
+    read: (work) => start(() => inSession((session) => new Transaction(session).read(work))),
     async close() {
       isClosed = true
       await Promise.allSettled(underWay)
@@ -100,7 +100,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 async function isDurable(session: Session, transactionId: string, { events: said }: Outbox): Promise<boolean | undefined> {
   const fate = await findFate(session, transactionId)
   const last = said.findLast(({ id }) => id > 0)
-  return fate && last ? new Transaction(session).read(isInLog(last)) : fate
+  return fate && last ? new Transaction(session).read(() => isInLog(last)) : fate
 }
 
 async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
