@@ -57,7 +57,10 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
     },
     async join(work) {
       await takeUpStrays(work)
+      // The database was away: what became due, or was written without an answer, is read again.
+      notices.onGap(work.rearm)
       processes.start({
+        someLeft: work.rearm,
         takeOver: (gone) => takeOver(gone, work),
         beginAnew() {
           work.abortModelCalls()

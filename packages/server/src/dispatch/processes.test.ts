@@ -18,7 +18,7 @@ async function openDesk() {
     async start(work: Partial<ProcessWork> = {}): Promise<Processes> {
       const one = await openProcesses({ url: database.url, name: 'test', version: '1', machine: thisMachine, log: createLog('silent') })
       onTestFinished(() => one.leave(true))
-      one.start({ takeOver: async () => {}, beginAnew: () => {}, ...work })
+      one.start({ takeOver: async () => {}, beginAnew: () => {}, someLeft: () => {}, ...work })
       return one
     },
     async sql(text: string, values: unknown[] = []) {

@@ -27,6 +27,8 @@ export interface ProcessWork {
   takeOver(gone: OtherProcess): Promise<void>
   /** This process was taken for dead and has another id now: what it still does under the former, somebody else does too. */
   beginAnew(formerId: string): void
+  /** Another process is not there any more, gone or stopped in good order: what it alone was to think of, others do. */
+  someLeft(): void
 }
 
 /**
@@ -99,7 +101,8 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     if (!seen.isKnown) await beginAnew(session)
     seenAt = receivedAt
     for (const resolve of waitingForLife) resolve()
-    const { gone, frozen } = others.look(seen.others, receivedAt)
+    const { gone, frozen, hasSomeLeft } = others.look(seen.others, receivedAt)
+    if (hasSomeLeft) work?.someLeft()
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
       await rows.endConnection(session, backend)

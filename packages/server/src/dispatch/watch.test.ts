@@ -30,7 +30,14 @@ test('who left work undone is gone at once', () => {
 
 test('a silent process that holds its own lock is frozen; one whose lock another holds is being taken over', () => {
   const watch = createWatch()
-  expect(watch.look([other({ silentMs: SILENT_MS - 1 })], 0)).toEqual({ gone: [], frozen: [] })
+  expect(watch.look([other({ silentMs: SILENT_MS - 1 })], 0)).toEqual({ gone: [], frozen: [], hasSomeLeft: false })
   expect(idsOf(watch.look([other({ silentMs: SILENT_MS + 1 })], 0).frozen)).toEqual(['prc_1'])
-  expect(watch.look([other({ silentMs: SILENT_MS + 1, heldBy: 7 })], 0)).toEqual({ gone: [], frozen: [] })
+  expect(watch.look([other({ silentMs: SILENT_MS + 1, heldBy: 7 })], 0)).toEqual({ gone: [], frozen: [], hasSomeLeft: false })
+})
+
+test('who is not there any more has left, once, whether or not it said so', () => {
+  const watch = createWatch()
+  expect(watch.look([other({}), other({ id: 'prc_2' })], 0).hasSomeLeft).toBe(false)
+  expect(watch.look([other({ id: 'prc_2' }), other({ id: 'prc_3' })], 0).hasSomeLeft).toBe(true)
+  expect(watch.look([other({ id: 'prc_2' }), other({ id: 'prc_3' })], 0).hasSomeLeft).toBe(false)
 })

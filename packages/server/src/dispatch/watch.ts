@@ -11,6 +11,8 @@ export interface Sighting {
   gone: OtherProcess[]
   /** Alive as far as the database knows, but silent for too long. */
   frozen: OtherProcess[]
+  /** True when one that was there the last time is not among them any more. */
+  hasSomeLeft: boolean
 }
 
 /** Remembers who had no sign of life the last time it looked. */
@@ -22,9 +24,12 @@ export interface Watch {
 
 export function createWatch(): Watch {
   const missingSince = new Map<string, number>()
+  let known = new Set<string>()
   return {
     look(others, nowMs) {
-      const sighting: Sighting = { gone: [], frozen: [] }
+      const present = new Set(others.map(({ id }) => id))
+      const sighting: Sighting = { gone: [], frozen: [], hasSomeLeft: !known.isSubsetOf(present) }
+      known = present
       const missing = new Set<string>()
       for (const other of others) {
         // A lock held by another than the process itself is held by who takes it over.
