@@ -47,7 +47,8 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
     await processes.usePools([...ids.advance, ...ids.execute])
     if (ended === undefined) return
     await claims.unlockJobs(connection, [ended])
-    lookForJobs()
+    if (isStopped) notices.tell({ jobs: true })
+    else lookForJobs()
   }
 
   const takeJobs = (name: JobName, size: number, work: (id: string) => Promise<void>): JobPool =>

@@ -98,7 +98,8 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
       stopWaiting?.()
       const last = current
       current = undefined
-      await last?.gracefulShutdown()
+      // It fails when jobs were fetched that have not begun: they stay locked. Whoever hears that this pool has ended unlocks them.
+      await Promise.allSettled([last?.gracefulShutdown()])
       await Promise.allSettled([...pools.values()].map((pool) => pool.promise))
     },
   }
