@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
-import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
+import { createDatabase, runOn, startPostgres } from '../packages/server/src/testing/postgres.ts'
 
 /** A database for a server process of a benchmark. */
 export interface BenchDatabase {
@@ -46,19 +45,13 @@ export async function openSqliteForBench(folder: string): Promise<BenchDatabase>
 export async function openPostgresForBench(): Promise<BenchDatabase> {
   const postgres = await startPostgres()
   const url = await createDatabase(postgres.url('postgres'))
-  const use = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    try {
-      return await work(client)
-    } finally {
-      await client.end()
-    }
-  }
   return {
     flags: ['--database-url', url],
-    run: (sql) => use(async (client) => void (await client.query(sql))),
-    columnsOf: (table) => use(async (client) => (await client.query(`select * from ${table} limit 0`)).fields.map(({ name }) => name)),
+    run: async (sql) => void (await runOn(url, sql)),
+    columnsOf: async (table) => {
+      const columns = await runOn(url, `select column_name from information_schema.columns where table_name = '${table}'`)
+      return columns.map((column) => String(column.column_name))
+    },
     numbers: (count) => `generate_series(1, ${count}) as n(i)`,
     padded: `lpad(i::text, 26, '0')`,
     close: async () => postgres[Symbol.asyncDispose](),

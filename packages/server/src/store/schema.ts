@@ -41,7 +41,6 @@ export interface RunRow {
   input_tokens: number
   cached_input_tokens: number
   output_tokens: number
-  held: number
   created_at: number
   updated_at: number
 }

@@ -69,7 +69,6 @@ export const insertRun = question<{ id: string; session_id: string; number: numb
     input_tokens: 0,
     cached_input_tokens: 0,
     output_tokens: 0,
-    held: 0,
     created_at: p.now,
     updated_at: p.now,
   }),

@@ -147,11 +147,12 @@ function withDatabase(url: string, name: string): string {
   return changed.href
 }
 
-async function runOn(url: string, query: string): Promise<void> {
+/** Runs plain SQL on the database of a URL and answers the rows of its last statement. */
+export async function runOn(url: string, query: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(query)
+    return (await client.query(query)).rows
   } finally {
     await client.end()
   }

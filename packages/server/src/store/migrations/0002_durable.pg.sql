@@ -12,7 +12,4 @@ create index action_unfinished on action (id) where state in ('approved', 'execu
 create index action_due on action (due_at) where due_at is not null;
 create index action_reusable on action (session_id, digest) where reusable_until is not null;
 
--- 1 for a run that goes on only while somebody calls for it.
-alter table run add column held bigint not null default 0;
-
 alter table session add column archived_at bigint;
