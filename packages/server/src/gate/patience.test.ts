@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CountersignError } from '@countersign/core'
+import { CountersignError, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../store/index.ts'
@@ -14,9 +14,10 @@ import { defineTool, type ToolDefinition } from '../tools/index.ts'
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })
 
-/** A store whose next transactions fail as they are told: before they are run, or behind their commit, whose answer is lost. */
+/** A store whose next transactions fail as they are told: before they are run, or behind their commit, whose answer is lost; from then on it may be away. */
 function faulty(store: Store) {
-  const faults: ('full' | 'answer lost')[] = []
+  const faults: ('full' | 'answer lost' | 'then away')[] = []
+  let readsToFail = 0
   const away = () => new CountersignError('not_ready', 'the database went away')
   const wrapped: Store = {
     ...store,
@@ -24,8 +25,13 @@ function faulty(store: Store) {
       const fault = faults.shift()
       if (fault === 'full') throw new CountersignError('storage_full', 'the disk is full: nothing was changed')
       const value = await store.transact(work)
-      if (fault === 'answer lost') throw away()
+      if (fault === 'then away') readsToFail = 3
+      if (fault === 'answer lost' || fault === 'then away') throw away()
       return value
+    },
+    async read(work) {
+      if (readsToFail-- > 0) throw away()
+      return store.read(work)
     },
   }
   return { store: wrapped, faults }
@@ -144,6 +150,21 @@ for (const [name, idempotent, state, attempt] of [
     }
   })
 }
+
+test('I9 what a retry began without an answer is found when the database is back, however long that takes', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  const refusing = tool('unkeyed', { execute: () => Promise.reject(new ToolError('refused', 'No.')) })
+  const gate = openBareGate(store, [refusing], 'prc_1')
+  const { id } = await gate.approved('unkeyed')
+  await gate.execute(id)
+  expect(await rowOf(store, id)).toMatchObject({ state: 'failed', attempt: 1 })
+  faults.push('then away')
+  await expect(gate.retry(id, { principal: ana })).rejects.toMatchObject({ code: 'not_ready' })
+  await gate.idle()
+  expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 2 })
+})
 
 test('I4 I9 a resend and a recovery that were stored without an answer go on, each send under the key', async () => {
   await using temp = await openTempSqlite()

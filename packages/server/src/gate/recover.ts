@@ -4,7 +4,7 @@ import { type ActionRow, actions, attempts, type Tx } from '../store/index.ts'
 import type { Lost } from './attempt.ts'
 import { carryOut } from './carry-out.ts'
 import type { GateParts } from './gate.ts'
-import { untilStored } from './patience.ts'
+import { untilItWorks, untilStored } from './patience.ts'
 import { findHeld } from './start.ts'
 
 const PAGE = 100
@@ -77,7 +77,7 @@ async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | u
  * found out as after a crash, although nothing was sent: another call of this process may have begun it, too.
  */
 export async function takeUpOwn(parts: GateParts, actionId: string): Promise<void> {
-  const row = await parts.store.read(() => actions.findAction.first({ id: actionId }))
+  const row = await untilItWorks(parts, actionId, () => parts.store.read(() => actions.findAction.first({ id: actionId })))
   if (row?.state !== 'executing' || row.runner !== parts.processId) return
   const taken = await takeOver(parts, row)
   if (taken) await carryOut(parts, taken, CUT_OFF)
