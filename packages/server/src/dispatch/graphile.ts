@@ -6,6 +6,8 @@ import { openJobPool } from './job-pool.ts'
 
 /** Connections for jobs: two that hear of new ones, and enough to fetch and end them. */
 const CONNECTIONS = 5
+/** A connection that answers nothing for this long is given up: the machine behind it may have vanished without a word. */
+const ANSWER_MS = 15_000
 
 /**
  * The dispatch of a process among others, over graphile-worker.
@@ -14,30 +16,40 @@ const CONNECTIONS = 5
  */
 export async function openGraphile({
   url,
+  answerMs,
   ...options
-}: Omit<JobDispatchOptions, 'openPool' | 'close'> & { url: string }): Promise<JobDispatch> {
-  const pg = await openConnections(url)
+}: Omit<JobDispatchOptions, 'openPool' | 'close'> & { url: string; answerMs?: number }): Promise<JobDispatch> {
+  const pg = await openJobConnections(url, answerMs)
   return createJobDispatch({ ...options, openPool: (pool) => openJobPool({ ...pool, pg }), close: () => pg.end() })
 }
 
-async function openConnections(url: string): Promise<Pool> {
+/** Connections that jobs come over, to a database that has graphile-worker's tables: they are made where they are not there. */
+export async function openJobConnections(url: string, answerMs = ANSWER_MS): Promise<Pool> {
   const pg = new Pool({
     connectionString: url,
     application_name: 'countersign jobs',
     max: CONNECTIONS,
     connectionTimeoutMillis: 5_000,
+    query_timeout: answerMs,
+    // Only with this is a connection given up, not the query alone.
+    pipeline: true,
+    // For those that only listen.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
     // Who has a job means nothing after a crash of the database; what is to be done was written by the transaction that called for it.
     options: '-c synchronous_commit=off',
   })
   // Whoever uses a broken connection hears of it from the query.
   pg.on('error', () => {})
   pg.on('connect', (client) => void client.on('error', () => {}))
-  const client = await pg.connect()
   try {
+    const client = await pg.connect()
     // Its own migrations do not expect company.
-    await inMigrationLock(client, () => runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) }))
-  } finally {
-    client.release()
+    const work = inMigrationLock(client, () => runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) }))
+    await work.finally(() => client.release())
+    return pg
+  } catch (error) {
+    await pg.end()
+    throw error
   }
-  return pg
 }

@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { inject } from 'vitest'
+import { openJobConnections } from '../dispatch/graphile.ts'
 import { type Database, openPostgres } from '../store/index.ts'
 import { createDatabase, dropDatabase } from './postgres.ts'
 
@@ -63,6 +64,8 @@ async function findServer(): Promise<string> {
 }
 
 async function migrateNew(serverUrl: string): Promise<void> {
-  const store = await openPostgres({ url: await createDatabase(serverUrl, { name: TEMPLATE }), onCommitted: () => undefined })
+  const url = await createDatabase(serverUrl, { name: TEMPLATE })
+  const store = await openPostgres({ url, onCommitted: () => undefined })
   await store.close()
+  await (await openJobConnections(url)).end()
 }
