@@ -12,9 +12,9 @@ export function startAlone({ timeline, random, database, weather, counts, slots,
     if (!slot) throw new Error('there is no slot')
     const name = `p${++starts}`
     timeline.say(`${name} starts`)
-    const { policy } = weather
+    const { policy, executions, commitMs } = weather
     const failed = (dying: SimulatedProcess, error: unknown) => kill(dying, `cannot start: ${error}`)
-    process = startProcess({ name, slot, policy, timeline, random, database, surround, commit, failed })
+    process = startProcess({ name, slot, policy, executions, timeline, random, database, commitMs, surround, commit, failed })
   }
 
   function kill(dying: SimulatedProcess, how: string): void {

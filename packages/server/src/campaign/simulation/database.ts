@@ -94,8 +94,9 @@ export function openWorldDatabase(people: readonly Principal[]): WorldDatabase {
       now = timeline
     },
     isAtRest: () =>
-      all(`select 1 from action where state in ('approved', 'executing')
-        union all select 1 from run where state = 'open' and not exists (select 1 from action where action.session_id = run.session_id and state = 'proposed')
+      all(`select 1 from action where state = 'executing' or (state = 'approved' and executor = 'server')
+        union all select 1 from run where state = 'open' and not exists (select 1 from action
+            where action.session_id = run.session_id and (state = 'proposed' or (state = 'approved' and executor = 'client')))
         union all select 1 from message where queued = 1
           and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')`).length === 0,
     digest() {

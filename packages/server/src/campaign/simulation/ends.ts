@@ -25,7 +25,7 @@ export function endFaults(parts: EndParts): string[] {
   const actions = database.all<ActionRow>('select * from action order by id')
   const sessions = database.all<SessionRow>('select * from session order by id')
   return [
-    ...actions.flatMap((row) => actionFaults(parts, row)),
+    ...actions.flatMap((row) => actionFaults(parts, row, actions)),
     ...parts.told.flatMap((told) => toldFaults(parts, told)),
     ...sessions.flatMap((row) => sessionFaults(parts, row, actions)),
     ...parts.readers.flatMap((reader) => readerFaults(parts, reader)),
@@ -33,14 +33,20 @@ export function endFaults(parts: EndParts): string[] {
 }
 
 /** I4 and I9 for one action, and that its state says what is known of its effect. */
-function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: ActionRow): string[] {
+function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: ActionRow, actions: readonly ActionRow[]): string[] {
   const faults: string[] = []
   const id = name(row.id)
   counts.hit(`ended: ${row.state}`)
-  const isAtRest = isTerminal(row.state) || row.state === 'failed' || row.state === 'outcome_unknown' || row.state === 'proposed'
+  const isAtRest = isTerminal(row.state) || row.state === 'failed' || row.state === 'outcome_unknown' || waitsForPeople(row)
   if (!isAtRest) faults.push(`I9: ${id} is still ${row.state}`)
   const sends = target.sends.filter((send) => send.actionId === row.id)
   const effects = target.effects.filter((effect) => effect.actionId === row.id)
+  if (row.cached_from !== null) {
+    counts.hit('given what was read before')
+    const source = actions.find((other) => other.id === row.cached_from)
+    const isSame = source?.state === 'succeeded' && source.digest === row.digest && source.session_id === row.session_id
+    if (!isSame || sends.length > 0 || source.result !== row.result) faults.push(`I3: ${id} was given what another read found`)
+  }
   if (row.effect !== 'write') return faults
   const happened = effects.length > 0
   const last = sends.at(-1)
@@ -59,6 +65,8 @@ function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: A
   }
   return faults
 }
+
+const waitsForPeople = ({ state, executor }: ActionRow): boolean => state === 'proposed' || (state === 'approved' && executor === 'client')
 
 const canLook = (tool: string): boolean => tool === 'shop.book'
 
@@ -81,7 +89,8 @@ function toldFaults({ database, name }: EndParts, { kind, by, verdict, action }:
 function sessionFaults({ database, name }: EndParts, session: SessionRow, actions: readonly ActionRow[]): string[] {
   const faults: string[] = []
   const own = actions.filter((row) => row.session_id === session.id)
-  const waiting = own.filter(({ state }) => state === 'proposed')
+  const waiting = own.filter(waitsForPeople)
+  const asked = own.filter(({ state }) => state === 'proposed')
   const messages = database.all<MessageRow>('select * from message where session_id = ? order by seq', session.id)
   const runs = database.all<RunRow>('select * from run where session_id = ? order by number', session.id)
   const said = database.all<{ events: string }>('select events from event where session_id = ? order by last_seq', session.id)
@@ -101,7 +110,7 @@ function sessionFaults({ database, name }: EndParts, session: SessionRow, action
     for (const run of runs) if (run.state === 'open') faults.push(`I9: run ${run.number} of ${id} is open, and nothing waits`)
     if (messages.some(({ queued }) => queued === 1)) faults.push(`I9: a message of ${id} waits in the queue for nothing`)
   }
-  const status = waiting.length > 0 ? 'waiting_approval' : STATUS[runs.at(-1)?.state ?? 'none']
+  const status = asked.length > 0 ? 'waiting_approval' : STATUS[runs.at(-1)?.state ?? 'none']
   if (session.status !== status) faults.push(`I9: the status of ${id} is ${session.status} and should be ${status}`)
 
   const endings = log.flatMap(([, type, data]) =>

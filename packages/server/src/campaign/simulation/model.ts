@@ -18,6 +18,8 @@ export interface ModelParts {
   random: Random
   owner: Owner
   answering(): Answering
+  /** How long a piece takes at most. */
+  pieceMs: number
   /** Sees every request, before it is answered. */
   onModelRequest(owner: Owner, request: ModelRequest): void
 }
@@ -68,13 +70,13 @@ function nextCalls(history: readonly ModelMessage[]): Plan['steps'][number] | un
 }
 
 /** Waits for the next piece as a program on the other end of a connection does: it may be hung up on meanwhile. */
-function nextPiece({ timeline, random, owner }: ModelParts, signal: AbortSignal): Promise<void> {
+function nextPiece({ timeline, random, owner, pieceMs }: ModelParts, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const hangUp = () => reject(new Error('hung up'))
     if (signal.aborted) return hangUp()
     signal.addEventListener('abort', hangUp, { once: true })
     timeline.after(
-      random.chance(0.1) ? random.next() * 60 : random.next() * 5,
+      random.chance(0.1) ? random.next() * 12 * pieceMs : random.next() * pieceMs,
       '',
       () => {
         signal.removeEventListener('abort', hangUp)

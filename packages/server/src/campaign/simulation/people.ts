@@ -1,4 +1,4 @@
-import { type Action, CountersignError, isCountersignError, type Principal } from '@countersign/core'
+import { type Action, type Claim, type ClientResultBody, CountersignError, isCountersignError, type Principal } from '@countersign/core'
 import type { Engine } from '../../engine.ts'
 import type { Caller } from '../../gate/index.ts'
 import type { WorldDatabase } from './database.ts'
@@ -25,6 +25,10 @@ export type Op =
   | { do: 'resolve'; actionId: string; outcome: 'succeeded' | 'failed' }
   | { do: 'verify'; actionId: string }
   | { do: 'propose'; tool: string; what: string }
+  | { do: 'request'; sessionId: string; plan: Plan }
+  | { do: 'call'; requestId: string }
+  | { do: 'claim'; actionId: string; again: boolean }
+  | { do: 'result'; actionId: string; body: ClientResultBody }
 
 /** What came of it, for who asked. */
 export type Answer =
@@ -33,6 +37,8 @@ export type Answer =
   | { kind: 'decided'; action: Action }
   /** Somebody or something else was first: the action as it is now. */
   | { kind: 'lost'; action: Action }
+  | { kind: 'request'; requestId: string }
+  | { kind: 'claimed'; claim: Claim }
   | { kind: 'done' }
   /** It cannot be done (any more); nothing changed. */
   | { kind: 'refused'; code: string }
@@ -76,6 +82,19 @@ async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): 
     case 'verify':
       await gate.verify(op.actionId, caller)
       return { kind: 'done' }
+    case 'request':
+      return {
+        kind: 'request',
+        requestId: (await agentLoop.createRequest({ message: JSON.stringify(op.plan), sessionId: op.sessionId }, caller)).requestId,
+      }
+    case 'call':
+      await agentLoop.callRequest(op.requestId, caller)
+      return { kind: 'done' }
+    case 'claim':
+      return { kind: 'claimed', claim: await gate.claim(op.actionId, { retry: op.again }, caller) }
+    case 'result':
+      await gate.takeClientResult(op.actionId, op.body, caller)
+      return { kind: 'done' }
     case 'propose':
       await gate.propose({ tool: op.tool, arguments: { what: op.what }, agent: 'outside' }, caller)
       return { kind: 'done' }
@@ -86,7 +105,11 @@ async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): 
 export const isWorthRepeating = (error: unknown): boolean => !(error instanceof CountersignError) || error.code === 'not_ready'
 
 export function drawPlan(random: Random, newWhat: () => string): Plan {
-  const call = () => ({ tool: random.weigh({ charge: 3, mail: 2, book: 2, look: 1.5, wipe: 0.3 }), what: newWhat() })
+  const call = () => {
+    const tool = random.weigh({ charge: 3, mail: 2, book: 2, look: 2, sign: 1.5, wipe: 0.3 })
+    // What was looked at a short while ago is looked at again.
+    return { tool, what: tool === 'look' ? `r${random.int(2)}` : newWhat() }
+  }
   const step = () => Array.from({ length: 1 + (random.chance(0.4) ? random.int(3) : 0) }, call)
   return {
     n: newWhat(),
@@ -120,6 +143,7 @@ export function drawOp(
     approve: 2,
     cancel: 1,
     propose: 1.5,
+    request: 1,
     retry: failed.length > 0 ? 6 : 0.5,
     resolve: unknown.length > 0 ? 4 : 0.2,
     verify: unknown.length > 0 ? 4 : 0.2,
@@ -132,8 +156,11 @@ export function drawOp(
         return { do: 'decide', actionId, verdict: drawVerdict(random), stop: random.chance(0.1) ? true : undefined }
       break
     case 'retry':
+      if (actionId !== undefined && database.action(actionId)?.executor === 'client') return { do: 'claim', actionId, again: true }
       if (actionId !== undefined) return { do: 'retry', actionId }
       break
+    case 'request':
+      return { do: 'request', sessionId, plan: drawPlan(random, newWhat) }
     case 'verify':
       if (actionId !== undefined) return { do: 'verify', actionId }
       break

@@ -2,7 +2,7 @@ import type { PolicyDocument } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import { alone, createDispatch, createEventHub, createTimers } from '../../dispatch/index.ts'
-import { type Engine, startEngine } from '../../engine.ts'
+import { type Engine, type ExecutionLimits, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
 import { groupCommit } from '../../store/group-commit.ts'
 import type { Outbox } from '../../store/index.ts'
@@ -24,9 +24,12 @@ export interface ProcessParts {
   name: string
   slot: Slot
   policy: PolicyDocument
+  executions: ExecutionLimits
   timeline: Timeline
   random: Random
   database: WorldDatabase
+  /** How long a commit takes at most. */
+  commitMs: number
   surround(owner: Owner): Surroundings
   /** Commits for a process; may also let it die before or after, or refuse. Called once per batch. */
   commit(process: SimulatedProcess, commit: () => void): void
@@ -42,7 +45,7 @@ export function newProcess({ name, slot, surround }: Pick<ProcessParts, 'name' |
 
 /** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
 export function startProcess(parts: ProcessParts): SimulatedProcess {
-  const { name, slot, policy, timeline, random, database, commit, failed } = parts
+  const { name, slot, policy, executions, timeline, random, database, commitMs, commit, failed } = parts
   const process = newProcess(parts)
   const clock: Clock = {
     nowMs: () => timeline.nowMs,
@@ -58,11 +61,11 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
     onCommitted: (outbox: Outbox) => {
       if (process.state !== 'dead') tell(outbox)
     },
-    schedule: (run) => timeline.after(0.1 + random.next() * 2, '', () => commit(process, run), process),
+    schedule: (run) => timeline.after(0.1 + random.next() * commitMs, '', () => commit(process, run), process),
   })
   const { tools, agents, log } = slot
   const membership = alone({ store, dispatch, clock })
-  startEngine({ store, hub, dispatch, timers, membership, agents, tools, policy, log, clock }).then(
+  startEngine({ store, hub, dispatch, timers, membership, agents, tools, policy, executions, log, clock }).then(
     (engine) => {
       if (process.state === 'dead') return
       process.engine = engine

@@ -22,6 +22,9 @@ export interface RequestParts {
   name(id: string): string
 }
 
+/** What nobody may send twice without a key: it would be done twice. */
+const ONCE = new Set<Op['do']>(['session', 'message', 'propose', 'request', 'claim'])
+
 /** How often somebody sends the same request until it is answered. */
 const PATIENCE = 40
 /** After this long without an answer it is sent again. */
@@ -44,7 +47,7 @@ export class Requests {
     const key = `k${++this.#keys}`
     this.open++
     const once = { scope: `${principal.id} ${op.do}`, key, requestHash: JSON.stringify(op) }
-    const hasKey = op.do === 'session' || op.do === 'message' || op.do === 'propose' || this.#parts.random.chance(0.7)
+    const hasKey = ONCE.has(op.do) || this.#parts.random.chance(0.7)
     this.#try({ principal, ...(hasKey ? { once } : {}) }, op, onAnswer, key, 1)
   }
 
@@ -117,6 +120,7 @@ export class Requests {
       ...op,
       ...('actionId' in op && op.actionId !== undefined ? { actionId: name(op.actionId) } : {}),
       ...('sessionId' in op ? { sessionId: name(op.sessionId) } : {}),
+      ...('body' in op ? { body: JSON.stringify(op.body) } : {}),
       ...('plan' in op ? { plan: JSON.stringify(op.plan.steps.map((step) => step.map((call) => call.tool))) } : {}),
     })
       .filter((value) => value !== undefined)

@@ -11,7 +11,7 @@ import type { SimulatedPostgres } from './postgres.ts'
 import { newProcess, type ProcessParts, type SimulatedProcess } from './process.ts'
 import { type CommitFate, openSharedStore } from './shared-store.ts'
 
-export interface SharedProcessParts extends Omit<ProcessParts, 'commit'> {
+export interface SharedProcessParts extends Omit<ProcessParts, 'commit' | 'commitMs'> {
   postgres: SimulatedPostgres
   dialect: Dialect
   /** By how much this machine's own clock is wrong. */
@@ -23,7 +23,7 @@ export interface SharedProcessParts extends Omit<ProcessParts, 'commit'> {
 
 /** Starts one of several processes on one database: all that production puts together for it, on simulated connections. */
 export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess {
-  const { name, slot, policy, timeline, random, database, postgres } = parts
+  const { name, slot, policy, executions, timeline, random, database, postgres } = parts
   const process = newProcess(parts)
   const local: Clock = {
     nowMs: () => timeline.nowMs + parts.skewMs,
@@ -58,7 +58,7 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const timers = createTimers({ clock, background: dispatch.background })
     tell = handOut(hub, dispatch, timers)
     const membership = amongOthers({ processes, notices, hub, dispatch, log })
-    return startEngine({ store, clock, hub, dispatch, timers, membership, agents, tools, policy, log })
+    return startEngine({ store, clock, hub, dispatch, timers, membership, agents, tools, policy, executions, log })
   }
 
   start().then(

@@ -150,7 +150,7 @@ function isRead(request: Request): request is BoundQuery {
   return isSelect
 }
 
-const INJECTED = [AWAY, BROKEN_DISK.message, 'the database does not answer']
+const INJECTED = [AWAY, BROKEN_DISK.message, 'the database does not answer', 'Connection terminated unexpectedly']
 
 /** True for what the simulation itself made happen. */
 export const isInjected = (line: string): boolean => INJECTED.some((text) => line.includes(text))

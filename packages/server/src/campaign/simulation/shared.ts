@@ -31,6 +31,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
       name,
       slot,
       policy: weather.policy,
+      executions: weather.executions,
       timeline,
       random,
       database,

@@ -34,6 +34,7 @@ export const TOOL_TIMEOUT_MS = 400
 
 /** The tools of simulated worlds. */
 export const TOOLS = [
+  // Reads, and may be given what was read a short while ago.
   { name: 'look', effect: 'read', idempotent: true, looks: false },
   // Honours our key.
   { name: 'charge', effect: 'write', idempotent: true, looks: false },
@@ -41,6 +42,8 @@ export const TOOLS = [
   { name: 'mail', effect: 'write', idempotent: false, looks: false },
   // Knows nothing of keys, but can be asked what was done.
   { name: 'book', effect: 'write', idempotent: false, looks: true },
+  // Carried out by whichever client claims it; its target knows nothing of keys.
+  { name: 'sign', effect: 'write', idempotent: false, looks: false },
   // Policy denies it.
   { name: 'wipe', effect: 'write', idempotent: false, looks: false },
 ] as const
@@ -76,13 +79,12 @@ export function createSlot(): Slot {
 
 function simulatedTool({ name, effect, idempotent, looks }: (typeof TOOLS)[number], around: () => Surroundings) {
   const facts = { name, keyed: idempotent && effect === 'write', writes: effect === 'write' }
+  const input = { type: 'object', properties: { what: { type: 'string' } }, required: ['what'], additionalProperties: false }
+  const common = { name, description: name, effect, idempotent, timeoutMs: TOOL_TIMEOUT_MS, input }
+  if (name === 'sign') return defineTool({ ...common, executor: 'client' })
   return defineTool({
-    name,
-    description: name,
-    effect,
-    idempotent,
-    timeoutMs: TOOL_TIMEOUT_MS,
-    input: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'], additionalProperties: false },
+    ...common,
+    ...(effect === 'read' && { cacheFor: 'PT10S' }),
     preview: ({ what }) => readCurrent(String(what), around()),
     execute: (args, context) => {
       const { target, owner } = around()

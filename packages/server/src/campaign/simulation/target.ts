@@ -56,9 +56,12 @@ export interface TargetParts {
   fateOf(tool: string): Fate
   tellingOf(): Telling
   /** Sees what is about to be sent. */
-  onSend(tool: string, args: JsonObject, context: ExecuteContext): void
+  onSend(tool: string, args: JsonObject, context: Pick<ExecuteContext, 'actionId' | 'idempotencyKey'>): void
   name(id: string): string
 }
+
+/** Somebody's browser: it does not die with any server. */
+const CLIENT: Owner = { name: 'a client', state: 'running' }
 
 /** The service behind the tools: another machine, which outlives every crash of ours. What it did stays done. */
 export class Target {
@@ -82,20 +85,8 @@ export class Target {
     const { timeline, random } = this.#parts
     this.#parts.onSend(`shop.${tool.name}`, args, context)
     const fate = this.#parts.fateOf(tool.name)
-    const { actionId, idempotencyKey: key, signal } = context
-    const send: Send = {
-      n: this.sends.length + 1,
-      actionId,
-      key,
-      from,
-      tool: tool.name,
-      fate,
-      hadEffect: false,
-      told: undefined,
-      isUnderWay: true,
-    }
-    this.sends.push(send)
-    timeline.say(`${from.name} send ${send.n}: ${tool.name} for ${this.#parts.name(actionId)} (${fate})`)
+    const { signal } = context
+    const send = this.#newSend(from, tool.name, context, fate)
 
     const isSlow = fate === 'slow' || fate === 'deaf'
     const there = isSlow ? random.next() * 2 * this.#parts.timeoutMs : 0.1 + random.next() * 4
@@ -144,6 +135,31 @@ export class Target {
     const sends = this.sends.filter((send) => send.actionId === actionId)
     if (sends.some((send) => send.isUnderWay)) return undefined
     return this.effects.some((effect) => effect.actionId === actionId)
+  }
+
+  /** A client carries an action out by itself: what it sends arrives, and has its effect unless it is refused. */
+  sendByClient(tool: string, args: JsonObject, context: Pick<ExecuteContext, 'actionId' | 'idempotencyKey'>, fate: Fate): Send {
+    const { timeline, random } = this.#parts
+    this.#parts.onSend(`shop.${tool}`, args, context)
+    const send = this.#newSend(CLIENT, tool, context, fate)
+    timeline.after(0.1 + random.next() * 4, `send ${send.n} arrives`, () => {
+      send.isUnderWay = false
+      if (fate !== 'unreachable' && fate !== 'request_lost') this.#arrive(send, { keyed: false, writes: true }, args, fate === 'refused')
+    })
+    return send
+  }
+
+  #newSend(
+    from: Owner,
+    tool: string,
+    { actionId, idempotencyKey: key }: Pick<ExecuteContext, 'actionId' | 'idempotencyKey'>,
+    fate: Fate,
+  ): Send {
+    const n = this.sends.length + 1
+    const send: Send = { n, actionId, key, from, tool, fate, hadEffect: false, told: undefined, isUnderWay: true }
+    this.sends.push(send)
+    this.#parts.timeline.say(`${from.name} send ${n}: ${tool} for ${this.#parts.name(actionId)} (${fate})`)
+    return send
   }
 
   /** Says what became of an attempt, if it feels like it. */

@@ -41,8 +41,10 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
     if (move.from === 'executing' && move.to === 'executing') {
       if (move.epoch !== move.wasEpoch + 1 || move.attempt !== move.wasAttempt)
         violate(`I5: ${name(move.id)} was taken over under the epoch ${move.epoch}`)
-      counts.hit('taken over')
-      if (move.wasRunner !== null && isAlive(move.wasRunner)) violate(`I5: ${name(move.id)} was taken from a process that lives`)
+      // What a process may have begun without hearing of it, it takes up itself.
+      const isOwn = move.wasRunner !== null && processOf.get(move.wasRunner) === by
+      counts.hit(isOwn ? 'taken up: its own' : 'taken over: from another')
+      if (move.wasRunner !== null && !isOwn && isAlive(move.wasRunner)) violate(`I5: ${name(move.id)} was taken from a process that lives`)
       if (move.runner !== null) processOf.set(move.runner, by)
       return
     }

@@ -1,4 +1,5 @@
 import type { PolicyDocument } from '@countersign/core'
+import type { ExecutionLimits } from '../../engine.ts'
 import type { Answering } from './model.ts'
 import type { Random } from './random.ts'
 import type { Fate, Telling } from './target.ts'
@@ -9,6 +10,8 @@ export interface Weather {
   readonly processes: number
   /** Sessions in the world. */
   readonly sessions: number
+  /** How long a commit takes at most: on a slow disk many transactions share one. */
+  readonly commitMs: number
   /** Chance that a process dies instead of doing what is due. */
   readonly crash: number
   /** Chance that a process dies right after a commit, before anybody hears of it. */
@@ -24,6 +27,9 @@ export interface Weather {
   readonly cuts: number
   readonly fates: Readonly<Partial<Record<Fate, number>>>
   readonly tellings: Readonly<Partial<Record<Telling, number>>>
+  /** How long a piece of a model's answer takes at most. */
+  readonly pieceMs: number
+  readonly executions: ExecutionLimits
   readonly answerings: Readonly<Partial<Record<Answering, number>>>
   /** What else people do besides answering what they are asked. */
   readonly ops: number
@@ -47,6 +53,7 @@ export function drawWeather(random: Random): Weather {
   return {
     processes: Number(random.weigh({ 1: 5, 2: 2, 3: 3 })),
     sessions: random.chance(0.25) ? 2 : 1,
+    commitMs: random.pick([1, 2, 15]),
     crash: often(0.5, 0.002, 0.03),
     crashAfterCommit: often(0.5, 0.01, 0.1),
     commitFails: often(0.15, 0.01, 0.1),
@@ -56,8 +63,15 @@ export function drawWeather(random: Random): Weather {
     cuts: random.chance(0.4) ? 1 + random.int(3) : 0,
     fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
     tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },
+    pieceMs: random.pick([5, 5, 5, 50, 300]),
+    executions: random.pick([
+      { perProcess: 128, perSession: 8 },
+      { perProcess: 128, perSession: 1 },
+      { perProcess: 1, perSession: 8 },
+      { perProcess: 3, perSession: 2 },
+    ]),
     answerings: random.chance(0.5) ? CALM_ANSWERINGS : { well: 8, error: 1, cut_off: 0.5, length: 0.5, ends_early: 0.5, nonsense: 1 },
-    ops: random.int(7),
+    ops: random.int(9),
     readers: Number(random.weigh({ 0: 4, 1: 5, 2: 1 })),
     cutEveryMs: random.chance(0.7) ? 60 + random.next() * 600 : 0,
     policy: drawPolicy(random),

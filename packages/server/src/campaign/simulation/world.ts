@@ -1,7 +1,8 @@
-import type { ModelRequest } from '@countersign/core'
+import type { ModelRequest, Principal } from '@countersign/core'
 import { drawIdsFrom } from '../../store/new-id.ts'
 import { historyFaults } from '../../testing/history-faults.ts'
 import { startAlone } from './alone.ts'
+import { Clients } from './clients.ts'
 import { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import { endFaults } from './ends.ts'
@@ -62,6 +63,7 @@ class World {
   readonly #watch: Watch
   readonly #requests: Requests
   readonly #house: House
+  readonly #clients: Clients
   readonly #names = new Map<string, string>()
   readonly #readers: Reader[] = []
   #whats = 0
@@ -125,6 +127,15 @@ class World {
       pickProcess: house.pick,
       answerLost: () => !this.#isCalm && random.chance(weather.answerLost),
     })
+    this.#clients = new Clients({
+      timeline,
+      random,
+      counts,
+      requests: this.#requests,
+      target: this.#target,
+      database,
+      isCalm: () => this.#isCalm,
+    })
   }
 
   async live(): Promise<void> {
@@ -171,6 +182,7 @@ class World {
       random: this.#random,
       target: this.#target,
       owner,
+      pieceMs: this.#weather.pieceMs,
       answering: () => this.#draw('model', this.#isCalm ? CALM_ANSWERINGS : this.#weather.answerings),
       onModelRequest: (_: Owner, request: ModelRequest) => {
         for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
@@ -180,7 +192,10 @@ class World {
   }
 
   #lookAtMoves(process: Owner): void {
-    for (const move of this.#watch.look(process)) if (move.to === 'proposed') this.#react(move.id)
+    for (const { id, to } of this.#watch.look(process)) {
+      if (to === 'proposed') this.#react(id)
+      if (to === 'approved') this.#clients.offer(id)
+    }
   }
 
   #beginSession(): void {
@@ -214,16 +229,22 @@ class World {
 
   #actFreely(sessionId: string): void {
     const principal = this.#random.chance(0.1) ? this.#random.pick(OTHERS) : this.#random.pick(DECIDERS)
-    this.#requests.send(
-      principal,
-      drawOp(
-        this.#random,
-        this.#database,
-        sessionId,
-        () => this.#newWhat(),
-        (actionId) => this.#target.truthOf(actionId),
-      ),
+    const op = drawOp(
+      this.#random,
+      this.#database,
+      sessionId,
+      () => this.#newWhat(),
+      (actionId) => this.#target.truthOf(actionId),
     )
+    if (op.do === 'claim') this.#clients.claim(principal, op.actionId, true)
+    else this.#requests.send(principal, op, (answer) => answer.kind === 'request' && this.#call(principal, answer.requestId))
+  }
+
+  /** A request that was made is called for: not at all, once, or by several calls at the same time. */
+  #call(principal: Principal, requestId: string): void {
+    for (let calls = this.#random.int(4); calls > 0; calls--) {
+      this.timeline.after(this.#random.next() * 100, '', () => this.#requests.send(principal, { do: 'call', requestId }))
+    }
   }
 
   /** A card appears: nobody, somebody or several at once decide about it. */
@@ -249,7 +270,11 @@ class World {
     const approves = this.#random.chance(0.7)
     const look = () => {
       const waiting = leaves ? [] : this.#database.all<{ id: string }>(`select id from action where state = 'proposed' order by id`)
-      this.#settles = waiting.length > 0
+      const forClients = leaves
+        ? []
+        : this.#database.all<{ id: string }>(`select id from action where state = 'approved' and executor = 'client' order by id`)
+      for (const { id } of forClients) this.#clients.claim(this.#random.pick(DECIDERS), id, false)
+      this.#settles = waiting.length + forClients.length > 0
       const principal = this.#random.pick(DECIDERS)
       for (const { id } of waiting) {
         this.#requests.send(principal, { do: 'decide', actionId: id, verdict: approves ? 'approve' : 'decline', stop: undefined })
