@@ -6,9 +6,9 @@ import { CountersignError, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../store/index.ts'
-import { openTempSqlite } from '../store/testing/temp-store.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana } from '../testing/open-gate.ts'
+import { openTempSqlite } from '../testing/temp-store.ts'
 import { defineTool, type ToolDefinition } from '../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { type ActionRow, attempts, type Store } from '../store/index.ts'
-import { STORES } from '../store/testing/temp-store.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
+import { STORES } from '../testing/temp-store.ts'
 import { type CodedTool, defineTool, type ToolDefinition } from '../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { openTempPostgres, raw, STORES } from '../testing/temp-store.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import * as events from './events.ts'
 import { openPostgres } from './postgres.ts'
 import { lock, type Tx } from './query.ts'
 import type { Store } from './store.ts'
-import { openTempPostgres, raw, STORES } from './testing/temp-store.ts'
 
 const update = (name: string) =>
   ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { STORES, type TempStore } from '../testing/temp-store.ts'
 import { doOnce } from './once.ts'
 import { findSetting, insertSetting } from './settings.ts'
-import { STORES, type TempStore } from './testing/temp-store.ts'
 
 const once = { scope: 'prn_ana POST /api/sessions', key: 'k1', requestHash: 'h1' }
 

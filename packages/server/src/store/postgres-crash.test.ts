@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import { createDatabase, startPostgres } from '../testing/postgres.ts'
+import { openTempPostgres } from '../testing/temp-store.ts'
 import { findRow, inboxRowsAfter, insertEvents } from './events.ts'
 import { openPostgres } from './postgres.ts'
 import type { Tx } from './query.ts'
 import type { Outbox } from './store.ts'
-import { openTempPostgres } from './testing/temp-store.ts'
 
 /** Says one thing about one action, in the log alone. */
 const say = (actionId: string, onSaid = () => {}) =>

@@ -1,14 +1,22 @@
+import type { Clock } from '../clock.ts'
+import { ConnectionLost } from './postgres-errors.ts'
 import { Session, type SessionOptions } from './postgres-session.ts'
+
+/** Longer than a queue of work takes; then the connections in use are stuck. */
+const WAIT_MS = 30_000
 
 /** Connections to one database, made when they are needed and kept. */
 export interface SessionPool {
-  /** Runs `work` with a connection that nobody else uses meanwhile; waits for one while all are in use. A broken one is not used again. */
+  /**
+   * Runs `work` with a connection that nobody else uses meanwhile; waits for one while all are in use. A broken one is not used again.
+   * @throws ConnectionLost when none becomes free in half a minute.
+   */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Closes what is idle now and the others when their work is done. */
   close(): Promise<void>
 }
 
-export function createPool(options: SessionOptions, maxSessions: number): SessionPool {
+export function createPool(options: SessionOptions, maxSessions: number, clock: Clock): SessionPool {
   const idle: Session[] = []
   const waiting: ((session: Session | undefined) => void)[] = []
   let open = 0
@@ -24,7 +32,17 @@ export function createPool(options: SessionOptions, maxSessions: number): Sessio
       open++
       return undefined
     }
-    return new Promise((resolve) => waiting.push(resolve))
+    return new Promise((resolve, reject) => {
+      const stop = clock.after(WAIT_MS, () => {
+        waiting.splice(waiting.indexOf(take), 1)
+        reject(new ConnectionLost(new Error('all connections are in use')))
+      })
+      const take = (session: Session | undefined) => {
+        stop()
+        resolve(session)
+      }
+      waiting.push(take)
+    })
   }
 
   /** Gives the place of a connection to whoever waits: with the connection, or for a new one. */

@@ -3,12 +3,12 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { systemClock } from '../clock.ts'
 import { type FaultProxy, openFaultProxy, throughProxy, type Verdict } from '../testing/fault-proxy.ts'
+import { raw } from '../testing/temp-store.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { openPostgres } from './postgres.ts'
 import { lock } from './query.ts'
 import { findSetting, insertSetting } from './settings.ts'
 import type { Outbox, Store } from './store.ts'
-import { raw } from './testing/temp-store.ts'
 
 /** A store that reaches its database through a proxy, and a look at the database past it. */
 interface Reached extends AsyncDisposable {
@@ -242,6 +242,34 @@ test('what can be sent without waiting is: a transaction of two questions and th
   }
   expect(await work()).toEqual([{ value: 'x' }, { value: 'x' }])
   expect(packets).toBe(3)
+})
+
+test('a database that cannot be opened is told by its name, without the password', async () => {
+  await using database = await openTestDatabase()
+  const open = (change: (url: URL) => void) => {
+    const url = new URL(database.url)
+    change(url)
+    return openPostgres({ url: url.href, onCommitted: () => undefined })
+  }
+  await expect(open((url) => (url.port = '1'))).rejects.toThrow(
+    /^the database test_\w+ at 127\.0\.0\.1:1 cannot be opened: connect ECONNREFUSED/,
+  )
+  await expect(open((url) => (url.pathname = '/nowhere'))).rejects.toThrow('the database nowhere at 127.0.0.1')
+  await expect(open((url) => (url.password = 'guess'))).rejects.toThrow(/cannot be opened: password authentication failed(?!.*guess)/)
+})
+
+test('every transaction is bounded by the server, through a pooler in transaction mode as well', async () => {
+  await using database = await openTestDatabase()
+  for (const directUrl of [undefined, database.url]) {
+    const store = await openPostgres({ url: database.url, directUrl, onCommitted: () => undefined })
+    const limits = () =>
+      raw(sql`select current_setting('statement_timeout') as a, current_setting('lock_timeout') as b,
+        current_setting('idle_in_transaction_session_timeout') as c`)
+    const bounds = [{ a: '30s', b: '20s', c: '10s' }]
+    expect(await store.transact(limits)).toEqual(bounds)
+    expect(await store.read(limits)).toEqual(bounds)
+    await store.close()
+  }
 })
 
 test('a database that forgets commits is refused in words', async () => {

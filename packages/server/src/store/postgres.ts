@@ -12,7 +12,7 @@ import type { Tx } from './query.ts'
 import type { Outbox, Store } from './store.ts'
 
 /** Longer than any transaction is allowed to take: then the other side is gone without a word. */
-const ATTEMPT_LIMIT_MS = 60_000
+const ATTEMPT_LIMIT_MS = 35_000
 
 export interface PostgresOptions {
   /** `postgres://…`, as `DATABASE_URL`. */
@@ -35,7 +35,7 @@ export interface PostgresOptions {
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, directUrl, onCommitted, enqueue, maxSessions = 10, clock = systemClock } = options
   const firstTransaction = await onOneConnection(directUrl ?? url, prepareDatabase)
-  const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions)
+  const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
@@ -107,7 +107,11 @@ async function onOneConnection<T>(url: string, work: (client: Client) => Promise
   const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: 5_000 })
   // What breaks is told by the query that it breaks.
   client.on('error', () => undefined)
-  await client.connect()
+  await client.connect().catch((cause) => {
+    const { host, pathname } = new URL(url)
+    const why = cause.message || cause.code || cause
+    throw new Error(`the database ${pathname.slice(1)} at ${host || 'this machine'} cannot be opened: ${why}`, { cause })
+  })
   try {
     return await work(client)
   } finally {

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { mountSmallDisk } from '../testing/small-disk.ts'
+import { openTempSqlite, raw } from '../testing/temp-store.ts'
 import { insertKey } from './principals.ts'
 import { findSetting, insertSetting } from './settings.ts'
-import { openTempSqlite, raw } from './testing/temp-store.ts'
 
 type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { raw, STORES, type TempStore } from '../testing/temp-store.ts'
 import { insertKey } from './principals.ts'
 import { findSetting, insertSetting } from './settings.ts'
-import { raw, STORES, type TempStore } from './testing/temp-store.ts'
 
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
 const put = ({ store }: TempStore, name: string, value = name) => store.transact(() => insertSetting.run({ name, value }))

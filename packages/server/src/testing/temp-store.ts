@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely, RawBuilder } from 'kysely'
-import { openTestDatabase } from '../../testing/test-database.ts'
-import { openPostgres } from '../postgres.ts'
-import { ask } from '../query.ts'
-import type { Schema } from '../schema.ts'
-import { openSqlite } from '../sqlite.ts'
-import type { Outbox, Store } from '../store.ts'
+import { openPostgres } from '../store/postgres.ts'
+import { ask } from '../store/query.ts'
+import type { Schema } from '../store/schema.ts'
+import { openSqlite } from '../store/sqlite.ts'
+import type { Outbox, Store } from '../store/store.ts'
+import { openTestDatabase } from './test-database.ts'
 
 /** A store with data of its own, and what its commits asked for. */
 export interface TempStore extends AsyncDisposable {
