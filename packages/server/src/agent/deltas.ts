@@ -19,8 +19,16 @@ export interface Deltas {
   close(): NewEvent[]
 }
 
-/** @param apiName The name of a tool in the API, for the name that the model used. */
-export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, apiName: (name: string) => string): Deltas {
+export interface DeltasOptions {
+  run: RunRow
+  messageId: string
+  /** The name of a tool in the API, for the name that the model used. */
+  apiName(name: string): string
+  /** The run was ended, or the step is made by somebody else: nobody waits for the rest of the message. */
+  onEnded(): void
+}
+
+export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded }: DeltasOptions): Deltas {
   const sessionId = run.session_id
   let pending: NewEvent[] = []
   let stopWaiting: (() => void) | undefined
@@ -50,7 +58,10 @@ export function openDeltas(parts: AgentParts, run: RunRow, messageId: string, ap
     try {
       lastRow = await parts.store.transact((outbox) => storeDeltas(outbox, batch))
       // Whatever this step still says is nobody's business any more.
-      if (lastRow === undefined) isClosed = true
+      if (lastRow === undefined) {
+        isClosed = true
+        onEnded()
+      }
       reach('delta.after_store')
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.

@@ -37,7 +37,13 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   reach('step.claimed')
   const call = new AbortController()
   state.modelCalls.set(run.id, call)
-  const deltas = openDeltas(parts, run, messageId, (name) => findTool(agent, name)?.name ?? name)
+  const deltas = openDeltas(parts, {
+    run,
+    messageId,
+    apiName: (name) => findTool(agent, name)?.name ?? name,
+    // A person may have cancelled the run by way of another process.
+    onEnded: () => call.abort(),
+  })
   try {
     const history = await state.histories.read(parts.store, run, agent)
     if (!history) return false
