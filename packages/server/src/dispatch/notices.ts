@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { parseJson } from '@countersign/core'
+import { z } from 'zod'
 import { reach } from '../points.ts'
 import { type Machine, notices, openLastingConnection } from '../store/index.ts'
 
@@ -12,6 +14,8 @@ export interface Notice {
   sessions: ReadonlySet<string> | 'many'
   /** True when actions moved. */
   inbox: boolean
+  /** Runs that a person ended. Told for their sake who makes a model call for one: it is not found by reading. */
+  ended: ReadonlySet<string>
   /** True when there are jobs that the teller does not take. */
   jobs: boolean
 }
@@ -25,11 +29,22 @@ export interface Notices extends AsyncDisposable {
   onGap(listener: () => void): void
 }
 
-interface WireNotice {
-  from: string
-  sessions: string[] | 'many'
-  inbox: boolean
-  jobs: boolean
+const WireNotice = z.object({
+  from: z.string(),
+  sessions: z.union([z.literal('many'), z.array(z.string())]),
+  inbox: z.boolean(),
+  ended: z.array(z.string()),
+  jobs: z.boolean(),
+})
+type WireNotice = z.infer<typeof WireNotice>
+
+/** Undefined for what anybody else on the database, or another version, may have said. */
+function readNotice(text: string): (Notice & { from: string }) | undefined {
+  const parsed = parseJson(text)
+  const known = parsed.ok ? WireNotice.safeParse(parsed.value) : undefined
+  if (!known?.success) return undefined
+  const { sessions, ended, ...notice } = known.data
+  return { ...notice, ended: new Set(ended), sessions: sessions === 'many' ? sessions : new Set(sessions) }
 }
 
 /** @param url Of the database itself, not of a pooler. */
@@ -52,9 +67,10 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
       wasOpen = true
     },
     onNotification(text) {
-      const { from: teller, sessions, inbox, jobs }: WireNotice = JSON.parse(text)
-      if (teller === from) return
-      for (const listener of listeners) listener({ sessions: sessions === 'many' ? sessions : new Set(sessions), inbox, jobs })
+      const notice = readNotice(text)
+      if (notice?.from === from) return
+      if (notice) for (const listener of listeners) listener(notice)
+      else for (const listener of gapListeners) listener()
     },
   })
 
