@@ -37,8 +37,11 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const timeout = AbortSignal.timeout(call.timeoutMs)
   const halt = new AbortController()
   const signal = AbortSignal.any([call.signal, timeout, halt.signal])
+  let isConnected = false
   try {
-    const response = await send(call, signal)
+    const response = await send(call, signal, () => {
+      isConnected = true
+    })
     const status = response.statusCode ?? 0
     const body = await readText(response).catch((error: unknown) => {
       // The status of a refusal stands, whatever became of its body.
@@ -47,18 +50,20 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
     })
     return readAnswer(call, status, response.headers.location, body)
   } catch (error) {
-    throw error instanceof ToolError ? error : failure(call, timeout, error)
+    throw error instanceof ToolError ? error : failure(call, timeout, isConnected, error)
   } finally {
     halt.abort()
   }
 }
 
 /** Resolves with the head of the answer. Node's own client does what it is told: `fetch` takes a kept connection where another call left one. */
-function send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+function send(call: HttpCall, signal: AbortSignal, onConnected: () => void): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const begin = call.url.protocol === 'https:' ? requestHttps : requestHttp
+  const isEncrypted = call.url.protocol === 'https:'
+  const begin = isEncrypted ? requestHttps : requestHttp
   // No agent, no kept connection: one that the service is just closing would turn a definite failure into an unknown outcome.
   const request = begin(call.url, { method: call.method, headers: requestHeaders(call), agent: false, signal })
+  request.on('socket', (socket) => socket.once(isEncrypted ? 'secureConnect' : 'connect', onConnected))
   request.on('response', resolve).on('error', reject)
   request.end(call.body === undefined ? undefined : canonicalJson(call.body))
   return promise
@@ -119,12 +124,16 @@ function redirectError(status: number, location: string | undefined, target: str
   return new ToolError('refused', `${told}. Redirects are not followed.`)
 }
 
-function failure(call: HttpCall, timeout: AbortSignal, error: unknown): ToolError {
+function failure(call: HttpCall, timeout: AbortSignal, isConnected: boolean, error: unknown): ToolError {
   const target = call.url.origin
   const unknown = call.idempotencyKey === undefined ? '' : ' Whether it acted is not known.'
   const late = timeout.aborted || (call.signal.reason as unknown as { name?: unknown } | undefined)?.name === 'TimeoutError'
   if (late) return new ToolError('ambiguous', `${target} did not answer within ${call.timeoutMs / 1000} s.${unknown}`)
   if (call.signal.aborted) return new ToolError('ambiguous', `The call to ${target} was stopped before it answered.${unknown}`)
   // An error without a known code may have come after the send. Its own text is left out: it can quote a header.
-  return networkError(error, target) ?? new ToolError('ambiguous', `The call to ${target} failed before it answered.${unknown}`)
+  const known = networkError(error, target)
+  // Errors of encryption and of the way there come late, too: behind the request.
+  return known && !(known.kind === 'unreachable' && isConnected)
+    ? known
+    : new ToolError('ambiguous', `The call to ${target} failed before it answered.${unknown}`)
 }
