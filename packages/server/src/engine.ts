@@ -107,6 +107,7 @@ export async function startEngine({
     clock,
     log,
     claimStep: dispatch.claimStep,
+    onRunEnded: hub.onRunEnded,
   })
 
   reach('start.opened')

@@ -34,12 +34,14 @@ export interface AgentParts {
   log: Logger
   /** Takes the next model call of a run. False when somebody else makes it. */
   claimStep(run: RunRow): Promise<boolean>
+  /** Calls `ended` when a person ended the run, and answers what takes that back. */
+  onRunEnded(runId: string, ended: () => void): () => void
 }
 
-/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted, by their run. */
+/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted. */
 export interface AgentState {
   histories: Histories
-  modelCalls: Map<string, AbortController>
+  modelCalls: Set<AbortController>
 }
 
 export interface AgentLoop {
@@ -58,17 +60,17 @@ export interface AgentLoop {
 }
 
 export function createAgentLoop(parts: AgentParts): AgentLoop {
-  const state: AgentState = { histories: createHistories(), modelCalls: new Map() }
+  const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
   return {
     createSession: (input, caller) => createSession(parts, input, caller),
     postMessage: (sessionId, content, caller) => postMessage(parts, sessionId, content, caller),
     approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
-    cancelSession: (sessionId, caller) => cancelSession(parts, state, sessionId, caller),
+    cancelSession: (sessionId, caller) => cancelSession(parts, sessionId, caller),
     createRequest: (input, caller) => createRequest(parts, input, caller),
     callRequest: (requestId, caller) => callRequest(parts, requestId, caller),
     advance: (sessionId) => advance(parts, state, sessionId),
     abortModelCalls: () => {
-      for (const call of state.modelCalls.values()) call.abort()
+      for (const call of state.modelCalls) call.abort()
     },
   }
 }

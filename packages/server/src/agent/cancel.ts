@@ -2,7 +2,7 @@ import { assert, type Session } from '@countersign/core'
 import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { doOnce, sessions } from '../store/index.ts'
-import type { AgentParts, AgentState } from './agent.ts'
+import type { AgentParts } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
@@ -12,13 +12,11 @@ import { stepMessageId } from './step.ts'
  * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
  * its own, what the model has said so far is kept. Harmless when nothing runs.
  */
-export async function cancelSession(parts: AgentParts, state: AgentState, sessionId: string, caller: Caller): Promise<Session> {
+export async function cancelSession(parts: AgentParts, sessionId: string, caller: Caller): Promise<Session> {
   const now = parts.clock.nowMs()
-  let stopped: string | undefined
   reach('cancel.before_store')
   const session = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
-      stopped = undefined
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
       const writer = yield* writeSession(outbox, session.id, now)
@@ -32,7 +30,6 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
         yield* stopRun(outbox, writer, run.id, reason, now)
         yield* endQueuedRequests(outbox, writer, reason, now)
         reach('cancel.storing')
-        stopped = run.id
         writer.row.approve_all_by = null
         yield* writer.finish()
       }
@@ -42,7 +39,5 @@ export async function cancelSession(parts: AgentParts, state: AgentState, sessio
     }),
   )
   reach('cancel.after_store')
-  // Only the call of the run that was stopped here: by now another message may have begun the next run.
-  if (stopped !== undefined) state.modelCalls.get(stopped)?.abort()
   return session
 }

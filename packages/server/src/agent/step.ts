@@ -36,12 +36,12 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   if (!(await parts.claimStep(run))) return false
   reach('step.claimed')
   const call = new AbortController()
-  state.modelCalls.set(run.id, call)
+  state.modelCalls.add(call)
+  const stopListening = parts.onRunEnded(run.id, () => call.abort())
   const deltas = openDeltas(parts, {
     run,
     messageId,
     apiName: (name) => findTool(agent, name)?.name ?? name,
-    // A person may have cancelled the run by way of another process.
     onEnded: () => call.abort(),
   })
   try {
@@ -75,7 +75,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     })
   } finally {
     deltas.close()
-    state.modelCalls.delete(run.id)
+    stopListening()
+    state.modelCalls.delete(call)
   }
 }
 

@@ -17,6 +17,8 @@ export interface EventHub {
   onInbox(listener: EventListener): Promise<Unsubscribe>
   /** Calls `changed` when the action may be another than before: read it again. */
   onAction(actionId: string, changed: () => void): Promise<Unsubscribe>
+  /** Calls `ended` when a person ended the run: as a rule at once, and never for sure. */
+  onRunEnded(runId: string, ended: () => void): Unsubscribe
 }
 
 /** Listeners by what they listen to. */
@@ -55,15 +57,22 @@ export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => 
 export const movedAction = ({ event }: StoredEvent): string | undefined =>
   event.type === 'action_update' ? event.data.proposalId : undefined
 
+/** The run that an event says a person ended. */
+export const endedRun = ({ event }: StoredEvent): string | undefined =>
+  event.type === 'error' && event.data.code === 'cancelled' ? event.data.runId : undefined
+
 /** The hub of a process that has its database to itself: every event passes through here. */
 export function createEventHub(): EventHub {
   const sessions = createListeners<[StoredEvent]>()
   const inbox = createListeners<[StoredEvent]>()
   const actions = createListeners<[]>()
+  const runs = createListeners<[]>()
   return {
     publish(published) {
       for (const stored of published) {
         if (stored.sessionId !== null) sessions.tell(stored.sessionId, stored)
+        const ended = endedRun(stored)
+        if (ended !== undefined) runs.tell(ended)
         if (!events.isForInbox(stored)) continue
         inbox.tell('', stored)
         const moved = movedAction(stored)
@@ -73,5 +82,6 @@ export function createEventHub(): EventHub {
     onSession: async (sessionId, listener) => sessions.add(sessionId, listener),
     onInbox: async (listener) => inbox.add('', listener),
     onAction: async (actionId, changed) => actions.add(actionId, changed),
+    onRunEnded: runs.add,
   }
 }

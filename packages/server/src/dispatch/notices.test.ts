@@ -24,5 +24,5 @@ test('what others hear is told once; what nobody of ours said ends no process, a
   one.tell({ sessions: new Set(['ses_b']) })
   await expect
     .poll(() => heard, WITHIN)
-    .toEqual([{ from: expect.any(String), sessions: new Set(['ses_a', 'ses_b']), inbox: true, jobs: false }])
+    .toEqual([{ from: expect.any(String), sessions: new Set(['ses_a', 'ses_b']), inbox: true, ended: new Set(), jobs: false }])
 })

@@ -47,12 +47,22 @@ function readNotice(text: string): (Notice & { from: string }) | undefined {
   return { ...notice, ended: new Set(ended), sessions: sessions === 'many' ? sessions : new Set(sessions) }
 }
 
+function writeNotice({ sessions, inbox, ended, jobs }: Notice, from: string): string {
+  const whole: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, ended: [...ended], jobs }
+  // Whoever is not named is found by reading, and a call whose run has ended by the next piece of its answer.
+  const shorter: WireNotice[] = [whole, { ...whole, sessions: 'many' }, { ...whole, sessions: 'many', ended: [] }]
+  const texts = shorter.map((notice) => JSON.stringify(notice))
+  return texts.find((text) => Buffer.byteLength(text) <= notices.MAX_NOTICE_BYTES) ?? ''
+}
+
+const nothing = () => ({ sessions: new Set<string>() as Set<string> | 'many', inbox: false, ended: new Set<string>(), jobs: false })
+
 /** @param url Of the database itself, not of a pooler. */
 export async function openNotices(url: string, machine: Machine): Promise<Notices> {
   const from = randomUUID()
   const listeners: ((notice: Notice) => void)[] = []
   const gapListeners: (() => void)[] = []
-  let untold: Notice & { sessions: Set<string> | 'many' } = { sessions: new Set(), inbox: false, jobs: false }
+  let untold = nothing()
   let wasOpen = false
   let isClosed = false
   let stopWaiting: (() => void) | undefined
@@ -74,9 +84,10 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     },
   })
 
-  function add({ sessions = new Set(), inbox = false, jobs = false }: Partial<Notice>): void {
+  function add({ sessions = new Set(), inbox = false, ended = new Set(), jobs = false }: Partial<Notice>): void {
     if (sessions === 'many' || untold.sessions === 'many') untold.sessions = 'many'
     else for (const id of sessions) untold.sessions.add(id)
+    for (const runId of ended) untold.ended.add(runId)
     untold.inbox ||= inbox
     untold.jobs ||= jobs
   }
@@ -87,18 +98,15 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
 
   async function send(): Promise<void> {
     stopWaiting = undefined
-    const { sessions, inbox, jobs } = untold
-    untold = { sessions: new Set(), inbox: false, jobs: false }
-    const notice: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, jobs }
-    const text = JSON.stringify(notice)
-    const isShort = Buffer.byteLength(text) <= notices.MAX_NOTICE_BYTES
+    const notice = untold
+    untold = nothing()
     reach('notice.before_send')
     try {
-      await notices.notify(connection, isShort ? text : JSON.stringify({ ...notice, sessions: 'many' } satisfies WireNotice))
+      await notices.notify(connection, writeNotice(notice, from))
       reach('notice.after_send')
     } catch {
       // The database is away. Who hears again when it is back reads everything anyway, but not everybody loses the connection.
-      add({ sessions, inbox, jobs })
+      add(notice)
       if (!isClosed) schedule(RETRY_MS)
     }
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { events, type Store, type StoredEvent, sessions } from '../store/index.ts'
-import { createListeners, type EventHub, type EventListener, movedAction } from './event-hub.ts'
+import { createListeners, type EventHub, type EventListener, endedRun, movedAction } from './event-hub.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { Notices } from './notices.ts'
 
@@ -35,6 +35,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   })
   const inboxListeners = createListeners<[StoredEvent]>(() => closeInbox())
   const byAction = createListeners<[]>(() => closeInbox())
+  const byRun = createListeners<[]>()
   let inbox: Feed | undefined
 
   const onFailure = (error: unknown) => log.warn({ error }, 'events.not_read')
@@ -122,6 +123,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
     const named = notice.sessions === 'many' ? feeds.keys() : notice.sessions
     for (const sessionId of named) feeds.get(sessionId)?.wake()
     if (notice.inbox) inbox?.wake()
+    for (const runId of notice.ended) byRun.tell(runId)
   })
 
   return {
@@ -136,7 +138,9 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       const forInbox = published.filter(events.isForInbox)
       for (const moved of new Set(forInbox.map(movedAction))) if (moved !== undefined) byAction.tell(moved)
       if (forInbox.length > 0) inbox?.wake()
-      notices.tell({ sessions: named, inbox: forInbox.length > 0 })
+      const ended = new Set(published.map(endedRun).filter((runId) => runId !== undefined))
+      for (const runId of ended) byRun.tell(runId)
+      notices.tell({ sessions: named, inbox: forInbox.length > 0, ended })
     },
     onSession(sessionId, listener: EventListener) {
       const unsubscribe = bySession.add(sessionId, listener)
@@ -154,6 +158,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       inbox ??= followInbox()
       return subscribe(inbox, unsubscribe)
     },
+    onRunEnded: byRun.add,
     readAgain,
     close() {
       for (const feed of feeds.values()) feed.close()

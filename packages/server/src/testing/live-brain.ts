@@ -21,11 +21,8 @@ export interface LiveBrain extends AsyncDisposable {
   readonly calls: readonly BrainCall[]
 }
 
-/** What it says, perhaps after text that comes piece by piece. */
-export type LiveSpeech = BrainSpeech & { pieces?: AsyncIterable<string> }
-
 /** @param speak What to say; it may wait. When the caller hangs up meanwhile, nobody hears it. */
-export async function startLiveBrain(speak: (call: BrainCall) => LiveSpeech | Promise<LiveSpeech>): Promise<LiveBrain> {
+export async function startLiveBrain(speak: (call: BrainCall) => BrainSpeech | Promise<BrainSpeech>): Promise<LiveBrain> {
   const calls: BrainCall[] = []
   const server = createServer(async (request, response) => {
     let text = ''
@@ -41,14 +38,9 @@ export async function startLiveBrain(speak: (call: BrainCall) => LiveSpeech | Pr
     response.on('close', () => {
       call.state = response.writableFinished ? 'answered' : 'lost'
     })
-    const { pieces, ...speech } = await speak(call)
-    const answer = brainSays(speech)
+    const answer = brainSays(await speak(call))
     if (response.destroyed) return
     response.writeHead(answer.status, { 'content-type': answer.contentType })
-    for await (const delta of pieces ?? []) {
-      if (response.destroyed) return
-      response.write(`data: ${JSON.stringify({ type: 'text-delta', delta })}\n\n`)
-    }
     for await (const chunk of answer.chunks) response.write(chunk)
     response.end()
   })

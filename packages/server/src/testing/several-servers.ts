@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import type { BrainSpeech } from './brain-says.ts'
 import { type ChildServer, startChildServer } from './child-server.ts'
-import { type BrainCall, type LiveBrain, type LiveSpeech, startLiveBrain } from './live-brain.ts'
+import { type BrainCall, type LiveBrain, startLiveBrain } from './live-brain.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from './target.ts'
 import { openTestDatabase } from './test-database.ts'
 import { temporaryFolder } from './test-server.ts'
 
 export interface SeveralServersOptions {
-  speak(call: BrainCall): LiveSpeech | Promise<LiveSpeech>
+  speak(call: BrainCall): BrainSpeech | Promise<BrainSpeech>
   answer(request: TargetRequest, nth: number): TargetAnswer | Promise<TargetAnswer>
   /** Default: one that goes with the test. */
   databaseUrl?: string
