@@ -1,7 +1,8 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../log.ts'
-import { openPostgres, processes, thisMachine } from '../store/index.ts'
+import { processes, thisMachine } from '../store/index.ts'
+import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
 
@@ -9,14 +10,13 @@ import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
 async function openDesk() {
   const database = await openTestDatabase()
   onTestFinished(() => database[Symbol.asyncDispose]())
-  await (await openPostgres({ url: database.url, onCommitted: () => {} })).close()
   const psql = new Client({ connectionString: database.url })
   await psql.connect()
   onTestFinished(() => psql.end())
   return {
     url: database.url,
-    async start(work: Partial<ProcessWork> = {}): Promise<Processes> {
-      const one = await openProcesses({ url: database.url, name: 'test', version: '1', machine: thisMachine, log: createLog('silent') })
+    async start(work: Partial<ProcessWork> = {}, url = database.url): Promise<Processes> {
+      const one = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log: createLog('silent') })
       onTestFinished(() => one.leave(true))
       one.start({ takeOver: async () => {}, beginAnew: () => {}, someLeft: () => {}, ...work })
       return one
@@ -60,6 +60,31 @@ test('a process that lost its connection has the same id when it is back in time
   expect(await desk.sql('select count(*)::int as held from pg_locks where locktype = $1 and classid = $2', ['advisory', 0x4353])).toEqual([
     { held: 2 },
   ])
+  expect(taken).toEqual([])
+})
+
+test('after a time without the database, whoever is back first takes over from nobody who comes back, too', async () => {
+  const desk = await openDesk()
+  const { hostname: host, port } = new URL(desk.url)
+  const { taken, takeOver } = taker()
+  const proxies = [await openFaultProxy({ host, port: Number(port) }), await openFaultProxy({ host, port: Number(port) })] as const
+  for (const proxy of proxies) onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const [first, second] = [
+    await desk.start({ takeOver }, throughProxy(desk.url, proxies[0])),
+    await desk.start({}, throughProxy(desk.url, proxies[1])),
+  ]
+  const ids = [first.id, second.id]
+  for (const proxy of proxies) {
+    proxy.refuse(true)
+    proxy.cutAll()
+  }
+  await desk.sql('update process set seen_at = seen_at - 60000')
+  proxies[0].refuse(false)
+  await first.whenAlive()
+  await desk.sql('select pg_sleep(1)')
+  proxies[1].refuse(false)
+  await second.whenAlive()
+  expect([first.id, second.id]).toEqual(ids)
   expect(taken).toEqual([])
 })
 

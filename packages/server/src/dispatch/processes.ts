@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import { reach } from '../points.ts'
 import { type Machine, newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../store/index.ts'
 import { createDatabaseClock } from './database-clock.ts'
-import { createWatch, GRACE_MS, SILENT_MS } from './watch.ts'
+import { createWatch, GRACE_MS, RETURN_MS, SILENT_MS } from './watch.ts'
 
 const BEAT_MS = 1_000
 /** Without a beat for this long, nothing new is begun before the next one: others may have taken this process for frozen. */
@@ -63,6 +63,8 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
   let id = newId('prc', machine.clock.nowMs())
   let number: number | undefined
   let seenAt = 0
+  /** When the connection was made again; before the first time it broke, long ago. */
+  let returnedAt = Number.NEGATIVE_INFINITY
   let work: ProcessWork | undefined
   let hasLeft = false
   let isTakingOver = false
@@ -74,7 +76,11 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     machine,
     async onOpen(session) {
       if (number === undefined) number = await rows.registerProcess(session, { id, name, version, pools })
-      else if (!(await rows.resumeProcess(session, id, number))) await beginAnew(session)
+      else {
+        returnedAt = steadyMs()
+        if (await rows.resumeProcess(session, id, number)) await rows.savePools(session, id, pools)
+        else await beginAnew(session)
+      }
       await beat(session)
       scheduleBeat(BEAT_MS)
     },
@@ -101,11 +107,13 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     if (!seen.isKnown) await beginAnew(session)
     seenAt = receivedAt
     for (const resolve of waitingForLife) resolve()
-    const { gone, frozen, hasSomeLeft } = others.look(seen.others, receivedAt)
+    const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS
+    const { gone, frozen, hasSomeLeft } = others.look(seen.others, receivedAt, graceMs)
     if (hasSomeLeft) work?.someLeft()
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
-      await rows.endConnection(session, backend)
+      // Who runs as another user of the database may not: its connection ends with the machine.
+      await rows.endConnection(session, backend).catch((error) => log.warn({ processId, error }, 'process.not_ended'))
     }
     if (gone.length > 0 && work && !isTakingOver) void takeOver(gone, work)
   }
@@ -143,6 +151,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
         }
         reach('takeover.done')
       } catch (error) {
+        others.postpone(other.id, steadyMs())
         log.error({ processId: other.id, error }, 'process.not_taken_over')
       }
     }

@@ -4,6 +4,12 @@ import type { OtherProcess } from '../store/index.ts'
 export const SILENT_MS = 10_000
 /** Whoever only lost the connection has this long to come back before another process takes over. */
 export const GRACE_MS = 500
+/** After a time without the database everybody has to come back: then it is this long. */
+export const RETURN_MS = 3_000
+/** Who left work undone says so by a silence longer than any. */
+const LEFT_MS = 365 * 24 * 3_600_000
+/** Before another attempt to take over from a process that this one failed to take over from. */
+const FAILED_MS = 2_000
 
 /** What is to be done about the other processes. */
 export interface Sighting {
@@ -17,16 +23,20 @@ export interface Sighting {
 
 /** Remembers who had no sign of life the last time it looked. */
 export interface Watch {
-  look(others: readonly OtherProcess[], nowMs: number): Sighting
+  /** @param graceMs How long who is missing may still come back. */
+  look(others: readonly OtherProcess[], nowMs: number, graceMs: number): Sighting
+  /** This process could not take over from that one: it is not asked to again at once. */
+  postpone(processId: string, nowMs: number): void
   /** True while somebody may be gone: look again soon. */
   readonly isUnsure: boolean
 }
 
 export function createWatch(): Watch {
   const missingSince = new Map<string, number>()
+  const postponedTo = new Map<string, number>()
   let known = new Set<string>()
   return {
-    look(others, nowMs) {
+    look(others, nowMs, graceMs) {
       const present = new Set(others.map(({ id }) => id))
       const sighting: Sighting = { gone: [], frozen: [], hasSomeLeft: !known.isSubsetOf(present) }
       known = present
@@ -38,12 +48,14 @@ export function createWatch(): Watch {
         missing.add(other.id)
         const since = missingSince.get(other.id) ?? nowMs
         missingSince.set(other.id, since)
-        // Who left work undone says so by a silence longer than any.
-        if (nowMs - since >= GRACE_MS || other.silentMs > SILENT_MS) sighting.gone.push(other)
+        const isGone = nowMs - since >= graceMs || other.silentMs > LEFT_MS
+        if (isGone && nowMs >= (postponedTo.get(other.id) ?? 0)) sighting.gone.push(other)
       }
       for (const id of missingSince.keys()) if (!missing.has(id)) missingSince.delete(id)
+      for (const id of postponedTo.keys()) if (!present.has(id)) postponedTo.delete(id)
       return sighting
     },
+    postpone: (processId, nowMs) => void postponedTo.set(processId, nowMs + FAILED_MS),
     get isUnsure() {
       return missingSince.size > 0
     },

@@ -5,7 +5,7 @@ import type { OwnConnection } from './processes.ts'
 /** A connection that answers nothing for this long is given up. */
 const ANSWER_MS = 5_000
 const FIRST_RETRY_MS = 50
-const LAST_RETRY_MS = 1_000
+const LAST_RETRY_MS = 500
 
 export interface LastingConnectionOptions {
   /** Straight to the database: this is a session, no pooler may share it. */
