@@ -7,7 +7,7 @@ import { type Engine, openEngine } from '../engine.ts'
 import { viewMessage } from '../gate/view.ts'
 import { createLog } from '../log.ts'
 import { scriptedModel } from '../models/index.ts'
-import { messages, type StoredEvent } from '../store/index.ts'
+import { actions, messages, type StoredEvent } from '../store/index.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
@@ -168,4 +168,28 @@ test('the actions of one step stay in the order of its calls, also where lists g
     expect(waiting.map((action) => action.arguments.order)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     expect(waiting.map(({ id }) => id)).toEqual(waiting.map(({ id }) => id).sort())
   }
+})
+
+test('a message that comes right after a stop does not slip into the run of a request that is next', async () => {
+  const { agentLoop, gate, store } = engine
+  const { id: sessionId } = await agentLoop.createSession({ agent: 'stop' }, caller)
+  await agentLoop.postMessage(sessionId, 'a', caller)
+  await engine.idle()
+  const { requestId } = await agentLoop.createRequest({ message: '', sessionId }, caller)
+  await agentLoop.callRequest(requestId, caller)
+  const [waiting] = (await store.read(() => actions.openActions.all({ session_id: sessionId }))).map(({ id }) => id)
+  // Both in one commit, with nothing of the server's in between.
+  const [, posted] = await Promise.all([
+    gate.decide(waiting ?? '', { verdict: 'decline' }, caller),
+    agentLoop.postMessage(sessionId, '', caller),
+  ])
+  expect(posted).toMatchObject({ queued: true })
+  await engine.idle()
+  const said = await store.read(() => messages.listMessages.all({ session_id: sessionId, before: 1_000, limit: 100 }))
+  const runs = said.filter(({ role }) => role === 'user').map(({ id, run_id }) => [id === posted.messageId, run_id === requestId])
+  expect(runs).toEqual([
+    [true, false],
+    [false, true],
+    [false, false],
+  ])
 })

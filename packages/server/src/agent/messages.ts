@@ -10,7 +10,7 @@ import {
   writeSession,
 } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, doOnce, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { startRun } from './run.ts'
@@ -85,7 +85,7 @@ function* takeMessage(
     posted = { messageId, decided: yield* viewActions(answered.filter((row) => !isExpired(row))) }
   } else {
     const run = yield* sessions.newestRun.first({ session_id: sessionId })
-    const isBusy = open.length > 0 || run?.state === 'open'
+    const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))
     if (writer.row.title === '') writer.row.title = titleFrom(content)
     if (isBusy) {
       posted = { messageId: yield* addUserMessage(writer, content, 'queued', now), queued: true }
@@ -97,6 +97,11 @@ function* takeMessage(
   reach('message.storing')
   yield* writer.finish()
   return posted
+}
+
+/** True between the end of a run and the beginning of a request's, which is that request's alone. */
+function* isRequestNext(sessionId: string): Tx<boolean> {
+  return (yield* messages.queuedMessages.all({ session_id: sessionId })).some(({ run_id }) => run_id !== null)
 }
 
 /** Why a command word decides nothing here, for the person who typed it. */
