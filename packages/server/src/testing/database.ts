@@ -17,11 +17,14 @@ function dumpSqlite(dataDir: string): Record<string, unknown[]> {
   }
 }
 
+/** Without the processes' signs of life, which change by themselves. */
 async function dumpPostgres(url: string): Promise<Record<string, unknown[]>> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    const { rows: tables } = await client.query("select tablename as name from pg_tables where schemaname = 'public' order by name")
+    const { rows: tables } = await client.query(
+      "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'process' order by name",
+    )
     const dump: Record<string, unknown[]> = {}
     for (const { name } of tables) dump[name] = (await client.query(`select * from "${name}" as t order by t`)).rows
     return dump
