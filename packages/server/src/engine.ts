@@ -2,7 +2,7 @@ import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
 import type { Clock } from './clock.ts'
-import { createLanes, type EventHub } from './dispatch/index.ts'
+import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
@@ -18,6 +18,8 @@ export interface EngineOptions {
   log: Logger
   clock?: Clock
   executions?: ExecutionLimits
+  /** Sessions that are advanced at the same time; each makes one model call at a time. Default 200. */
+  modelCalls?: number
 }
 
 /** How many actions are carried out at the same time. */
@@ -56,8 +58,14 @@ export interface Engine {
  * Opens the engine on its data and takes up whatever an earlier process left.
  * @throws Error when the database cannot be opened (newer version, in use, too old, away).
  */
-export async function openEngine({ database, clock, executions = DEFAULT_EXECUTIONS, ...options }: EngineOptions): Promise<Engine> {
-  const ground = await openGround(database, { clock, executions: executions.perProcess, log: options.log })
+export async function openEngine({
+  database,
+  clock,
+  executions = DEFAULT_EXECUTIONS,
+  modelCalls = MODEL_CALLS,
+  ...options
+}: EngineOptions): Promise<Engine> {
+  const ground = await openGround(database, { clock, executions: executions.perProcess, modelCalls, log: options.log })
   try {
     return await startEngine({ ...options, ...ground, executions })
   } catch (error) {
@@ -80,7 +88,7 @@ export async function startEngine({
   policy,
   log,
   executions = DEFAULT_EXECUTIONS,
-}: Omit<EngineOptions, 'database' | 'clock'> & Ground): Promise<Engine> {
+}: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)

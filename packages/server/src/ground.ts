@@ -14,7 +14,6 @@ import {
   openGraphile,
   openNotices,
   openProcesses,
-  SESSIONS_AT_ONCE,
   type Timers,
 } from './dispatch/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
@@ -35,6 +34,7 @@ export interface GroundOptions {
   clock: Clock | undefined
   /** Actions carried out at once. */
   executions: number
+  modelCalls: number
   log: Logger
 }
 
@@ -48,9 +48,9 @@ export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers) => (o
 export const openGround = (database: Database, options: GroundOptions): Promise<Ground> | Ground =>
   database.kind === 'sqlite' ? openAlone(database, options) : openAmongOthers(database, options)
 
-function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemClock, log }: GroundOptions): Ground {
+function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemClock, modelCalls, log }: GroundOptions): Ground {
   const hub = createEventHub()
-  const dispatch = createDispatch(log, clock)
+  const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
   return { store, clock, hub, dispatch, timers, membership: alone({ store, dispatch, clock }) }
@@ -58,7 +58,7 @@ function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemC
 
 async function openAmongOthers(
   { url, directUrl }: Database & { kind: 'postgres' },
-  { clock: given, executions, log }: GroundOptions,
+  { clock: given, executions, modelCalls, log }: GroundOptions,
 ): Promise<Ground> {
   const stack = new AsyncDisposableStack()
   try {
@@ -76,7 +76,7 @@ async function openAmongOthers(
     stack.defer(() => processes.leave(true))
     const notices = stack.use(await openNotices(ownUrl, thisMachine))
     const hub = createPostgresHub({ store, notices, clock: thisMachine.clock, log })
-    const limits = { advance: SESSIONS_AT_ONCE, execute: executions }
+    const limits = { advance: modelCalls, execute: executions }
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })

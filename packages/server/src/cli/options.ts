@@ -11,6 +11,7 @@ export interface ServerFlags {
   logLevel?: string
   maxExecutions?: string
   maxExecutionsPerSession?: string
+  maxModelCalls?: string
   open: boolean
 }
 
@@ -23,5 +24,6 @@ export const withServerFlags = (command: Command): Command =>
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
     .option('--max-executions <number>', 'actions carried out by this process at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
     .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')
+    .option('--max-model-calls <number>', 'model calls of this process at a time (COUNTERSIGN_MAX_MODEL_CALLS, default 200)')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
     .option('--no-open', 'do not open the browser')

@@ -19,6 +19,7 @@ test('without flags and environment the server is local and keyless', () => {
     database: { kind: 'sqlite', dataDir: './.countersign' },
     configFile: undefined,
     executions: { perProcess: 128, perSession: 8 },
+    modelCalls: 200,
     logLevel: 'info',
     bootstrapKey: undefined,
     models: { openai: {}, anthropic: {}, google: {}, openaiCompatible: {} },
@@ -45,9 +46,10 @@ test('flags go before the environment, and an empty variable is no variable', ()
   expect(readSettings(flags, environment)).toMatchObject({ host: '::1', port: 0, dataDir: './d', configFile: 'b.yaml', logLevel: 'warn' })
 })
 
-test('how many actions are carried out at a time is bounded', () => {
+test('how many actions are carried out and models asked at a time is bounded', () => {
   const environment = { COUNTERSIGN_MAX_EXECUTIONS: '40', COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION: '4' }
   expect(readSettings({ maxExecutionsPerSession: '2' }, environment).executions).toEqual({ perProcess: 40, perSession: 2 })
+  expect(readSettings({ maxModelCalls: 7 }, { COUNTERSIGN_MAX_MODEL_CALLS: '8' }).modelCalls).toBe(7)
   expect(refusal({}, { COUNTERSIGN_MAX_EXECUTIONS: '0' })).toBe('COUNTERSIGN_MAX_EXECUTIONS: must be a number from 1 to 9999, not "0"')
   expect(refusal({ maxExecutionsPerSession: 'all' }, {})).toMatch(/^--max-executions-per-session: must be a number from 1 to 9999/)
 })

@@ -20,6 +20,7 @@ export interface SettingsFlags {
   logLevel?: string | undefined
   maxExecutions?: string | number | undefined
   maxExecutionsPerSession?: string | number | undefined
+  maxModelCalls?: string | number | undefined
 }
 
 /** How this process runs, from flags and environment. */
@@ -34,6 +35,8 @@ export interface Settings {
   configFile: string | undefined
   /** How many actions are carried out at the same time: by this process, and of one session by all. */
   executions: { perProcess: number; perSession: number }
+  /** How many model calls this process makes at the same time. */
+  modelCalls: number
   logLevel: LogLevel
   /** An admin person's key, at least 24 characters. A secret. */
   bootstrapKey: string | undefined
@@ -76,6 +79,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     perProcess: count('maxExecutions', '--max-executions', 'COUNTERSIGN_MAX_EXECUTIONS', 128),
     perSession: count('maxExecutionsPerSession', '--max-executions-per-session', 'COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION', 8),
   }
+  const modelCalls = count('maxModelCalls', '--max-model-calls', 'COUNTERSIGN_MAX_MODEL_CALLS', 200)
   const [dataDir] = setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
   const [url, urlFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
   const [directUrl, directFrom] = setting('databaseDirectUrl', '--database-direct-url', 'DATABASE_DIRECT_URL', '')
@@ -102,6 +106,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     database: url === '' ? { kind: 'sqlite', dataDir } : { kind: 'postgres', url, directUrl: directUrl || undefined },
     configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
     executions,
+    modelCalls,
     logLevel,
     bootstrapKey,
     models,

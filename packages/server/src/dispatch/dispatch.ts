@@ -6,8 +6,8 @@ export interface Work {
   execute(actionId: string): Promise<void>
 }
 
-/** Sessions that one process advances at once. Most of them wait for a model, which costs next to nothing. */
-export const SESSIONS_AT_ONCE = 200
+/** Sessions that one process advances at once, each with one model call at a time. Waiting for a model costs next to nothing. */
+export const MODEL_CALLS = 200
 
 /** Starts what committed transactions asked for: a session by one at a time, and each step of a run by one process. */
 export interface Dispatch {

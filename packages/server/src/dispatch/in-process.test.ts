@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createLog } from '../log.ts'
 import { manualClock } from '../testing/manual-clock.ts'
-import { SESSIONS_AT_ONCE, type Work } from './dispatch.ts'
+import { MODEL_CALLS, type Work } from './dispatch.ts'
 import { createDispatch } from './in-process.ts'
 
 const sessions = (...ids: string[]) => ({ sessions: new Set(ids), actions: new Set<string>() })
@@ -21,9 +21,9 @@ function openWork() {
   return { begun, gates, work }
 }
 
-function open(sessionsAtOnce = SESSIONS_AT_ONCE) {
+function open(modelCalls = MODEL_CALLS) {
   const clock = manualClock()
-  return { clock, dispatch: createDispatch(createLog('silent'), clock, sessionsAtOnce), ...openWork() }
+  return { clock, dispatch: createDispatch(createLog('silent'), clock, modelCalls), ...openWork() }
 }
 
 test('a session that is asked for three times while it is at work is taken up once more, never twice at a time', async () => {

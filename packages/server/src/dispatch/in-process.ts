@@ -1,16 +1,16 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Outbox } from '../store/index.ts'
-import { type Dispatch, SESSIONS_AT_ONCE, type Work } from './dispatch.ts'
+import { type Dispatch, MODEL_CALLS, type Work } from './dispatch.ts'
 import { createLanes } from './lanes.ts'
 import { createSessionLoops } from './session-loops.ts'
 import { createUnderWay } from './under-way.ts'
 
 /** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
-export function createDispatch(log: Logger, clock: Clock, sessionsAtOnce = SESSIONS_AT_ONCE): Dispatch {
+export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CALLS): Dispatch {
   const underWay = createUnderWay(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
-  const lanes = createLanes(sessionsAtOnce)
+  const lanes = createLanes(modelCalls)
   const loops = createSessionLoops({ advance: (id) => lanes.run(id, async () => work?.advance(id)), clock, log })
   let work: Work | undefined
   let isStopped = false

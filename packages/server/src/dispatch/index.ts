@@ -1,5 +1,5 @@
 export { amongOthers } from './among-others.ts'
-export { type Dispatch, SESSIONS_AT_ONCE, type Work } from './dispatch.ts'
+export { type Dispatch, MODEL_CALLS, type Work } from './dispatch.ts'
 export { createEventHub, type EventHub } from './event-hub.ts'
 export { openGraphile } from './graphile.ts'
 export { createDispatch } from './in-process.ts'

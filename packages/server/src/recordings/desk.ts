@@ -74,6 +74,7 @@ export async function openDesk(recordings: readonly Recording[]): Promise<Desk> 
       dataDir: folder,
       database: { kind: 'sqlite', dataDir: folder },
       executions: DEFAULT_EXECUTIONS,
+      modelCalls: 200,
       configFile: undefined,
       logLevel: 'silent',
       bootstrapKey: KEY,
