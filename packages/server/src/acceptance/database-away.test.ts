@@ -1,9 +1,11 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
+import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import type { BrainCall } from '../testing/live-brain.ts'
 import { createDatabase, startPostgres } from '../testing/postgres.ts'
 import { openSeveralServers } from '../testing/several-servers.ts'
 import { call } from '../testing/talk.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
 
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
@@ -70,5 +72,33 @@ onPostgres(
     }
     expect(all.target.writes).toHaveLength(1)
     expect(await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })).toMatchObject({ state: 'proposed' })
+  },
+)
+
+onPostgres(
+  'a database that keeps its connections and says nothing: readyz says so at once, and it goes on by itself',
+  { timeout: 60_000 },
+  async () => {
+    await using database = await openTestDatabase()
+    const { hostname: host, port } = new URL(database.url)
+    await using proxy = await openFaultProxy({ host, port: Number(port) })
+    await using all = await openSeveralServers({
+      databaseUrl: throughProxy(database.url, proxy),
+      speak: () => ({ text: 'Here I am.' }),
+      answer: () => ({ status: 200 }),
+    })
+    const { admin } = await all.start()
+    expect(await readiness(admin)).toEqual([200, 'ok'])
+    proxy.onRequest = () => 'hold'
+    const askedAt = performance.now()
+    expect(await readiness(admin)).toEqual([503, 'not_ready'])
+    expect(performance.now() - askedAt).toBeLessThan(10_000)
+    proxy.onRequest = () => 'pass'
+    proxy.release()
+    await expect.poll(() => readiness(admin), SOON).toEqual([200, 'ok'])
+    const { id } = await admin.post('/api/sessions', {})
+    using stream = await admin.stream(`/api/sessions/${id}/events`)
+    await admin.post(`/api/sessions/${id}/messages`, { content: 'go' })
+    await stream.next('done')
   },
 )

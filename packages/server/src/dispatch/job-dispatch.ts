@@ -76,8 +76,8 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
   }
 
   function lookForJobs(): void {
-    pools?.advance.nudge(1)
-    pools?.execute.nudge(1)
+    // Without room it would fetch what it cannot begin, and keep it from others for a while.
+    for (const pool of pools ? [pools.advance, pools.execute] : []) if (pool.hasRoom) pool.nudge(1)
   }
 
   /** What this process has no room for, another one is told of. */
