@@ -41,8 +41,8 @@ export interface RunningServer {
  */
 export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
-  const { database, executions } = settings
-  const engine = await openEngine({ database, executions, agents, tools: config.tools, policy: config.policy, log })
+  const { database, executions, modelCalls } = settings
+  const engine = await openEngine({ database, executions, modelCalls, agents, tools: config.tools, policy: config.policy, log })
   const { store } = engine
   const streams = createStreams()
   let isStopping = false
