@@ -8,6 +8,7 @@ import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
 import { openCookieSigner } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
+import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
 import { openModel } from './models/index.ts'
 import { reach } from './points.ts'
@@ -66,6 +67,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       clock: engine.clock,
       log,
       streams,
+      logs: createLogReader(store),
       signsInLocally: LOOPBACK.has(settings.host),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       trouble: () => (isStopping ? 'the server is shutting down' : engine.trouble),

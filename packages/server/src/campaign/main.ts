@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
+import { streamsPart } from './streams/part.ts'
 
-const PARTS: Record<string, Part> = { kill: killPart, races: contestPart, expiry: deadlinePart }
+const PARTS: Record<string, Part> = { kill: killPart, races: contestPart, expiry: deadlinePart, streams: streamsPart }
 
 const { values } = parseArgs({
   options: {

@@ -29,6 +29,7 @@ import type { CookieSigner } from './identity/cookie.ts'
 import type { Directory } from './identity/directory.ts'
 import { identityRoutes } from './identity/routes.ts'
 import { acceptStrictJson } from './json-body.ts'
+import type { LogReader } from './log-reader.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -55,6 +56,8 @@ export interface HttpParts {
   clock: Clock
   log: FastifyBaseLogger
   streams: Streams
+  /** Where streams read their logs. */
+  logs: LogReader
   /** True on loopback with no sign-in service: the console signs the local person in. */
   signsInLocally: boolean
   /** Folder of the console's build; undefined serves none. */

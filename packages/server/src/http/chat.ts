@@ -7,7 +7,7 @@ import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { sessionLog } from './session-log.ts'
 
-export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: HttpParts): void {
+export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams, logs }: HttpParts): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
   app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
     const caller = callerOf(request)
@@ -19,7 +19,7 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams }: H
     let { runId } = place
     stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
     await followLog({
-      log: sessionLog({ store, hub, sessionId }),
+      log: sessionLog({ store: logs, hub, sessionId }),
       stream,
       logger: request.log,
       after: place.seq - 1,

@@ -21,7 +21,7 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
 
 const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
-export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void {
+export function eventRoutes(app: App, { store, hub, streams, logs }: HttpParts): void {
   app.get('/api/sessions/:id/events', { schema: { ...streamSchema, params: Params, querystring: AfterQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const session = await store.read(() => findVisibleSession(request.params.id, caller))
@@ -34,7 +34,7 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
       )
     }
     await followLog({
-      log: sessionLog({ store, hub, sessionId: session.id }),
+      log: sessionLog({ store: logs, hub, sessionId: session.id }),
       stream: streams.open(request, reply),
       logger: request.log,
       after,
@@ -44,7 +44,7 @@ export function eventRoutes(app: App, { store, hub, streams }: HttpParts): void 
   app.get('/api/events', { schema: { ...streamSchema, querystring: AfterQuery } }, async (request, reply) => {
     const { principal } = callerOf(request)
     if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
-    const log = await openInboxLog({ store, hub, principal })
+    const log = await openInboxLog({ store: logs, hub, principal })
     // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
     const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
     await followLog({ log, stream: streams.open(request, reply), logger: request.log, after })

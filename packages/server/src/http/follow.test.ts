@@ -32,7 +32,7 @@ function openLog(length: number) {
       const events = Array.from({ length: Math.min(limit, last - after) }, (_, i) => eventAt(after + 1 + i))
       // As from a database behind a socket: what is committed meanwhile is not among them.
       await new Promise((resolve) => setImmediate(resolve))
-      return { events, isLast: events.length < limit }
+      return { events, isLast: events.length < limit, bytesPerRow: CONTENT.length }
     },
     placeOf: ({ seq }) => seq,
     isVisible: () => true,

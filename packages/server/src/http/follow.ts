@@ -1,6 +1,6 @@
 import type { EventDataOf, NewEvent, Session } from '@countersign/core'
 import type { FastifyBaseLogger } from 'fastify'
-import type { StoredEvent } from '../store/index.ts'
+import { type EventRow, events, type StoredEvent } from '../store/index.ts'
 import { type EventStream, frameOf } from './sse.ts'
 
 /** What one reading of a log found behind a place. */
@@ -9,6 +9,8 @@ export type LogPage =
       events: readonly StoredEvent[]
       /** False when there may be more behind the last of them. */
       isLast: boolean
+      /** Of a row of the log, on average. */
+      bytesPerRow: number
     }
   /** The log does not hold what a reader at this place has missed: it is told the state instead, and goes on from `place`. */
   | { reset: Reset; place: number }
@@ -27,11 +29,12 @@ export interface FollowedLog {
   read(after: number, rows: number, isFirst: boolean): Promise<LogPage>
   placeOf(stored: StoredEvent): number | null
   isVisible(event: NewEvent): boolean
-  /** What events are on the wire, made once for all readers that are handed the same event as it is committed. */
+  /** What events are on the wire, made once for all readers that are handed the same event. */
   readonly frames: WeakMap<StoredEvent, Buffer>
 }
 
-/** A row may hold megabytes: a reader that takes nothing is not read much for, one that takes it all is read more for each time. */
+/** So much of a log is read at a time, as far as one can know: a row may hold anything from a word to megabytes. */
+const PAGE_BYTES = 256_000
 const ROWS_AT_FIRST = 4
 const ROWS_AT_MOST = 128
 
@@ -58,21 +61,21 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
   let rows = ROWS_AT_FIRST
   let wake = () => {}
 
-  const send = (stored: StoredEvent, shared?: WeakMap<StoredEvent, Buffer>): void => {
+  const send = (stored: StoredEvent): void => {
     const at = log.placeOf(stored)
     if (at === null || at <= place) return
     place = at
     const { event } = stored
     if (!log.isVisible(event)) return
     const streamed = { type: event.type, id: at, data: event.data }
-    const frame = shared?.get(stored) ?? frameOf(streamed)
-    shared?.set(stored, frame)
+    const frame = log.frames.get(stored) ?? frameOf(streamed)
+    log.frames.set(stored, frame)
     stream.send({ ...streamed, frame })
     if (isLast?.(event)) stream.end()
   }
   try {
     const unsubscribe = await log.subscribe((stored) => {
-      if (isLive && !stream.isFull) return send(stored, log.frames)
+      if (isLive && !stream.isFull) return send(stored)
       // It is in the log, and is read there when its turn comes; nothing waits in memory.
       isLive = false
       isMissing = true
@@ -100,13 +103,13 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
         isMissing = true
         continue
       }
-      rows = Math.min(rows * 2, ROWS_AT_MOST)
+      // What follows may be larger than what came before.
+      rows = Math.min(Math.max(Math.floor(PAGE_BYTES / page.bytesPerRow), 1), rows * 2, ROWS_AT_MOST)
       if (!page.isLast) isMissing = true
       for (const stored of page.events) {
         if (stream.isClosed) return
         if (stream.isFull) {
           isMissing = true
-          rows = ROWS_AT_FIRST
           break
         }
         send(stored)
@@ -118,3 +121,10 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
     stream.end()
   }
 }
+
+/** What was found in rows of the log. @param limit How many rows were asked for. */
+export const pageOf = (rows: readonly EventRow[], limit: number): Exclude<LogPage, { reset: Reset }> => ({
+  events: rows.flatMap(events.readEvents),
+  isLast: rows.length < limit,
+  bytesPerRow: rows.reduce((bytes, row) => bytes + row.events.length, 1) / Math.max(rows.length, 1),
+})

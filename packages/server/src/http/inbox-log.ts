@@ -1,15 +1,16 @@
 import type { NewEvent, Principal } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { seesAll } from '../gate/index.ts'
-import { actions, events, type Store, type StoredEvent, type Tx } from '../store/index.ts'
-import type { FollowedLog, LogPage } from './follow.ts'
+import { actions, events, type StoredEvent, type Tx } from '../store/index.ts'
+import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
+import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
 /** More than anybody has open; what they miss of older ones is a list away. */
 const MAX_OWN = 10_000
 
 export interface InboxLogOptions {
-  store: Store
+  store: LogReader
   hub: EventHub
   principal: Principal
 }
@@ -18,7 +19,7 @@ export interface InboxLogOptions {
 export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
   return {
     subscribe: (listener) => hub.onInbox(listener),
-    read: (after, limit, isFirst) => store.read(() => readPage(after, limit, isFirst)),
+    read: (after, limit, isFirst) => store.read(() => readPage(after, limit, isFirst), `inbox ${after} ${limit} ${isFirst}`),
     placeOf: ({ id }) => id,
     isVisible: await visibility(store, principal),
     frames,
@@ -32,16 +33,18 @@ function* readPage(after: number, limit: number, isFirst: boolean): Tx<LogPage> 
     if (after > newest) return reset('the log does not hold this id', newest)
   }
   const rows = yield* events.inboxRowsAfter.all({ after, limit })
-  return { events: rows.flatMap(events.readEvents).filter(events.isForInbox), isLast: rows.length < limit }
+  const page = pageOf(rows, limit)
+  return { ...page, events: page.events.filter(events.isForInbox) }
 }
 
 const reset = (reason: string, place: number): LogPage => ({ reset: { reason, session: null, messages: [], actions: [] }, place })
 
 /** All events, or those of the actions that this person asked for. */
-async function visibility(store: Store, principal: Principal): Promise<(event: NewEvent) => boolean> {
+async function visibility(store: LogReader, principal: Principal): Promise<(event: NewEvent) => boolean> {
   if (seesAll(principal)) return () => true
-  const rows = await store.read(() =>
-    actions.listActions({ states: ['proposed', 'approved', 'executing'], requestedBy: principal.id, limit: MAX_OWN }),
+  const rows = await store.read(
+    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], requestedBy: principal.id, limit: MAX_OWN }),
+    `open actions of ${principal.id}`,
   )
   const own = new Set(rows.map((row) => row.id))
   return (event) => {

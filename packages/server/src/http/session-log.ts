@@ -1,15 +1,16 @@
 import { type Action, assert, type Message } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, events, messages, type SessionRow, type Store, type StoredEvent, sessions, type Tx } from '../store/index.ts'
-import type { FollowedLog, LogPage } from './follow.ts'
+import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx } from '../store/index.ts'
+import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
+import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
 /** A snapshot carries the newest messages; older ones are a list away. */
 const SNAPSHOT_MESSAGES = 200
 
 export interface SessionLogOptions {
-  store: Store
+  store: LogReader
   hub: EventHub
   sessionId: string
 }
@@ -17,7 +18,8 @@ export interface SessionLogOptions {
 /** The log of one session; places are the numbers of its events. */
 export const sessionLog = ({ store, hub, sessionId }: SessionLogOptions): FollowedLog => ({
   subscribe: (listener) => hub.onSession(sessionId, listener),
-  read: (after, limit, isFirst) => store.read(() => readPage(sessionId, after, limit, isFirst)),
+  read: (after, limit, isFirst) =>
+    store.read(() => readPage(sessionId, after, limit, isFirst), `${sessionId} ${after} ${limit} ${isFirst}`),
   placeOf: ({ seq }) => seq,
   isVisible: () => true,
   frames,
@@ -30,7 +32,7 @@ function* readPage(sessionId: string, after: number, limit: number, isFirst: boo
   if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
   if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')
   const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit })
-  return { events: rows.flatMap(events.readEvents), isLast: rows.length < limit }
+  return pageOf(rows, limit)
 }
 
 function* takeSnapshot(row: SessionRow, reason: string): Tx<LogPage> {

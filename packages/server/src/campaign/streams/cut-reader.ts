@@ -70,7 +70,7 @@ export function openCutReader({ random, urls, path, headers }: CutReaderOptions)
     const after = lastId()
     counts.connections++
     // Mostly short, now and then long enough to get ahead however large an event is.
-    const atByte = random.chance(0.2) ? random.int(200_000) : random.int(2_000)
+    const atByte = 1 + (random.chance(0.2) ? random.int(200_000) : random.int(2_000))
     const outgoing = request(random.pick(urls) + path, {
       headers: { ...headers, accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) },
       agent: false,

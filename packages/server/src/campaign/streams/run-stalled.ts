@@ -34,7 +34,8 @@ const TEXT = 'x'.repeat(90_000)
  * The configuration is that of `streamsSetup`.
  */
 export async function runStalled({ server, headers, sockets = 200, messages = 200, memoryOf }: StalledOptions): Promise<StalledReport> {
-  // A run that waits for a person: what is posted now is queued, and nothing but its event happens.
+  // The same once before, so that the heap has the size that this work needs.
+  await sayAll(server, messages, () => undefined)
   const alone = await sayAll(server, messages, () => undefined)
   const { id, path } = await waitingSession(server)
   const stalled: Socket[] = []
@@ -63,6 +64,7 @@ export async function runStalled({ server, headers, sockets = 200, messages = 20
   }
 }
 
+/** A run that waits for a person: what is posted now is queued, and nothing but its event happens. */
 async function waitingSession(server: ApiClient): Promise<{ id: string; path: string }> {
   const { id } = await server.post('/api/sessions', {})
   const path = `/api/sessions/${id}/events`
