@@ -10,6 +10,11 @@ const RECORDED = ['models/replay', 'models/broken', 'models/chunking', 'recordin
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
+// What models, tools and HTTP do is the same whatever the rows are in: once is enough for these.
+const ON_ANY_DATABASE = ['broken-model', 'd0-client', 'histories', 'identity', 'openapi', 'refused-calls'].map(
+  (name) => `packages/server/src/acceptance/${name}.test.ts`,
+)
+
 const places = ['packages', 'apps', 'examples', 'scripts']
 const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
 
@@ -38,6 +43,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
+          exclude: ON_ANY_DATABASE,
           maxWorkers: 2,
           globalSetup: 'packages/server/src/testing/postgres-desk.ts',
           provide: { database: 'postgres' },
