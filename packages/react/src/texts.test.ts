@@ -72,7 +72,12 @@ test('only http, https and relative links are followed', () => {
 
 test('every outcome has its words, and an unknown one promises nothing', () => {
   const words = Object.values(ACTION_PER_STATE).map((action) => outcomeText(action, NOW_MS))
-  expect(words.slice(3, 6)).toEqual(['Approved by Ada · starting', 'Running for 12 s · attempt 2', 'Approved by Ada · took 12 s'])
+  expect(words.slice(3, 7)).toEqual([
+    'Approved by Ada · starting',
+    'Approved by Ada · to be carried out by a browser',
+    'Running for 12 s · attempt 2',
+    'Approved by Ada · took 12 s',
+  ])
   expect(
     outcomeText(sampleAction({ state: 'declined', policy: { verdict: 'deny', rule: 'r', version: 1, reason: 'Never on Friday' } }), NOW_MS),
   ).toMatch(/^Declined by policy · .* · Never on Friday$/)
