@@ -116,10 +116,15 @@ test('D3.7 a write of the session to the same destination ends what its reads ma
 })
 
 test('D3.7 what was read while a write was under way is not given again: it may be older', async () => {
+  const asked = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
   await using desk = await startDesk([{ calls: [look('a', 'it'), change('b', 'it')] }, { calls: [look('c', 'it')] }, { text: 'Done.' }], {
-    // The first read is answered when the write has been settled.
-    hold: ({ path }) => (path === '/look/it' ? written.promise : Promise.resolve()),
+    // The first read is answered when the write has been settled, which is not answered before that read was asked for.
+    hold: ({ path }) => {
+      if (path !== '/look/it') return asked.promise
+      asked.resolve()
+      return written.promise
+    },
   })
   using inbox = await desk.server.admin.stream('/api/events')
   const run = desk.say()
