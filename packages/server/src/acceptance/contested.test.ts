@@ -39,7 +39,8 @@ test('of many approvals and declines at once exactly one counts, and all others 
 
 test('a decision and a cancellation at once: either the tool ran and says so, or it never did', async () => {
   const rounds = 12
-  await using talk = await startTalk({ says: Array.from({ length: rounds }, () => ({ calls: [call('a', 'unkeyed', 'x')] })) })
+  // Two a round: where the tool is done before the cancellation comes, the model is asked again.
+  await using talk = await startTalk({ says: Array.from({ length: 2 * rounds }, () => ({ calls: [call('a', 'unkeyed', 'x')] })) })
   const { admin } = talk.server
   let ran = 0
   for (let round = 0; round < rounds; round++) {
