@@ -277,9 +277,9 @@ onPostgres('a process that stood still and was taken over writes nothing with wh
   process.kill(frozen.pid, 'SIGCONT')
   hold.resolve()
   // It is back under a new id and still works.
+  await expect.poll(() => all.sql('select id from process where id = $1', [former]), TAKEN_OVER).toEqual([])
   await expect.poll(() => all.sql('select count(*)::int as alive from process'), TAKEN_OVER).toEqual([{ alive: 2 }])
-  await frozen.admin.get('/readyz')
-  expect(await all.sql('select id from process where id = $1', [former])).toEqual([])
+  await expect.poll(async () => (await frozen.admin.send('GET', '/readyz')).status, TAKEN_OVER).toBe(200)
   expect(await frozen.admin.get(`/api/actions/${proposal.id}`)).toEqual(unknown)
   expect(all.target.writes).toHaveLength(1)
 })
