@@ -6,9 +6,16 @@ import { parseArgs } from 'node:util'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
+import { printWorld, simulationPart } from './simulation/part.ts'
 import { streamsPart } from './streams/part.ts'
 
-const PARTS: Record<string, Part> = { kill: killPart, races: contestPart, expiry: deadlinePart, streams: streamsPart }
+const PARTS: Record<string, Part> = {
+  kill: killPart,
+  races: contestPart,
+  expiry: deadlinePart,
+  streams: streamsPart,
+  simulation: simulationPart,
+}
 
 const { values } = parseArgs({
   options: {
@@ -16,8 +23,11 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     database: { type: 'string' },
+    // Only prints what happens in this world of the simulation.
+    world: { type: 'string' },
   },
 })
+if (values.world !== undefined) process.exit(await printWorld(Number(values.world)))
 const chosen = values.only?.split(',') ?? Object.keys(PARTS)
 const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name))
 if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}; there is ${Object.keys(PARTS).join(', ')}`)

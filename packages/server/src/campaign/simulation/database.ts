@@ -17,21 +17,23 @@ export interface Move {
   /** The process that carries it out, by its id; null for none. */
   runner: string | null
   wasRunner: string | null
+  /** When it moved, by the clock of who moved it. */
+  updatedAtMs: number
   key: string
 }
 
 // Temporary: the triggers watch the tables of the migrations without being part of them, inside the transaction that they watch.
 const WATCH = `
-  create temp table move (n integer primary key, id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner);
+  create temp table move (n integer primary key, id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner, updated_at);
   create temp trigger action_made after insert on main.action begin
-    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner)
-      values (new.id, null, new.state, new.epoch, 0, new.attempt, 0, new.idempotency_key, new.runner, null);
+    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner, updated_at)
+      values (new.id, null, new.state, new.epoch, 0, new.attempt, 0, new.idempotency_key, new.runner, null, new.updated_at);
   end;
   create temp trigger action_moved after update on main.action
     when old.state <> new.state or old.epoch <> new.epoch or old.attempt <> new.attempt or old.idempotency_key <> new.idempotency_key
   begin
-    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner)
-      values (new.id, old.state, new.state, new.epoch, old.epoch, new.attempt, old.attempt, new.idempotency_key, new.runner, old.runner);
+    insert into move (id, was, state, epoch, was_epoch, attempt, was_attempt, key, runner, was_runner, updated_at)
+      values (new.id, old.state, new.state, new.epoch, old.epoch, new.attempt, old.attempt, new.idempotency_key, new.runner, old.runner, new.updated_at);
   end;
 `
 
@@ -106,7 +108,8 @@ export function openWorldDatabase(people: readonly Principal[]): WorldDatabase {
     },
     takeMoves() {
       const found = all<Move & { n: number }>(
-        `select n, id, was as "from", state as "to", epoch, was_epoch as wasEpoch, attempt, was_attempt as wasAttempt, key, runner, was_runner as wasRunner
+        `select n, id, was as "from", state as "to", epoch, was_epoch as wasEpoch, attempt, was_attempt as wasAttempt, key, runner, was_runner as wasRunner,
+          updated_at as updatedAtMs
            from move where n > ? order by n`,
         lastMove,
       )

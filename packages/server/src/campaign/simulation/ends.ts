@@ -4,15 +4,15 @@ import type { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Reader } from './reader.ts'
 import { readerFaults } from './reader-faults.ts'
-import type { Told } from './requests.ts'
-import type { Target } from './target.ts'
+import type { Requests, Told } from './requests.ts'
+import type { Send, Target } from './target.ts'
 import type { Watch } from './watch.ts'
 
 export interface EndParts {
   database: WorldDatabase
   target: Target
   watch: Watch
-  told: readonly Told[]
+  requests: Requests
   readers: readonly Reader[]
   counts: Counts
   isKeyed(tool: string): boolean
@@ -26,14 +26,18 @@ export function endFaults(parts: EndParts): string[] {
   const sessions = database.all<SessionRow>('select * from session order by id')
   return [
     ...actions.flatMap((row) => actionFaults(parts, row, actions)),
-    ...parts.told.flatMap((told) => toldFaults(parts, told)),
+    ...parts.requests.told.flatMap((told) => toldFaults(parts, told)),
     ...sessions.flatMap((row) => sessionFaults(parts, row, actions)),
     ...parts.readers.flatMap((reader) => readerFaults(parts, reader)),
   ]
 }
 
 /** I4 and I9 for one action, and that its state says what is known of its effect. */
-function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: ActionRow, actions: readonly ActionRow[]): string[] {
+function actionFaults(
+  { target, watch, requests, counts, isKeyed, name }: EndParts,
+  row: ActionRow,
+  actions: readonly ActionRow[],
+): string[] {
   const faults: string[] = []
   const id = name(row.id)
   counts.hit(`ended: ${row.state}`)
@@ -50,14 +54,15 @@ function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: A
   if (row.effect !== 'write') return faults
   const happened = effects.length > 0
   const last = sends.at(-1)
-  if (effects.length > 1 && isKeyed(row.tool))
+  if (effects.length > 1 && isKeyed(row.tool) && !saidTooEarly(requests, sends))
     faults.push(`I4: ${id} took effect ${effects.length} times under the keys ${effects.map(({ key }) => key)}`)
   if (!isKeyed(row.tool) && sends.length > 1 + watch.retriesOf(row.id)) {
     faults.push(`I4: ${id} was sent ${sends.length} times, and a person started it again ${watch.retriesOf(row.id)} times`)
   }
   if (row.state === 'succeeded' && !happened) faults.push(`I4: ${id} is told to have succeeded, and nothing happened`)
-  if (row.state === 'failed' && (isKeyed(row.tool) ? happened : last?.hadEffect))
+  if (row.state === 'failed' && (isKeyed(row.tool) ? happened : last?.hadEffect) && !saidTooEarly(requests, sends)) {
     faults.push(`I4: ${id} is told to have failed, and took effect`)
+  }
   // Where nobody can be asked, "it is not known" has to be said: nobody may have guessed right either.
   const isUnclear = last !== undefined && (last.told === undefined || last.told === 'unclear')
   if (isUnclear && !isKeyed(row.tool) && !canLook(row.tool) && row.resolution === null && row.state !== 'outcome_unknown') {
@@ -67,6 +72,13 @@ function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: A
 }
 
 const waitsForPeople = ({ state, executor }: ActionRow): boolean => state === 'proposed' || (state === 'approved' && executor === 'client')
+
+/**
+ * True when somebody looked and said "not done" before it was: their request was long under way, and it does not say which attempt it is
+ * about.
+ */
+const saidTooEarly = ({ lookedAtMs }: Requests, sends: readonly Send[]): boolean =>
+  sends.some((send) => send.hadEffect && (lookedAtMs.get(send.actionId) ?? Number.POSITIVE_INFINITY) < send.atMs)
 
 const canLook = (tool: string): boolean => tool === 'shop.book'
 

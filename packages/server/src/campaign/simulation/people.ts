@@ -187,4 +187,19 @@ export function drawOp(
   return { do: 'message', sessionId, plan: drawPlan(random, newWhat) }
 }
 
+/** What somebody does about an action that failed or is of unknown outcome; undefined for nothing. */
+export function drawRepair(
+  random: Random,
+  database: WorldDatabase,
+  actionId: string,
+  truthOf: (actionId: string) => boolean | undefined,
+): Op | undefined {
+  const row = database.action(actionId)
+  if (row?.state === 'failed') return row.executor === 'client' ? { do: 'claim', actionId, again: true } : { do: 'retry', actionId }
+  if (row?.state !== 'outcome_unknown') return undefined
+  const happened = truthOf(actionId)
+  if (happened === undefined || random.chance(0.5)) return { do: 'verify', actionId }
+  return { do: 'resolve', actionId, outcome: happened ? 'succeeded' : 'failed' }
+}
+
 export const drawVerdict = (random: Random): 'approve' | 'decline' => (random.chance(0.75) ? 'approve' : 'decline')

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts'
 import { alone, createDispatch, createEventHub, createTimers } from '../../dispatch/index.ts'
 import { type Engine, type ExecutionLimits, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
+import { createLogReader, type LogReader } from '../../http/log-reader.ts'
 import { groupCommit } from '../../store/group-commit.ts'
 import type { Outbox } from '../../store/index.ts'
 import type { WorldDatabase } from './database.ts'
@@ -15,6 +16,8 @@ import type { Owner, Timeline } from './timeline.ts'
 export interface SimulatedProcess extends Owner {
   /** Undefined until it has started. */
   engine: Engine | undefined
+  /** What its streams read from; there when the engine is. */
+  logs: LogReader | undefined
   readonly log: Logger
   /** Called when it is gone. */
   readonly onEnd: Set<() => void>
@@ -38,14 +41,22 @@ export interface ProcessParts {
 }
 
 export function newProcess({ name, slot, surround }: Pick<ProcessParts, 'name' | 'slot' | 'surround'>): SimulatedProcess {
-  const process: SimulatedProcess = { name, state: 'running', engine: undefined, log: slot.log, onEnd: new Set() }
+  const process: SimulatedProcess = { name, state: 'running', engine: undefined, logs: undefined, log: slot.log, onEnd: new Set() }
   slot.now = surround(process)
   return process
 }
 
+/** It listens from now on, unless it died meanwhile. */
+export function openDoor(process: SimulatedProcess, engine: Engine, timeline: Timeline): void {
+  if (process.state === 'dead') return
+  process.engine = engine
+  process.logs = createLogReader(engine.store)
+  timeline.say(`${process.name} is up`)
+}
+
 /** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
 export function startProcess(parts: ProcessParts): SimulatedProcess {
-  const { name, slot, policy, executions, timeline, random, database, commitMs, commit, failed } = parts
+  const { slot, policy, executions, timeline, random, database, commitMs, commit, failed } = parts
   const process = newProcess(parts)
   const clock: Clock = {
     nowMs: () => timeline.nowMs,
@@ -66,11 +77,7 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   const { tools, agents, log } = slot
   const membership = alone({ store, dispatch, clock })
   startEngine({ store, hub, dispatch, timers, membership, agents, tools, policy, executions, log, clock }).then(
-    (engine) => {
-      if (process.state === 'dead') return
-      process.engine = engine
-      timeline.say(`${name} is up`)
-    },
+    (engine) => openDoor(process, engine, timeline),
     (error) => {
       if (process.state !== 'dead') failed(process, error)
     },

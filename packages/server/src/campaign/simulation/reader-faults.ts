@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Action, Message } from '@countersign/core'
 import { viewActions, viewSession } from '../../gate/index.ts'
 import { viewMessage } from '../../gate/view.ts'
-import { type ActionRow, events, type MessageRow, type SessionRow, type Tx } from '../../store/index.ts'
+import { type ActionRow, type EventRow, events, type MessageRow, type SessionRow, type Tx } from '../../store/index.ts'
 import { drive, queryRunner } from '../../store/sqlite-statements.ts'
 import { fold } from '../../testing/fold.ts'
 import type { WorldDatabase } from './database.ts'
@@ -11,6 +11,7 @@ import type { Reader } from './reader.ts'
 /** I7: whoever read a session's stream, with all the cuts, knows what the rows know. */
 export function readerFaults({ database, name }: { database: WorldDatabase; name(id: string): string }, reader: Reader): string[] {
   const { sessionId } = reader
+  if (sessionId === null) return inboxFaults(database, reader)
   const faults: string[] = []
   const read = <T>(work: Tx<T>): T => drive(work, queryRunner(database.connection), () => 0)
   const [row] = database.all<SessionRow>('select * from session where id = ?', sessionId)
@@ -26,7 +27,8 @@ export function readerFaults({ database, name }: { database: WorldDatabase; name
   if (missed.length > 0 && !wasReset) {
     faults.push(`I7: a reader of ${name(sessionId)} never got ${missed.map(({ seq, event }) => `${seq} ${event.type}`)}`)
   }
-  const state = fold(reader.received)
+  const state = foldOr(reader.received, (why) => faults.push(`I7: a reader of ${name(sessionId)} was told ${why}`))
+  if (!state) return faults
   if (state.status !== session.status) faults.push(`I7: a reader of ${name(sessionId)} believes it ${state.status}, not ${session.status}`)
   const waiting = session.pendingApprovals.map((action) => action.id)
   if (state.pendingApprovals.join() !== waiting.join()) faults.push(`I7: a reader of ${name(sessionId)} waits for other approvals`)
@@ -44,6 +46,24 @@ export function readerFaults({ database, name }: { database: WorldDatabase; name
     faults.push(`I7: a reader of ${name(sessionId)} knows other messages${difference(whole, messages)}`)
   }
   return faults
+}
+
+/** Whoever read the inbox got every event about an action, once and in order. */
+function inboxFaults(database: WorldDatabase, reader: Reader): string[] {
+  const rows = database.all<EventRow>('select * from event where inbox = 1 order by id')
+  const wanted = rows.flatMap(events.readEvents).filter(events.isForInbox)
+  const got = reader.received.map(({ id }) => id)
+  const real = wanted.map(({ id }) => id)
+  return got.join() === real.join() ? [] : [`I7: a reader of the inbox got ${got.length} events of ${real.length}`]
+}
+
+function foldOr(received: Reader['received'], refuse: (why: string) => void): ReturnType<typeof fold> | undefined {
+  try {
+    return fold(received)
+  } catch (error) {
+    refuse(String(error))
+    return undefined
+  }
 }
 
 /** The first thing that is not the same, for whoever looks into it. */

@@ -1,7 +1,11 @@
-import { followLog } from '../../http/follow.ts'
+import type { EventHub } from '../../dispatch/index.ts'
+import { type FollowedLog, followLog } from '../../http/follow.ts'
+import { openInboxLog } from '../../http/inbox-log.ts'
+import type { LogReader } from '../../http/log-reader.ts'
 import { sessionLog } from '../../http/session-log.ts'
 import { type EventStream, frameOf } from '../../http/sse.ts'
 import type { Counts } from './counts.ts'
+import { DECIDERS } from './people.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
@@ -25,14 +29,15 @@ interface Received {
 /** Events on their way to a reader after which its socket is full. */
 const SOCKET_HOLDS = 6
 
-/** Somebody who follows a session: connects somewhere, is cut off somewhere, and goes on from the last id that arrived. */
+/** Somebody who follows a session, or the inbox: connects somewhere, is cut off somewhere, and goes on from the last id that arrived. */
 export class Reader {
-  readonly sessionId: string
+  /** Null for the inbox. */
+  readonly sessionId: string | null
   readonly received: Received[] = []
   readonly #parts: ReaderParts
   #lastId = 0
 
-  constructor(sessionId: string, parts: ReaderParts) {
+  constructor(sessionId: string | null, parts: ReaderParts) {
     this.sessionId = sessionId
     this.#parts = parts
     this.#connect()
@@ -45,11 +50,11 @@ export class Reader {
   #connect(): void {
     const { timeline, random, counts } = this.#parts
     const process = this.#parts.pickProcess()
-    if (!process?.engine || process.state === 'dead') {
+    if (!process?.engine || !process.logs || process.state === 'dead') {
       this.#connectSoon()
       return
     }
-    const { store, hub } = process.engine
+    const { hub } = process.engine
     const connection = this.#openConnection()
     const cut = () => {
       if (connection.isCut) return
@@ -62,12 +67,17 @@ export class Reader {
     if (meanMs > 0) timeline.after(-Math.log(1 - random.next()) * meanMs, '', cut)
     // The server may hang up as well, when its database is away.
     connection.stream.onClose(cut)
-    followLog({
-      log: sessionLog({ store, hub, sessionId: this.sessionId }),
-      stream: connection.stream,
-      logger: process.log,
-      after: this.#lastId,
-    }).catch((error) => this.#parts.violate(`I7: a stream failed: ${error}`))
+    const { stream } = connection
+    this.#openLog(process.logs, hub)
+      .then((log) => followLog({ log, stream, logger: process.log, after: this.#lastId }))
+      // What the inbox shows is read first; with the database away, the reader comes back.
+      .catch(cut)
+  }
+
+  async #openLog(store: LogReader, hub: EventHub): Promise<FollowedLog> {
+    const [principal] = DECIDERS
+    if (!principal) throw new Error('nobody decides here')
+    return this.sessionId === null ? openInboxLog({ store, hub, principal }) : sessionLog({ store, hub, sessionId: this.sessionId })
   }
 
   /** A connection delivers in order, a while later, and what is on its way when it is cut is lost. */
@@ -122,7 +132,7 @@ export class Reader {
   #receive({ type, id, data }: Received): void {
     const { violate, counts } = this.#parts
     if (type === 'reset') counts.hit('reader: reset')
-    else if (id <= this.#lastId) violate(`I7: ${this.sessionId} said ${type} as ${id} after ${this.#lastId}`)
+    else if (id <= this.#lastId) violate(`I7: ${this.sessionId ?? 'the inbox'} said ${type} as ${id} after ${this.#lastId}`)
     this.#lastId = id
     this.received.push({ id, type, data })
   }

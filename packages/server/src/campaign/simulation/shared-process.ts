@@ -2,13 +2,13 @@ import type { Clock } from '../../clock.ts'
 import { amongOthers } from '../../dispatch/among-others.ts'
 import { createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
 import { createJobDispatch } from '../../dispatch/job-dispatch.ts'
-import { startEngine } from '../../engine.ts'
+import { type Engine, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
 import type { Dialect } from '../../store/dialect.ts'
 import type { Machine, Outbox } from '../../store/index.ts'
 import { openSimulatedPool } from './job-pool.ts'
 import type { SimulatedPostgres } from './postgres.ts'
-import { newProcess, type ProcessParts, type SimulatedProcess } from './process.ts'
+import { newProcess, openDoor, type ProcessParts, type SimulatedProcess } from './process.ts'
 import { type CommitFate, openSharedStore } from './shared-store.ts'
 
 export interface SharedProcessParts extends Omit<ProcessParts, 'commit' | 'commitMs'> {
@@ -36,7 +36,7 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
   }
   const { tools, agents, log } = slot
 
-  async function start(): Promise<SimulatedProcess['engine']> {
+  async function start(): Promise<Engine> {
     let tell = (_outbox: Outbox) => {}
     const onCommitted = (outbox: Outbox) => tell(outbox)
     const { jobs } = postgres
@@ -62,11 +62,7 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
   }
 
   start().then(
-    (engine) => {
-      if (process.state === 'dead') return
-      process.engine = engine
-      timeline.say(`${name} is up`)
-    },
+    (engine) => openDoor(process, engine, timeline),
     (error) => {
       if (process.state !== 'dead') parts.failed(process, error)
     },

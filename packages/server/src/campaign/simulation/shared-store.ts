@@ -103,6 +103,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
 
   function answer(request: Request): Row[] {
     if ('places' in request) return [{ last: parts.takePlaces(request.places) }]
+    if ('together' in request) return [{ answers: request.together.map(runQuery) }]
     return 'lock' in request ? [] : runQuery(request)
   }
 

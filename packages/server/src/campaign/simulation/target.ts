@@ -32,6 +32,8 @@ export interface Send {
   readonly from: Owner
   readonly tool: string
   readonly fate: Fate
+  /** When it was sent, since the beginning of the world. */
+  readonly atMs: number
   /** True once the target did something because of this send. */
   hadEffect: boolean
   /** What the tool's code told the engine; undefined while it has not, or told a process that was dead by then. */
@@ -55,6 +57,8 @@ export interface TargetParts {
   timeoutMs: number
   fateOf(tool: string): Fate
   tellingOf(): Telling
+  /** Sees what somebody found who asked. */
+  onFound(done: boolean): void
   /** Sees what is about to be sent. */
   onSend(tool: string, args: JsonObject, context: Pick<ExecuteContext, 'actionId' | 'idempotencyKey'>): void
   name(id: string): string
@@ -156,7 +160,18 @@ export class Target {
     fate: Fate,
   ): Send {
     const n = this.sends.length + 1
-    const send: Send = { n, actionId, key, from, tool, fate, hadEffect: false, told: undefined, isUnderWay: true }
+    const send: Send = {
+      n,
+      actionId,
+      key,
+      from,
+      tool,
+      fate,
+      atMs: this.#parts.timeline.elapsedMs,
+      hadEffect: false,
+      told: undefined,
+      isUnderWay: true,
+    }
     this.sends.push(send)
     this.#parts.timeline.say(`${from.name} send ${n}: ${tool} for ${this.#parts.name(actionId)} (${fate})`)
     return send
@@ -172,6 +187,7 @@ export class Target {
     if (manner === 'silence') return promise
     timeline.after(0.1 + random.next() * 4, '', () => {
       const effect = this.effects.find((one) => one.actionId === actionId && one.key === idempotencyKey)
+      if (manner === 'truth') this.#parts.onFound(effect !== undefined)
       const found: Verification = effect ? { done: true, output: { by: effect.send } } : { done: false }
       timeline.after(
         0.1 + random.next() * 4,

@@ -20,7 +20,7 @@ export interface WatchParts {
   counts: Counts
   isKeyed(tool: string): boolean
   /** When an action was decided, or expired, by the clock that counts. */
-  decidedAtMs(row: ActionRow): number
+  decidedAtMs(move: Move): number
   /** True when the process with this id shows that it lives. */
   isAlive(runner: string): boolean
   violate(text: string): void
@@ -51,7 +51,9 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
     const isLegal = ACTION_EVENTS.some((cause) => move.from !== null && AFTER[move.from][cause] === move.to)
     if (!isLegal) violate(`I2: ${name(move.id)} went from ${move.from} to ${move.to}`)
     if (move.from === 'proposed' && row.expires_at !== null) {
-      const isLate = decidedAtMs(row) >= row.expires_at
+      const lateMs = decidedAtMs(move) - row.expires_at
+      const isLate = lateMs >= 0
+      if (Math.abs(lateMs) <= 5) counts.hit(`within 5 ms of the deadline: ${move.to}`)
       if (isLate && (move.to === 'approved' || move.to === 'declined'))
         violate(`I2: ${name(move.id)} was ${move.to} when its time was over`)
       if (!isLate && move.to === 'expired') violate(`I2: ${name(move.id)} expired before its time was over`)

@@ -33,8 +33,12 @@ export interface Weather {
   readonly answerings: Readonly<Partial<Record<Answering, number>>>
   /** What else people do besides answering what they are asked. */
   readonly ops: number
+  /** Chance that somebody sees at once to what failed, or is of unknown outcome. */
+  readonly eager: number
   /** Readers of each session. */
   readonly readers: number
+  /** True when somebody reads the inbox. */
+  readonly inbox: boolean
   /** How often readers are cut off: mean time in ms; 0 for never. */
   readonly cutEveryMs: number
   readonly policy: PolicyDocument
@@ -72,7 +76,9 @@ export function drawWeather(random: Random): Weather {
     ]),
     answerings: random.chance(0.5) ? CALM_ANSWERINGS : { well: 8, error: 1, cut_off: 0.5, length: 0.5, ends_early: 0.5, nonsense: 1 },
     ops: random.int(9),
-    readers: Number(random.weigh({ 0: 4, 1: 5, 2: 1 })),
+    eager: random.chance(0.4) ? 0.7 : 0.1,
+    readers: Number(random.weigh({ 0: 4, 1: 4, 2: 1, 3: 1 })),
+    inbox: random.chance(0.2),
     cutEveryMs: random.chance(0.7) ? 60 + random.next() * 600 : 0,
     policy: drawPolicy(random),
     calmAtMs: 1_000 + random.next() * 3_000,

@@ -7,7 +7,7 @@ import { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import { endFaults } from './ends.ts'
 import type { House } from './house.ts'
-import { DECIDERS, drawOp, drawPlan, drawVerdict, OTHERS } from './people.ts'
+import { DECIDERS, drawOp, drawPlan, drawRepair, drawVerdict, OTHERS } from './people.ts'
 import { bytesFrom, type Random, seededRandom } from './random.ts'
 import { Reader } from './reader.ts'
 import { Requests } from './requests.ts'
@@ -105,7 +105,7 @@ class World {
       name,
       say: (line) => timeline.say(line),
       // A database that one process has to itself goes by that process's clock, read when the decision arrived.
-      decidedAtMs: (row) => (isShared ? timeline.nowMs : row.updated_at),
+      decidedAtMs: (move) => (isShared ? timeline.nowMs : move.updatedAtMs),
       isAlive: house.isAlive,
     })
     this.#target = new Target({
@@ -115,6 +115,7 @@ class World {
       name,
       fateOf: () => this.#draw('sent', this.#isCalm ? CALM_FATES : weather.fates),
       tellingOf: () => this.#draw('asked', this.#isCalm ? CALM_TELLINGS : weather.tellings),
+      onFound: (done) => counts.hit(done ? 'found: done' : 'found: not done'),
       onSend: (tool, args, context) => this.#watch.onSend(tool, args, context),
     })
     this.#requests = new Requests({
@@ -140,11 +141,12 @@ class World {
 
   async live(): Promise<void> {
     const { timeline } = this
-    const { calmAtMs, sessions, processes } = this.#weather
+    const { calmAtMs, sessions, processes, inbox } = this.#weather
     this.counts.hit(processes > 1 ? 'world: shared' : 'world: alone')
     timeline.interfere = this.#house.interfere
     this.#house.begin()
     for (let i = 0; i < sessions; i++) this.#beginSession()
+    if (inbox) timeline.after(this.#random.next() * 200, '', () => this.#readers.push(this.#read(null)))
     timeline.after(calmAtMs, 'trouble ends', () => {
       this.#isCalm = true
       this.#house.calm()
@@ -160,7 +162,7 @@ class World {
       database: this.#database,
       target: this.#target,
       watch: this.#watch,
-      told: this.#requests.told,
+      requests: this.#requests,
       readers: this.#readers,
       counts: this.counts,
       isKeyed,
@@ -195,6 +197,7 @@ class World {
     for (const { id, to } of this.#watch.look(process)) {
       if (to === 'proposed') this.#react(id)
       if (to === 'approved') this.#clients.offer(id)
+      if (to === 'failed' || to === 'outcome_unknown') this.#seeTo(id)
     }
   }
 
@@ -216,7 +219,7 @@ class World {
     )
   }
 
-  #read(sessionId: string): Reader {
+  #read(sessionId: string | null): Reader {
     return new Reader(sessionId, {
       timeline: this.timeline,
       random: this.#random,
@@ -262,6 +265,17 @@ class World {
         this.#requests.send(principal, { do: 'decide', actionId, verdict: drawVerdict(this.#random), stop: undefined })
       })
     }
+  }
+
+  /** Somebody does something about an action that did not go well. */
+  #seeTo(actionId: string): void {
+    if (this.#isCalm || !this.#random.chance(this.#weather.eager)) return
+    this.timeline.after(5 + this.#random.next() * 300, '', () => {
+      const principal = this.#random.pick(DECIDERS)
+      const op = drawRepair(this.#random, this.#database, actionId, (id) => this.#target.truthOf(id))
+      if (op?.do === 'claim') this.#clients.claim(principal, actionId, true)
+      else if (op) this.#requests.send(principal, op)
+    })
   }
 
   /** In calm times people answer everything that waits; now and then one leaves it waiting. */

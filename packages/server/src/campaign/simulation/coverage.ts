@@ -1,0 +1,57 @@
+import { ACTION_EVENTS, ACTION_STATES, AFTER } from '@countersign/core'
+import { FATES } from './target.ts'
+
+/** Every way from state to state that the lifecycle knows and this version goes. */
+const MOVES = ACTION_STATES.flatMap((from) =>
+  ACTION_EVENTS.map((event) => ({ from, event, to: AFTER[from][event] }))
+    // Nothing is revised yet: no target is read again before an action starts.
+    .filter(({ event, to }) => event !== 'revise' && to !== 'no' && to !== 'same')
+    .map(({ from, to }) => `moved: ${from} → ${to}`),
+)
+
+/** What has to happen often enough that the rest shows something. */
+const SOMETIMES = [
+  ...new Set(MOVES),
+  ...ACTION_STATES.filter((state) => state !== 'executing').map((state) => `ended: ${state}`),
+  ...FATES.map((fate) => `sent: ${fate}`),
+  ...['well', 'error', 'cut_off', 'length', 'ends_early', 'nonsense'].map((manner) => `model: ${manner}`),
+  ...['truth', 'no_idea', 'error', 'silence'].map((telling) => `asked: ${telling}`),
+  ...['ok', 'refused', 'ambiguous', 'late', 'vanishes', 'never_begins'].map((ending) => `client: ${ending}`),
+  ...['session', 'decided', 'lost', 'request', 'claimed', 'done', 'refused'].map((kind) => `answer: ${kind}`),
+  ...['lost', 'refused', 'unanswered', 'unknown'].map((fate) => `commit: ${fate}`),
+  ...['approved', 'declined', 'expired'].map((to) => `within 5 ms of the deadline: ${to}`),
+  'crash',
+  'crash: after a commit',
+  'stood still',
+  'connections cut',
+  'stopped in an orderly way',
+  'world: alone',
+  'world: shared',
+  'found: done',
+  'found: not done',
+  'given what was read before',
+  'moved: executing → executing',
+  'taken over: from another',
+  'told that its time was over',
+  'reader: cut',
+  'reader: slow',
+  'request: answer lost',
+  'request: not answered',
+  'request: failed',
+  // An answer of a process that was taken over comes too late, and writes nothing.
+  'log: action.stale_answer',
+  'log: action.not_stored',
+  'log: process.gone',
+  'log: process.frozen',
+  'log: process.begun_anew',
+]
+
+const TIMES_PER_50_000_WORLDS = 100
+
+/** What happened too rarely in so many worlds, as a sentence each. */
+export function missingFrom(counts: ReadonlyMap<string, number>, worlds: number): string[] {
+  const wanted = Math.ceil((TIMES_PER_50_000_WORLDS * worlds) / 50_000)
+  return SOMETIMES.filter((name) => (counts.get(name) ?? 0) < wanted).map(
+    (name) => `"${name}" happened ${counts.get(name) ?? 0} times in ${worlds} worlds; ${wanted} are wanted`,
+  )
+}
