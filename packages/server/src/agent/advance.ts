@@ -1,6 +1,6 @@
 import { writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { actions, messages, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { startRun } from './run.ts'
 import { takeStep } from './step.ts'
@@ -32,11 +32,13 @@ export async function advance(parts: AgentParts, state: AgentState, sessionId: s
 }
 
 function* nextThing(sessionId: string): Tx<Next> {
-  const session = yield* sessions.findSession.first({ id: sessionId })
-  if (!session) return { do: 'nothing' }
+  const [session, open, run] = yield* together(
+    sessions.findSession.first({ id: sessionId }),
+    actions.openActions.all({ session_id: sessionId }),
+    sessions.newestRun.first({ session_id: sessionId }),
+  )
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
-  if ((yield* actions.openActions.all({ session_id: sessionId })).length > 0) return { do: 'nothing' }
-  const run = yield* sessions.newestRun.first({ session_id: sessionId })
+  if (!session || open.length > 0) return { do: 'nothing' }
   if (run?.state === 'open') return { do: 'step', session, run }
   const queued = yield* messages.queuedMessages.all({ session_id: sessionId })
   return queued.length > 0 ? { do: 'start_run' } : { do: 'nothing' }

@@ -10,6 +10,7 @@ import {
   type StoredEvent,
   sessions,
   type Tx,
+  together,
 } from '../store/index.ts'
 import { toolResultText } from './tool-result.ts'
 import { viewMessage } from './view.ts'
@@ -118,10 +119,12 @@ export class SessionWriter {
 
   /** Works the session's status out of its rows and writes counters and status back. Call once, last. Answers what is open in the session. */
   *finish(): Tx<readonly actions.OpenAction[]> {
-    const waiting: string[] = []
-    const open = yield* actions.openActions.all({ session_id: this.row.id })
-    for (const { id, state } of open) if (state === 'proposed') waiting.push(id)
-    this.row.status = waiting.length > 0 ? 'waiting_approval' : yield* settledStatus(this.row.id)
+    const [open, run] = yield* together(
+      actions.openActions.all({ session_id: this.row.id }),
+      sessions.newestRun.first({ session_id: this.row.id }),
+    )
+    const waiting = open.filter(({ state }) => state === 'proposed').map(({ id }) => id)
+    this.row.status = waiting.length > 0 ? 'waiting_approval' : run ? STATUS_AFTER[run.state] : 'idle'
     // A waiting session always says which actions wait: the list may have changed under the same word.
     if (this.row.status !== this.#statusBefore || waiting.length > 0) {
       this.event({ type: 'session_status', data: { status: this.row.status, pendingApprovals: waiting } })
@@ -149,8 +152,3 @@ export class SessionWriter {
 }
 
 const STATUS_AFTER = { open: 'active', done: 'completed', failed: 'error', cancelled: 'completed' } as const
-
-function* settledStatus(sessionId: string): Tx<SessionStatus> {
-  const run = yield* sessions.newestRun.first({ session_id: sessionId })
-  return run ? STATUS_AFTER[run.state] : 'idle'
-}

@@ -3,7 +3,7 @@ import { reach } from '../points.ts'
 import { PLACES_PER_TRANSACTION } from './dialect.ts'
 import { failureOf, isOfTheFuture } from './postgres-errors.ts'
 import { type Session, statementOf } from './postgres-session.ts'
-import type { BoundQuery, LockRequest, Request, Row, Tx } from './query.ts'
+import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from './query.ts'
 
 /** The number that the database gave a transaction, by which it can be asked later what became of it. */
 type TransactionId = string
@@ -57,7 +57,7 @@ export class Transaction {
       this.#session.begin(this.#onError)
       const value = await drive(tx, (request) => {
         if ('places' in request) return this.#takePlaces(request.places, firstTransaction)
-        return 'lock' in request ? this.#lock(request) : this.#send(request)
+        return 'lock' in request ? this.#lock(request) : this.#ask(request)
       })
       await this.#commit()
       return value
@@ -73,20 +73,20 @@ export class Transaction {
     const tx = work()
     const first = tx.next(NO_ROWS)
     if (first.done) return first.value
-    const { definition } = asQuery(first.value)
-    if (definition.isFixed && !firstOfSeveral.has(definition)) {
+    const request = asReading(first.value)
+    if ('definition' in request && request.definition.isFixed && !firstOfSeveral.has(request.definition)) {
       // One query is of one moment by itself. When it turns out to have been the first of several, they are asked from the start.
-      const next = tx.next(await this.#send(asQuery(first.value)))
+      const next = tx.next(await this.#send(request))
       if (next.done) return next.value
-      firstOfSeveral.add(definition)
+      firstOfSeveral.add(request.definition)
     }
-    return this.#readTogether(work())
+    return this.#readSeveral(work())
   }
 
-  async #readTogether<T>(tx: Tx<T>): Promise<T> {
+  async #readSeveral<T>(tx: Tx<T>): Promise<T> {
     this.#session.beginReading(this.#onError)
     try {
-      return await drive(tx, (request) => this.#send(asQuery(request)))
+      return await drive(tx, (request) => this.#ask(asReading(request)))
     } catch (error) {
       throw this.#failures[0] ?? error
     } finally {
@@ -97,6 +97,11 @@ export class Transaction {
 
   readonly #onError = (error: unknown): void => {
     this.#failures.push(error)
+  }
+
+  #ask(request: BoundQuery | JointRequest): Promise<Row[]> | Row[] {
+    if ('definition' in request) return this.#send(request)
+    return Promise.all(request.together.map((query) => this.#send(query))).then((answers) => [{ answers }])
   }
 
   #send(query: BoundQuery): Promise<Row[]> | Row[] {
@@ -164,8 +169,8 @@ export class Transaction {
   }
 }
 
-function asQuery(request: Request): BoundQuery {
-  assert('definition' in request, 'who only reads says nothing and waits for nobody')
+function asReading(request: Request): BoundQuery | JointRequest {
+  assert('definition' in request || 'together' in request, 'who only reads says nothing and waits for nobody')
   return request
 }
 

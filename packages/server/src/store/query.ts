@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { assert } from '@countersign/core'
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { type Dialect, POSTGRES, SQLITE } from './dialect.ts'
 import type { Schema } from './schema.ts'
@@ -18,7 +19,7 @@ interface Compilable<R> {
  */
 export type Tx<T> = Generator<Request, T, Row[]>
 
-export type Request = BoundQuery | PlaceRequest | LockRequest
+export type Request = BoundQuery | JointRequest | PlaceRequest | LockRequest
 
 /** A query that builds itself once per dialect, and this use's values. */
 export interface BoundQuery {
@@ -29,6 +30,11 @@ export interface BoundQuery {
    * database behind a socket is not waited for: what goes wrong is told before the transaction is committed.
    */
   readonly want: 'rows' | 'row' | 'change' | 'nothing'
+}
+
+/** Queries that do not need each other's answers. It is resumed with one row: `answers`, the rows of each. */
+export interface JointRequest {
+  readonly together: readonly BoundQuery[]
 }
 
 /** Asks the store, not the database, for the next `places` places in the log of events. It is resumed with one row: the `last` of them. */
@@ -82,6 +88,25 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
     *change(values: P): Tx<number> {
       return Number((yield { definition, values, want: 'change' })[0]?.changes)
     },
+  }
+}
+
+/**
+ * Asks several questions at once: to a database behind a socket they travel together.
+ * @example
+ * const [session, run] = yield* together(findSession.first({ id }), newestRun.first({ session_id: id }))
+ */
+export function* together<const A extends readonly Tx<unknown>[]>(
+  ...asked: A
+): Tx<{ -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never }> {
+  const queries = asked.map((question) => {
+    const first = question.next([])
+    assert(!first.done && 'definition' in first.value, 'what is asked together are single questions')
+    return first.value
+  })
+  const answers = (yield { together: queries })[0]?.answers as Row[][]
+  return asked.map((question, i) => question.next(answers[i] ?? []).value) as {
+    -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never
   }
 }
 

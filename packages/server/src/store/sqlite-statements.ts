@@ -54,6 +54,7 @@ export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], take
 
 function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
   if ('places' in request) return [{ last: takePlaces(request.places) }]
+  if ('together' in request) return [{ answers: request.together.map(runQuery) }]
   // Nobody else is under way.
   return 'lock' in request ? NO_ROWS : runQuery(request)
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { raw, STORES, type TempStore } from '../testing/temp-store.ts'
 import { insertKey } from './principals.ts'
+import { together } from './query.ts'
 import { findSetting, insertSetting } from './settings.ts'
 
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
@@ -95,4 +96,27 @@ test.each(STORES)('after close nothing is taken, and what was under way before i
   await last
   await expect(put(temp, 'late')).rejects.toMatchObject({ code: 'not_ready' })
   expect(temp.committed).toHaveLength(1)
+})
+
+test.each(STORES)('questions that are asked together are each answered as if asked alone, in their order ($database)', async ({ open }) => {
+  await using temp = await open()
+  const both = function* () {
+    yield* insertSetting.run({ name: 'a', value: 'x' })
+    const [a, none, all] = yield* together(
+      findSetting.first({ name: 'a' }),
+      findSetting.first({ name: 'b' }),
+      findSetting.all({ name: 'a' }),
+    )
+    return { a, none, all }
+  }
+  const expected = { a: { value: 'x' }, none: undefined, all: [{ value: 'x' }] }
+  expect(await temp.store.transact(both)).toEqual(expected)
+  expect(await temp.store.read(() => together(findSetting.all({ name: 'a' }), findSetting.first({ name: 'b' })))).toEqual([
+    [{ value: 'x' }],
+    undefined,
+  ])
+  const failing = temp.store.transact(function* () {
+    yield* together(keyOfNobody(), findSetting.first({ name: 'a' }))
+  })
+  await expect(failing).rejects.toThrow(/foreign key/i)
 })
