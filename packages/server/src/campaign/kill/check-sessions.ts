@@ -116,8 +116,13 @@ export async function checkFold(door: Door, who: Person, sessionId: string, foll
 /** Whoever reads the inbox across all the deaths is told of every action, once. */
 export function checkInbox(told: readonly ReadEvent[], rows: Rows): string[] {
   const times = Map.groupBy(told, ({ data }) => (data as { proposal: Action }).proposal.id)
-  return rows.actions.flatMap(({ id }) => {
+  const disordered = told.flatMap(({ id }, i) => {
+    const before = told[i - 1]?.id ?? 0
+    return Number(id) > before ? [] : [`a reader of the inbox was sent ${id} behind ${before}`]
+  })
+  const counted = rows.actions.flatMap(({ id }) => {
     const count = times.get(id)?.length ?? 0
     return count === 1 ? [] : [`a reader of the inbox was told ${count} times of ${id}`]
   })
+  return [...disordered, ...counted]
 }

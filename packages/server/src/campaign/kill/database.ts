@@ -14,6 +14,14 @@ export interface Rows {
   events: EventRow[]
 }
 
+/** Something that somebody still has to do. */
+export interface Unfinished {
+  /** A sentence. */
+  what: string
+  /** Epoch milliseconds since when it stands like this. */
+  sinceMs: number
+}
+
 /** A database that the servers of one world share. */
 export interface CampaignDatabase extends AsyncDisposable {
   readonly kind: 'sqlite' | 'postgres'
@@ -22,8 +30,8 @@ export interface CampaignDatabase extends AsyncDisposable {
   /** What a server has to be told to find it. */
   readonly environment: Record<string, string>
   readAll(): Promise<Rows>
-  /** What is neither settled nor waiting for a person, a sentence each, and what waits. */
-  readOpen(): Promise<{ unfinished: string[]; waiting: ActionRow[] }>
+  /** What is neither settled nor waiting for a person, and what waits. */
+  readOpen(): Promise<{ unfinished: Unfinished[]; waiting: ActionRow[] }>
 }
 
 type Ask = (sql: string) => Promise<Record<string, unknown>[]>
@@ -31,15 +39,18 @@ type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 type View = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
 
 const UNFINISHED = `
-  select 'action ' || id || ' is ' || state as what from action where state in ('approved', 'executing') and executor = 'server'
+  select 'action ' || id || ' is ' || state || ', run by ' || coalesce(runner, 'nobody') as what, updated_at as since_ms
+    from action where state in ('approved', 'executing') and executor = 'server'
   union all
-  select 'run ' || id || ' is open and waits for nothing' from run where state = 'open' and held = 0 and not exists
+  select 'run ' || id || ' is open and waits for nothing', updated_at from run where state = 'open' and not exists
     (select 1 from action where action.session_id = run.session_id and action.state in ('proposed', 'approved', 'executing'))
   union all
-  select 'message ' || id || ' is queued behind nothing' from message where queued = 1 and not exists
-    (select 1 from run where run.session_id = message.session_id and run.state = 'open')
+  select 'message ' || message.id || ' is queued behind nothing', session.updated_at from message join session on session.id = session_id where queued = 1
+    and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')
   union all
-  select 'action ' || id || ' is ' || state || ' behind its deadline' from action where due_at < NOW or (executor = 'client' and state = 'executing')
+  select 'action ' || id || ' is held by a client', due_at from action where executor = 'client' and state = 'executing'
+  union all
+  select 'action ' || id || ' is ' || state || ' behind its deadline', due_at from action where due_at < NOW
   limit 20`
 
 function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
@@ -58,7 +69,10 @@ function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
       }),
     readOpen: () =>
       view(async (ask) => ({
-        unfinished: (await ask(UNFINISHED.replaceAll('NOW', String(Date.now() - 1_000)))).map(({ what }) => String(what)),
+        unfinished: (await ask(UNFINISHED.replace('NOW', String(Date.now() - 1_000)))).map(({ what, since_ms }) => ({
+          what: String(what),
+          sinceMs: Number(since_ms),
+        })),
         waiting: (await ask(`select * from action where state = 'proposed' order by id`)) as unknown as ActionRow[],
       })),
   }

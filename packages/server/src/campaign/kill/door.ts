@@ -22,6 +22,8 @@ export interface Door {
    * Undefined for a client that gave up after a broken connection.
    */
   send(who: Person, method: string, path: string, request?: ApiRequest): Promise<ApiAnswer | undefined>
+  /** Epoch milliseconds of the last answer. */
+  readonly heardMs: number
   /** Answers that no fault excuses. */
   readonly complaints: string[]
 }
@@ -33,6 +35,7 @@ export function openDoor(random: Random): Door {
   const urls = new Set<string>()
   const complaints: string[] = []
   let checker: AnswerChecker | undefined
+  let heardMs = Date.now()
   let arrived = Promise.withResolvers<void>()
 
   async function pick(): Promise<string> {
@@ -49,7 +52,9 @@ export function openDoor(random: Random): Door {
   async function ask(who: Person, method: string, path: string, request: ApiRequest | undefined): Promise<ApiAnswer | undefined> {
     const api = await client(who)
     try {
-      return await api.send(method, path, request)
+      const answer = await api.send(method, path, request)
+      heardMs = Date.now()
+      return answer
     } catch (error) {
       // What is not of the network is an answer that the document of the server does not know.
       if (!(error instanceof TypeError)) complaints.push(String(error))
@@ -66,6 +71,9 @@ export function openDoor(random: Random): Door {
     closed(url) {
       urls.delete(url)
       if (urls.size === 0) arrived = Promise.withResolvers()
+    },
+    get heardMs() {
+      return heardMs
     },
     pick,
     client,

@@ -56,6 +56,11 @@ export async function runKills({
   const isOver = () => (tally.kills >= kills && !schedule.isWaiting) || Date.now() > endsAt
   let worlds = 0
 
+  function complain(sentence: string): void {
+    tally.addViolation(sentence)
+    say(`VIOLATION ${sentence}`)
+  }
+
   async function playWorld(number: number): Promise<void> {
     const worldSeed = seed * 1_000 + number
     const random = seededRandom(worldSeed)
@@ -75,20 +80,22 @@ export async function runKills({
       schedule.note(deaths, point)
       tally.addRecovery(tookMs)
       const where = `world ${worldSeed}, round ${round}, ${deaths.length > 0 ? `killed at ${deaths.join(', ')}` : `missed ${point?.name}`}`
-      for (const problem of problems) tally.addViolation(`${where}: ${problem}`)
-      say(`${tally.kills} kills; ${where}; settled after ${tookMs} ms${problems.length > 0 ? `; ${problems.length} PROBLEMS` : ''}`)
+      for (const problem of problems) complain(`${where}: ${problem}`)
+      say(`${tally.kills} kills; ${where}; settled after ${tookMs} ms`)
       // What is wrong stays wrong: the rounds after it would say the same again.
       if (problems.length > 0) break
     }
     tally.addOutcomes(await world.outcomes())
-    for (const problem of await endWorld(world)) tally.addViolation(`world ${worldSeed}, at its end: ${problem}`)
+    for (const problem of await endWorld(world)) complain(`world ${worldSeed}, at its end: ${problem}`)
   }
 
   await warmUp()
   const lane = async () => {
     while (!isOver()) await playWorld(++worlds)
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  // A lane that breaks must not take the database away from the others.
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return { database, seed, minutes: Math.round((Date.now() - since) / 6_000) / 10, ...tally.report() }
 }
 

@@ -69,6 +69,8 @@ export function openPeople({ door, first, second, journal, planOf }: PeopleOptio
     journal.decisions.push(sent)
     const answer = await door.send(who, 'POST', path, { body, headers })
     if (answer) sent.fate = isTaken(answer, route, action.id) ? 'accepted' : refusal(answer, door, action.id)
+    // Said again behind an answer that was lost, a word without a key means something else: nobody was told that it did not count.
+    if (sent.fate === 'refused' && route === 'word') sent.fate = 'unanswered'
   }
 
   async function send(actionId: string, what: 'retry' | 'verify' | 'resolve', body?: unknown): Promise<void> {

@@ -53,20 +53,24 @@ export async function endWorld(world: World): Promise<string[]> {
   return [...problems, ...world.servers.takeErrors()]
 }
 
-/** Waits until nothing is under way and every server is there again. @param sinceMs When the clients began, where nobody died. */
-async function settle(world: World, workload: Workload, sinceMs: number): Promise<Omit<RoundResult, 'kills'>> {
+/**
+ * Waits until nothing is under way and every server is there again.
+ * @param beganMs When the clients began, where nobody died.
+ */
+async function settle(world: World, workload: Workload, beganMs: number): Promise<Omit<RoundResult, 'kills'>> {
   const { servers } = world
   let tookMs: number | undefined
   for (;;) {
     if (!servers.isWhole && !servers.isFilling) void servers.fill()
     const left = await world.underWay(workload)
-    const waitedMs = Date.now() - Math.max(sinceMs, servers.calmSince)
+    const calmMs = Math.max(beganMs, servers.calmSince)
     if (left.length > 0) tookMs = undefined
-    else tookMs ??= waitedMs
+    else tookMs ??= Date.now() - calmMs
     if (tookMs !== undefined && servers.isWhole) return { tookMs, problems: [] }
-    // Without any server nobody can be late.
-    if (waitedMs > RECOVERY_MS && left.length > 0 && servers.lives.length > 0) {
-      return { tookMs: waitedMs, problems: left.map((what) => `${RECOVERY_MS / 1000} s after the last fault: ${what}`) }
+    // Each thing for itself: clients go on asking for more while it is looked after.
+    const late = left.filter(({ sinceMs }) => Date.now() - Math.max(calmMs, sinceMs) > RECOVERY_MS)
+    if (late.length > 0) {
+      return { tookMs: Date.now() - calmMs, problems: late.map(({ what }) => `for ${RECOVERY_MS / 1000} s without a fault: ${what}`) }
     }
     await delay(POLL_MS)
   }

@@ -36,7 +36,11 @@ export function openSchedule(points: readonly Point[], random: Random): Schedule
 
   return {
     next() {
-      const due = (point: Point | undefined) => ((turns.get(point) ?? 0) + random.next() * 0.9) / (weights.get(point) ?? 1)
+      const due = (point: Point | undefined) => {
+        const taken = turns.get(point) ?? 0
+        // Everyone has a first turn before anyone has a second.
+        return taken === 0 ? random.next() - 1 : (taken + random.next()) / (weights.get(point) ?? 1)
+      }
       const [first] = [...weights.keys()]
         .filter((point) => point === undefined || !isLost(point))
         .map((point) => ({ point, due: due(point) }))
