@@ -21,7 +21,7 @@ export const simulationPart: Part = async ({ seed, minutes, say }) => {
   const firstSeed = (seed - 1) * WORLDS + 1
   const budgetMs = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000
   let told = 0
-  const { seeds, ms, steps, violations, counts, digests } = await runSimulation({
+  const { seeds, ms, steps, violations, counts } = await runSimulation({
     firstSeed,
     seeds: WORLDS,
     budgetMs,
@@ -31,8 +31,9 @@ export const simulationPart: Part = async ({ seed, minutes, say }) => {
       say(`simulation: ${lived} worlds`)
     },
   })
-  const again = await runSimulation({ firstSeed, seeds: Math.min(TWICE, seeds), threads: 1 })
-  const different = [...again.digests].filter(([one, digest]) => digests.get(one) !== digest).map(([one]) => one)
+  const twice = { firstSeed, seeds: Math.min(TWICE, seeds), withDigests: true }
+  const [once, again] = [await runSimulation(twice), await runSimulation({ ...twice, threads: 1 })]
+  const different = [...again.digests].filter(([one, digest]) => once.digests.get(one) !== digest).map(([one]) => one)
 
   const planted: Record<string, { seeds: number; notices: string } | null> = {}
   for (const { name, breaks, patches, within } of PLANTED_BUGS) {

@@ -14,6 +14,8 @@ export interface SimulationOptions {
   threads?: number
   /** Bugs to plant. Default: none. */
   patches?: readonly Patch[]
+  /** Also works out what tells one life of a world from another. Default false. */
+  withDigests?: boolean
   /** Stops at the first world in which something is violated. Default false. */
   stopsAtViolation?: boolean
   /** Told after each chunk how far it is. */
@@ -28,7 +30,7 @@ export interface SimulationReport {
   /** By seed, in the order of the seeds. */
   violations: Lived['violations']
   counts: ReadonlyMap<string, number>
-  /** SHA-256 of each world's history, by seed. */
+  /** SHA-256 of each world's history and rows, by seed; empty unless asked for. */
   digests: ReadonlyMap<number, string>
 }
 
@@ -38,7 +40,16 @@ const CHUNK_PATIENCE_MS = 60_000
 
 /** Lives many worlds on several threads. Each seed is a world of its own; which thread lives it makes no difference. */
 export async function runSimulation(options: SimulationOptions = {}): Promise<SimulationReport> {
-  const { firstSeed = 1, seeds = 50_000, budgetMs = Infinity, threads = 2, patches = [], stopsAtViolation = false, onProgress } = options
+  const {
+    firstSeed = 1,
+    seeds = 50_000,
+    budgetMs = Infinity,
+    threads = 2,
+    patches = [],
+    withDigests = false,
+    stopsAtViolation = false,
+    onProgress,
+  } = options
   const began = performance.now()
   const counts = new Counts()
   const digests = new Map<number, string>()
@@ -58,7 +69,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
   function runThread(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-        workerData: { patches },
+        workerData: { patches, withDigests },
         execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
       })
       let patience: NodeJS.Timeout | undefined

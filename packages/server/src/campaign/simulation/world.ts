@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ModelRequest, Principal } from '@countersign/core'
 import { drawIdsFrom } from '../../store/new-id.ts'
 import { historyFaults } from '../../testing/history-faults.ts'
@@ -32,6 +33,8 @@ export interface WorldResult {
   history: readonly string[]
   counts: Counts
   steps: number
+  /** SHA-256 of the history and of all rows. */
+  digest(): string
 }
 
 /** What worlds are lived in: made once, used by one after the other. */
@@ -47,7 +50,8 @@ export interface Stage {
 export async function liveWorld(seed: number, stage: Stage): Promise<WorldResult> {
   const world = new World(seed, stage)
   await world.live()
-  return { seed, violations: world.violations, history: world.timeline.history, counts: world.counts, steps: world.timeline.steps }
+  const { violations, counts, timeline, digest } = world
+  return { seed, violations, history: timeline.history, counts, steps: timeline.steps, digest }
 }
 
 const isKeyed = (tool: string) => TOOLS.some((one) => `shop.${one.name}` === tool && one.idempotent)
@@ -169,8 +173,10 @@ class World {
       name: (id) => this.#name(id),
     })
     for (const fault of ended) this.#violate(fault)
-    timeline.say(`the end: ${this.#database.digest()}`)
   }
+
+  readonly digest = (): string =>
+    createHash('sha256').update(this.timeline.history.join('\n')).update(this.#database.digest()).digest('hex')
 
   #draw<T extends string>(what: string, weights: Readonly<Partial<Record<T, number>>>): T {
     const drawn = this.#random.weigh(weights)
