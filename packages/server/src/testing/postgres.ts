@@ -111,6 +111,8 @@ export async function startPostgres({ fsync = true, settings = {} }: PostgresOpt
     stop,
     start,
     async [Symbol.asyncDispose]() {
+      // Then the folder goes even when this process is ended before it comes to that.
+      writeFileSync(join(folder, 'abandoned'), '')
       await stop('crash')
       rmSync(folder, { recursive: true, force: true })
     },
