@@ -308,7 +308,6 @@ onPostgres('what becomes due after the process that took it in has stopped is do
   await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
   const [one, two] = await Promise.all([all.start(), all.start()])
   const { id } = await one.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' }, expiresIn: 'PT4S' })
-  await expect.poll(() => all.sql('select count(*)::int as left from process')).toEqual([{ left: 2 }])
   await one.stop()
   expect(await two.admin.get(`/api/actions/${id}?wait=20&until=settled`)).toMatchObject({ state: 'expired' })
 })

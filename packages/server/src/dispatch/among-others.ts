@@ -59,8 +59,8 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
       await takeUpStrays(work)
       // The database was away: what became due, or was written without an answer, is read again.
       notices.onGap(work.rearm)
+      notices.onNotice(({ left }) => left && work.rearm())
       processes.start({
-        someLeft: work.rearm,
         takeOver: (gone) => takeOver(gone, work),
         beginAnew() {
           work.abortModelCalls()
@@ -77,8 +77,9 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
       } catch (error) {
         log.warn({ error }, 'process.not_handed_over')
       }
-      await processes.leave(isDrained)
-      notices.tell({ jobs: true })
+      // Whom nobody heard leave is taken over, and what is due is looked for then.
+      const isTold = await notices.tellOfLeaving()
+      await processes.leave(isDrained && isTold)
       await notices[Symbol.asyncDispose]()
       await dispatch.close()
     },

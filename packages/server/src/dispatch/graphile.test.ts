@@ -50,7 +50,7 @@ async function openDesk(): Promise<Desk> {
       const notices = await openNotices(url, thisMachine)
       const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log })
       dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
-      processes.start({ takeOver: async () => {}, beginAnew: () => {}, someLeft: () => {} })
+      processes.start({ takeOver: async () => {}, beginAnew: () => {} })
       onTestFinished(async () => {
         dispatch.stop()
         await dispatch.drained()

@@ -24,5 +24,9 @@ test('what others hear is told once; what nobody of ours said ends no process, a
   one.tell({ sessions: new Set(['ses_b']) })
   await expect
     .poll(() => heard, WITHIN)
-    .toEqual([{ from: expect.any(String), sessions: new Set(['ses_a', 'ses_b']), inbox: true, ended: new Set(), jobs: false }])
+    .toEqual([{ from: expect.any(String), sessions: new Set(['ses_a', 'ses_b']), inbox: true, ended: new Set(), jobs: false, left: false }])
+  // Also what waits to be told with others, in one notice.
+  one.tell({ sessions: new Set(['ses_c']) })
+  expect(await one.tellOfLeaving()).toBe(true)
+  await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_c']), jobs: true, left: true }])
 })

@@ -18,11 +18,15 @@ export interface Notice {
   ended: ReadonlySet<string>
   /** True when there are jobs that the teller does not take. */
   jobs: boolean
+  /** True when the teller stops: what it alone knew to be due, others have to think of. */
+  left: boolean
 }
 
 /** Tells the processes on one database what to look at. A lost notice is made good by reading everything again: see `onGap`. */
 export interface Notices extends AsyncDisposable {
   tell(notice: Partial<Notice>): void
+  /** Tells the others at once that this process stops. @returns False when the database does not take it. */
+  tellOfLeaving(): Promise<boolean>
   /** What other processes tell. */
   onNotice(listener: (notice: Notice) => void): void
   /** Something may have been told that nobody heard here. */
@@ -35,6 +39,8 @@ const WireNotice = z.object({
   inbox: z.boolean(),
   ended: z.array(z.string()),
   jobs: z.boolean(),
+  // Not said by the first versions.
+  left: z.boolean().default(false),
 })
 type WireNotice = z.infer<typeof WireNotice>
 
@@ -47,15 +53,21 @@ function readNotice(text: string): (Notice & { from: string }) | undefined {
   return { ...notice, ended: new Set(ended), sessions: sessions === 'many' ? sessions : new Set(sessions) }
 }
 
-function writeNotice({ sessions, inbox, ended, jobs }: Notice, from: string): string {
-  const whole: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, ended: [...ended], jobs }
+function writeNotice({ sessions, inbox, ended, jobs, left }: Notice, from: string): string {
+  const whole: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, ended: [...ended], jobs, left }
   // Whoever is not named is found by reading, and a call whose run has ended by the next piece of its answer.
   const shorter: WireNotice[] = [whole, { ...whole, sessions: 'many' }, { ...whole, sessions: 'many', ended: [] }]
   const texts = shorter.map((notice) => JSON.stringify(notice))
   return texts.find((text) => Buffer.byteLength(text) <= notices.MAX_NOTICE_BYTES) ?? ''
 }
 
-const nothing = () => ({ sessions: new Set<string>() as Set<string> | 'many', inbox: false, ended: new Set<string>(), jobs: false })
+const nothing = () => ({
+  sessions: new Set<string>() as Set<string> | 'many',
+  inbox: false,
+  ended: new Set<string>(),
+  jobs: false,
+  left: false,
+})
 
 /** @param url Of the database itself, not of a pooler. */
 export async function openNotices(url: string, machine: Machine): Promise<Notices> {
@@ -84,19 +96,21 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     },
   })
 
-  function add({ sessions = new Set(), inbox = false, ended = new Set(), jobs = false }: Partial<Notice>): void {
+  function add({ sessions = new Set(), inbox = false, ended = new Set(), jobs = false, left = false }: Partial<Notice>): void {
     if (sessions === 'many' || untold.sessions === 'many') untold.sessions = 'many'
     else for (const id of sessions) untold.sessions.add(id)
     for (const runId of ended) untold.ended.add(runId)
     untold.inbox ||= inbox
     untold.jobs ||= jobs
+    untold.left ||= left
   }
 
   function schedule(delayMs: number): void {
     stopWaiting ??= machine.clock.after(delayMs, () => void send())
   }
 
-  async function send(): Promise<void> {
+  async function send(): Promise<boolean> {
+    stopWaiting?.()
     stopWaiting = undefined
     const notice = untold
     untold = nothing()
@@ -104,10 +118,12 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     try {
       await notices.notify(connection, writeNotice(notice, from))
       reach('notice.after_send')
+      return true
     } catch {
       // The database is away. Who hears again when it is back reads everything anyway, but not everybody loses the connection.
       add(notice)
       if (!isClosed) schedule(RETRY_MS)
+      return false
     }
   }
 
@@ -117,14 +133,15 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
       add(notice)
       schedule(COLLECT_MS)
     },
+    tellOfLeaving() {
+      add({ jobs: true, left: true })
+      return send()
+    },
     onNotice: (listener) => void listeners.push(listener),
     onGap: (listener) => void gapListeners.push(listener),
     async [Symbol.asyncDispose]() {
       isClosed = true
-      if (stopWaiting) {
-        stopWaiting()
-        await send()
-      }
+      if (stopWaiting) await send()
       await connection[Symbol.asyncDispose]()
     },
   }

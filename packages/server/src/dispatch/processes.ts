@@ -27,8 +27,6 @@ export interface ProcessWork {
   takeOver(gone: OtherProcess): Promise<void>
   /** This process was taken for dead and has another id now: what it still does under the former, somebody else does too. */
   beginAnew(formerId: string): void
-  /** Another process is not there any more, gone or stopped in good order: what it alone was to think of, others do. */
-  someLeft(): void
 }
 
 /**
@@ -108,8 +106,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     seenAt = receivedAt
     for (const resolve of waitingForLife) resolve()
     const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS
-    const { gone, frozen, hasSomeLeft } = others.look(seen.others, receivedAt, graceMs)
-    if (hasSomeLeft) work?.someLeft()
+    const { gone, frozen } = others.look(seen.others, receivedAt, graceMs)
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
       // Who runs as another user of the database may not: its connection ends with the machine.

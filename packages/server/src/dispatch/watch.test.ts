@@ -32,9 +32,9 @@ test('who left work undone is gone at once', () => {
 
 test('a silent process that holds its own lock is frozen; one whose lock another holds is being taken over', () => {
   const watch = createWatch()
-  expect(lookAt(watch, [other({ silentMs: SILENT_MS - 1 })], 0)).toEqual({ gone: [], frozen: [], hasSomeLeft: false })
+  expect(lookAt(watch, [other({ silentMs: SILENT_MS - 1 })], 0)).toEqual({ gone: [], frozen: [] })
   expect(idsOf(lookAt(watch, [other({ silentMs: SILENT_MS + 1 })], 0).frozen)).toEqual(['prc_1'])
-  expect(lookAt(watch, [other({ silentMs: SILENT_MS + 1, heldBy: 7 })], 0)).toEqual({ gone: [], frozen: [], hasSomeLeft: false })
+  expect(lookAt(watch, [other({ silentMs: SILENT_MS + 1, heldBy: 7 })], 0)).toEqual({ gone: [], frozen: [] })
 })
 
 test('after a time without the database everybody has longer to come back', () => {
@@ -54,11 +54,4 @@ test('who could not be taken over is tried again after a while, not all the time
   watch.postpone('prc_1', GRACE_MS)
   expect(lookAt(watch, [gone], 2 * GRACE_MS).gone).toEqual([])
   expect(idsOf(lookAt(watch, [gone], 60_000).gone)).toEqual(['prc_1'])
-})
-
-test('who is not there any more has left, once, whether or not it said so', () => {
-  const watch = createWatch()
-  expect(lookAt(watch, [other({}), other({ id: 'prc_2' })], 0).hasSomeLeft).toBe(false)
-  expect(lookAt(watch, [other({ id: 'prc_2' }), other({ id: 'prc_3' })], 0).hasSomeLeft).toBe(true)
-  expect(lookAt(watch, [other({ id: 'prc_2' }), other({ id: 'prc_3' })], 0).hasSomeLeft).toBe(false)
 })

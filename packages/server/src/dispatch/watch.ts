@@ -17,8 +17,6 @@ export interface Sighting {
   gone: OtherProcess[]
   /** Alive as far as the database knows, but silent for too long. */
   frozen: OtherProcess[]
-  /** True when one that was there the last time is not among them any more. */
-  hasSomeLeft: boolean
 }
 
 /** Remembers who had no sign of life the last time it looked. */
@@ -34,12 +32,10 @@ export interface Watch {
 export function createWatch(): Watch {
   const missingSince = new Map<string, number>()
   const postponedTo = new Map<string, number>()
-  let known = new Set<string>()
   return {
     look(others, nowMs, graceMs) {
       const present = new Set(others.map(({ id }) => id))
-      const sighting: Sighting = { gone: [], frozen: [], hasSomeLeft: !known.isSubsetOf(present) }
-      known = present
+      const sighting: Sighting = { gone: [], frozen: [] }
       const missing = new Set<string>()
       for (const other of others) {
         // A lock held by another than the process itself is held by who takes it over.
