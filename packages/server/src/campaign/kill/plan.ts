@@ -84,13 +84,54 @@ const UNKEYED: Partial<Record<How | 'refuse.answer', number>> = {
   'refuse.answer': 12,
 }
 
-/** Plans a round; all its names begin with `name`. */
-export function planRound(random: Random, name: string, { sessions = 3, outside = 6 } = {}): RoundPlan {
+/** What has to be planned for servers to come by a moment that chance seldom brings about. */
+interface Leaning {
+  tool?: PlannedCall['tool']
+  how?: string
+  fate?: Partial<Fate>
+  hasRunsFail?: boolean
+  hasRunsCancelled?: boolean
+}
+
+const APPROVED: Partial<Fate> = { verdict: 'approve', isContested: false }
+
+/** By the first word of a point's name. */
+const LEANINGS: Record<string, Leaning> = {
+  verify: { tool: 'probed', how: 'drop', fate: { ...APPROVED, unknown: 'verify' } },
+  resolve: { tool: 'unkeyed', how: 'drop', fate: { ...APPROVED, unknown: 'resolve' } },
+  retry: { tool: 'unkeyed', how: 'refuse.answer', fate: { ...APPROVED, retries: true } },
+  resend: { tool: 'keyed', how: 'drop.answer', fate: APPROVED },
+  claim: { tool: 'client', fate: APPROVED },
+  result: { tool: 'client', fate: { ...APPROVED, vanishes: false } },
+  hold: { tool: 'client', fate: { ...APPROVED, vanishes: true } },
+  expire: { tool: 'brief', fate: { verdict: 'leave' } },
+  remind: { tool: 'brief', fate: { verdict: 'leave' } },
+  timer: { tool: 'brief', fate: { verdict: 'leave' } },
+  run: { hasRunsFail: true },
+  cancel: { hasRunsCancelled: true },
+}
+
+/** Every other call and session of a round is as its point needs it. */
+const LEAN = 0.5
+
+/**
+ * Plans a round; all its names begin with `name`.
+ * @param towards The name of the point where a server is to die.
+ */
+export function planRound(random: Random, name: string, { sessions = 3, outside = 6, towards = '' } = {}): RoundPlan {
+  const leaning = LEANINGS[towards.split('.')[0] ?? '']
+  const lean = () => (leaning && random.chance(LEAN) ? leaning : {})
   const calls = new Map<string, PlannedCall>()
   const call = (): PlannedCall => {
     const tool = random.weigh({ keyed: 28, unkeyed: 34, probed: 14, brief: 8, client: 10, allowed: 6, denied: 4, look: 6 })
     const how = random.weigh(tool === 'keyed' || tool === 'allowed' ? KEYED : UNKEYED)
-    const planned: PlannedCall = { what: `${name}-${calls.size + 1}`, tool, how, fate: planFate(random) }
+    const leant = lean()
+    const planned: PlannedCall = {
+      what: `${name}-${calls.size + 1}`,
+      tool: leant.tool ?? tool,
+      how: leant.how ?? how,
+      fate: { ...planFate(random), ...leant.fate },
+    }
     calls.set(planned.what, planned)
     return planned
   }
@@ -102,7 +143,10 @@ export function planRound(random: Random, name: string, { sessions = 3, outside 
     }
   }
   const plan = (): AgentPlan => ({
-    steps: [...Array.from({ length: 1 + random.int(2) }, step), random.chance(0.1) ? { error: 'a planned failure' } : speech(random)],
+    steps: [
+      ...Array.from({ length: 1 + random.int(2) }, step),
+      (lean().hasRunsFail ?? random.chance(0.1)) ? { error: 'a planned failure' } : speech(random),
+    ],
   })
   return {
     sessions: Array.from({ length: sessions }, (_, i) => ({
@@ -110,7 +154,7 @@ export function planRound(random: Random, name: string, { sessions = 3, outside 
       agent: random.chance(0.8) ? 'desk' : 'strict',
       plan: plan(),
       andThen: random.chance(0.3) ? plan() : undefined,
-      cancelAfterMs: random.chance(0.15) ? random.int(200) : undefined,
+      cancelAfterMs: (lean().hasRunsCancelled ?? random.chance(0.15)) ? random.int(200) : undefined,
       isRequest: random.chance(0.25),
     })),
     outside: Array.from({ length: outside }, call),

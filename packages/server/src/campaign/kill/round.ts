@@ -25,7 +25,7 @@ export async function playRound(world: World, point: Point | undefined, random: 
   const crash = point && { point: point.name, nth: chooseHit(servers.reached.get(point.name) ?? 1, random) }
   const before = servers.deaths
   if (crash && point.phase === 'work') await servers.arm(crash)
-  const workload = world.begin()
+  const workload = world.begin(point?.name)
   if (point?.phase === 'work') await whileAlive(world, PATIENCE_MS, async () => (await world.underWay(workload)).length > 0)
   else await delay(random.int(300))
   if (crash && point.phase === 'stop') await stopAt(world, crash, random)

@@ -35,8 +35,8 @@ export interface WorldOptions {
 /** Servers on one database, clients in front of them, the ledger behind them, and what is known of all three. */
 export interface World extends AsyncDisposable {
   readonly servers: Servers
-  /** Lets the clients of another round begin. */
-  begin(): Workload
+  /** Lets the clients of another round begin, where it matters so that servers come by `towards`. */
+  begin(towards?: string): Workload
   /** What is neither settled nor waits for a person. */
   underWay(workload: Workload): Promise<Unfinished[]>
   /** A sentence for each thing that is not as promised. */
@@ -108,8 +108,8 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
 
   return {
     servers,
-    begin() {
-      const plan = planRound(random, `round${++rounds}`)
+    begin(towards) {
+      const plan = planRound(random, `round${++rounds}`, { towards })
       for (const [what, call] of plan.calls) planned.set(what, call)
       return startWorkload({ door, who: first, journal, plan })
     },
