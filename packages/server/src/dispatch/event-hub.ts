@@ -15,6 +15,8 @@ export interface EventHub {
   onSession(sessionId: string, listener: EventListener): Promise<Unsubscribe>
   /** What the inbox is told of actions in every session and in none. */
   onInbox(listener: EventListener): Promise<Unsubscribe>
+  /** Up to this place of the log everything was handed over here, and nothing will appear before it: no reading has to stop short of it. */
+  readonly inboxPlace: number
   /** Calls `changed` when the action may be another than before: read it again. */
   onAction(actionId: string, changed: () => void): Promise<Unsubscribe>
   /** Calls `ended` when a person ended the run: as a rule at once, and never for sure. */
@@ -81,6 +83,8 @@ export function createEventHub(): EventHub {
     },
     onSession: async (sessionId, listener) => sessions.add(sessionId, listener),
     onInbox: async (listener) => inbox.add('', listener),
+    // What is read here is all that was committed.
+    inboxPlace: 0,
     onAction: async (actionId, changed) => actions.add(actionId, changed),
     onRunEnded: runs.add,
   }

@@ -37,6 +37,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   const byAction = createListeners<[]>(() => closeInbox())
   const byRun = createListeners<[]>()
   let inbox: Feed | undefined
+  let inboxPlace = 0
 
   const onFailure = (error: unknown) => log.warn({ error }, 'events.not_read')
 
@@ -77,6 +78,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
           if (row.is_final) last = row.id
           else early.add(row.id)
         }
+        inboxPlace = Math.max(inboxPlace, last)
         lookMs = early.size === 0 || last > place ? FIRST_LOOK_MS : Math.min(lookMs * 2, LAST_LOOK_MS)
         return { place: last, againMs: rows.length === PAGE && last > place ? 0 : early.size > 0 ? lookMs : undefined }
       },
@@ -152,6 +154,9 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       const unsubscribe = inboxListeners.add('', listener)
       inbox ??= followInbox()
       return subscribe(inbox, unsubscribe)
+    },
+    get inboxPlace() {
+      return inboxPlace
     },
     onAction(actionId, changed) {
       const unsubscribe = byAction.add(actionId, changed)

@@ -19,20 +19,28 @@ export interface InboxLogOptions {
 export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
   return {
     subscribe: (listener) => hub.onInbox(listener),
-    read: (after, limit, isFirst) => store.read(() => readPage(after, limit, isFirst), `inbox ${after} ${limit} ${isFirst}`),
+    read(after, limit, isFirst) {
+      const known = hub.inboxPlace
+      return store.read(() => readPage({ after, limit, isFirst, known }), `inbox ${after} ${limit} ${isFirst} ${known}`)
+    },
     placeOf: ({ id }) => id,
     isVisible: await visibility(store, principal),
     frames,
   }
 }
 
-function* readPage(after: number, limit: number, isFirst: boolean): Tx<LogPage> {
+interface Place {
+  after: number
+  limit: number
+  isFirst: boolean
+  /** What lies up to here was handed to those who listen already, and will not be handed over again. */
+  known: number
+}
+
+function* readPage({ after, limit, isFirst, known }: Place): Tx<LogPage> {
   if (after < (yield* events.archivedPlace())) return reset('what comes after this id was archived', yield* events.lastPlace())
-  if (isFirst) {
-    const newest = yield* events.lastPlace()
-    if (after > newest) return reset('the log does not hold this id', newest)
-  }
-  const rows = yield* events.inboxRowsAfter.all({ after, limit })
+  if (isFirst && !(yield* events.isWithinLog(after))) return reset('the log does not hold this id', yield* events.lastPlace())
+  const rows = yield* events.inboxRowsAfter.all({ after, limit, known })
   const page = pageOf(rows, limit)
   return { ...page, events: page.events.filter(events.isForInbox) }
 }

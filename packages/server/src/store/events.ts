@@ -91,11 +91,12 @@ export const sessionRowsAfter = question<{ session_id: string; after: number; li
 
 /**
  * Rows with events about actions, of every session, after place `after` in the log, in order; the first may begin before it. Where several
- * transactions write at once, only up to the first place that one of them may still fill: nothing ever appears behind a reader.
+ * transactions write at once, only up to the first place that one of them may still fill: nothing ever appears behind a reader. At times
+ * that place is seen lower than before, when a transaction of another database has just ended; `known` is final for sure.
  */
-export const inboxRowsAfter = question<{ after: number; limit: number }, EventRow>((db, p, { firstOpenPlace }) => {
+export const inboxRowsAfter = question<{ after: number; limit: number; known: number }, EventRow>((db, p, { firstOpenPlace }) => {
   const query = db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>', p.after).orderBy('id').limit(p.limit)
-  return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
+  return firstOpenPlace ? query.where('id', '<', sql<number>`greatest(${firstOpenPlace}, ${p.known}::bigint + 1)`) : query
 })
 
 /** The same with the rows above that place, which are not final: others may still appear before them. */
@@ -115,7 +116,16 @@ const findLastPlace = question<Record<string, never>, { place: number | null }>(
   return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
 })
 
-/** The highest place in the log that a reader may have been given. */
+const findNewestPlace = question<Record<string, never>, { place: number | null }>((db) =>
+  db.selectFrom('event').select((eb) => eb.fn.max('id').as('place')),
+)
+
+/** True when the log may have given out this place: it ends there or behind it. */
+export function* isWithinLog(place: number): Tx<boolean> {
+  return place <= Math.max((yield* findNewestPlace.first({}))?.place ?? 0, yield* archivedPlace())
+}
+
+/** The highest place in the log behind which a reader can go on. */
 export function* lastPlace(): Tx<number> {
   const row = yield* findLastPlace.first({})
   return Math.max(row?.place ?? 0, yield* archivedPlace())
