@@ -140,13 +140,15 @@ function decisionProblems(byId: ReadonlyMap<string, Case>, journal: Journal): st
   })
 }
 
-/** Sessions whose run somebody asked to end. */
+/** Sessions whose run was ended by somebody, or by time. */
 function stoppedSessions(byId: ReadonlyMap<string, Case>, { cancelled, decisions }: Journal): Set<string> {
   const stopped = new Set(cancelled)
   for (const { actionId, verdict, stops } of decisions) {
     const row = byId.get(actionId)?.row
     if (row?.session_id && verdict === 'decline' && (stops || row.agent === 'strict')) stopped.add(row.session_id)
   }
+  // For that agent, what nobody decided in time ends the run, too.
+  for (const { row } of byId.values()) if (row.session_id && row.agent === 'strict' && row.state === 'expired') stopped.add(row.session_id)
   return stopped
 }
 
