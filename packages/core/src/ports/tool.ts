@@ -66,6 +66,11 @@ export interface Tool {
   readonly cacheForMs?: number
   /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
   readonly destination: string
+  /**
+   * Whose rights the effect happens with, for the digest: the names of the credentials and a hash of their values, never a value. `none`
+   * for a tool that signs in with nothing of ours. Another value after a decision is another action.
+   */
+  readonly credential: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments. */
   describe(args: JsonObject): string

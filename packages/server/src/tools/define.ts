@@ -15,6 +15,7 @@ import {
 } from '@countersign/core'
 import { z } from 'zod'
 import { readCacheFor } from './cache-for.ts'
+import { credentialOf } from './credential.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
@@ -58,6 +59,10 @@ export interface ToolDefinition<Args> {
    * write of the session to the same destination ends it.
    */
   cacheFor?: string
+  /**
+   * What its code signs in with, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision is another action.
+   */
+  credentials?: Readonly<Record<string, string>>
 }
 
 /** A tool carried out by the client that claims its action and knows by the tool's name what to do. None of its code runs here. */
@@ -119,6 +124,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     idempotent: tool.idempotent ?? tool.effect === 'read',
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
+    credential: credentialOf(tool.credentials ?? {}),
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
     ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),

@@ -1,4 +1,5 @@
 import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
+import { credentialOf, NO_CREDENTIAL } from './credential.ts'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { toArgumentIssues } from './issues.ts'
 import { type ReadRoute, readRoute } from './route.ts'
@@ -88,6 +89,8 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     timeoutMs,
     ...(read.cacheForMs !== undefined && { cacheForMs: read.cacheForMs }),
     destination: service.base.origin,
+    // A client signs in with its own.
+    credential: executor === 'client' ? NO_CREDENTIAL : credentialOf(service.headers),
     definition: definitionOf(route, service),
     check: (args) => checkArguments(read, args),
     describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
