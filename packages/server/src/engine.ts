@@ -151,8 +151,7 @@ export async function startEngine({
     get trouble() {
       return membership.trouble
     },
-    savePrincipal: (principal) =>
-      store.transact(() => principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now: clock.nowMs() })),
+    savePrincipal: (principal) => store.transact(() => principals.savePrincipal(principal, clock.nowMs())),
     idle: dispatch.idle,
     drain,
     async close() {

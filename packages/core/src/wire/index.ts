@@ -25,7 +25,7 @@ export {
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'
-export { CreatedKey, CreateKeyBody, Principal, PrincipalKind } from './principal.ts'
+export { CreatedKey, CreateKeyBody, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
 export {
   AgentView,
   ChatApproveBody,

@@ -31,7 +31,7 @@ const touch = (id: string, lastSeq: number, now: number) =>
   sessions.updateSession.run({ id, status: 'completed', last_seq: lastSeq, last_run: 0, title: '', approve_all_by: null, now })
 
 const addAna = (store: Store) =>
-  store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: OLD }))
+  store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, OLD))
 
 const archive = (store: Store, folder: string): Promise<FinishedFile[]> =>
   runArchive({ store, folder, before: BEFORE, nowMs: () => BEFORE, onFile: () => undefined })

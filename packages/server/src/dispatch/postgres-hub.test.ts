@@ -65,7 +65,7 @@ async function openPlaces(count: number) {
   const places = await Promise.all(Array.from({ length: count }, open))
   const ids = Array.from({ length: 300 }, (_, nth) => `ses_${nth}_of_the_sessions_here`)
   await places[0]?.store.transact(function* () {
-    yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1)
     for (const id of ids) yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 })
   })
   const at = (nth: number): Place => {

@@ -1,4 +1,4 @@
-import { CountersignError, type Principal } from '@countersign/core'
+import { CountersignError, type KeyScope, type Principal } from '@countersign/core'
 import type { ActionRow, OnceKey } from '../store/index.ts'
 
 /** Who calls, and the idempotency key of the request where it had one. */
@@ -25,14 +25,30 @@ export function requireVisible(principal: Principal, ownerId: string | undefined
   throw new CountersignError('not_found', `there is no ${what}`)
 }
 
-/** True when `principal` may settle an action that asks for `roles`. Only persons ever may. */
+/** True unless the key in use is limited to something else. */
+const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)
+
+/** True when `principal` may settle an action that asks for `roles`. Only persons ever may, and not with a key that is limited to less. */
 export const mayDecide = (principal: Principal, roles: readonly string[]): boolean =>
-  principal.kind === 'person' && (principal.roles.includes('admin') || roles.some((role) => principal.roles.includes(role)))
+  principal.kind === 'person' &&
+  isInScope(principal, 'decide') &&
+  (principal.roles.includes('admin') || roles.some((role) => principal.roles.includes(role)))
 
 /** @throws CountersignError `forbidden` for a viewer: reading is all that role is for. */
 export function requireWriter(principal: Principal): void {
+  if (!isInScope(principal, 'propose')) throw new CountersignError('forbidden', 'this key may not ask for anything: it is limited to less')
   if (principal.kind !== 'person' || principal.roles.includes('admin') || principal.roles.includes('approver')) return
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+}
+
+/**
+ * Policy, keys, grants and the record are for admins. An agent or a service never is one, whatever roles it carries.
+ * @param what Of the refusal: "only an admin <what>".
+ * @throws CountersignError `forbidden`
+ */
+export function requireAdmin(principal: Principal, what: string): void {
+  if (principal.kind === 'person' && principal.roles.includes('admin') && isInScope(principal, 'manage')) return
+  throw new CountersignError('forbidden', `only an admin ${what}`)
 }
 
 /** @throws CountersignError `gone` for an action of the archive: it can be read, and nothing more is done about it. */

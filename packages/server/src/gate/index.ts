@@ -1,4 +1,4 @@
-export { type Caller, mayDecide, partOf, requireVisible, requireWriter, seesAll } from './caller.ts'
+export { type Caller, mayDecide, partOf, requireAdmin, requireVisible, requireWriter, seesAll } from './caller.ts'
 export { alreadyDecided, decideInSession } from './decide.ts'
 export { createGate, type Gate, type GateParts } from './gate.ts'
 export { type PreparedAction, prepareAction } from './prepare.ts'

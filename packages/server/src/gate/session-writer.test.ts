@@ -10,7 +10,7 @@ test.each(STORES)(
     const { store, committed } = temp
     const ids = ['ses_a', 'ses_b', 'ses_c']
     await store.transact(function* () {
-      yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
+      yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1)
       for (const id of ids) yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 })
     })
     const results = await Promise.allSettled(

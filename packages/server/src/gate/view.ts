@@ -7,7 +7,7 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString()
 function* viewPrincipal(id: string): Tx<Principal> {
   const row = yield* principals.findPrincipal.first({ id })
   assert(row, `principal ${id} is in the table that refers to it`)
-  return { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+  return principals.readPrincipal(row)
 }
 
 function* viewVote(row: VoteRow): Tx<Vote> {

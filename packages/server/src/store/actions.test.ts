@@ -49,7 +49,7 @@ const UPDATES: Update[] = [
 test.each(STORES)('a guarded update moves an action where the lifecycle table says, from nowhere else ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
-  await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
   for (const [n, { event, from, update }] of UPDATES.entries()) {
     for (const state of ACTION_STATES) {
       const id = `act_${n}_${state}`
@@ -67,7 +67,7 @@ test.each(STORES)('a guarded update moves an action where the lifecycle table sa
 async function openStarted(open: () => Promise<TempStore>) {
   const temp = await open()
   await temp.store.transact(function* () {
-    yield* principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 })
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1)
     yield* actions.insertAction.run(anAction('act_1', { state: 'approved' }))
     yield* attempts.startAction.change(intent('act_1'))
   })
@@ -84,7 +84,7 @@ test.each(STORES)('I5 a settlement with the epoch of an earlier attempt changes 
 test.each(STORES)('I5 an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
-  await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
   for (const [n, [state, begin]] of [
     ['approved', attempts.startAction] as const,
     ['failed', attempts.retryAction] as const,
@@ -124,7 +124,7 @@ test.each(STORES)(
 test.each(STORES)('the database itself refuses two actions with one idempotency key ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
-  await store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: 1 }))
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
   await store.transact(() => actions.insertAction.run(anAction('act_1', {})))
   const second = anAction('act_2', { idempotency_key: 'act_1.1' })
   await expect(store.transact(() => actions.insertAction.run(second))).rejects.toThrow(/unique.*idempotency_key/i)

@@ -29,7 +29,7 @@ const CASES: { what: string; moves: Partial<Record<Time, ActionState[]>>; update
 ]
 
 const addAna = (store: Store) =>
-  store.transact(() => principals.upsertPrincipal.run({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: '[]', now: NOW }))
+  store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, NOW))
 
 test.each(STORES)('whether a deadline has passed is part of the update that moves an action ($database)', async ({ open }) => {
   await using temp = await open()

@@ -30,7 +30,7 @@ test.each(STORES)(
       ['act_plain', { ...READ, reusable_until: null }],
     ]
     await temp.store.transact(function* () {
-      for (const id of ['prn_ana', 'prn_ben']) yield* principals.upsertPrincipal.run({ id, kind: 'person', name: id, roles: '[]', now: 1 })
+      for (const id of ['prn_ana', 'prn_ben']) yield* principals.savePrincipal({ id, kind: 'person', name: id, roles: [] }, 1)
       for (const id of ['ses_1', 'ses_2']) yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 })
       for (const [i, [id, given]] of rows.entries()) yield* actions.insertAction.run(anAction(`${id}_${i}`, given))
     })

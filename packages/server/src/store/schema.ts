@@ -3,8 +3,10 @@ import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus } from
 /** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
   setting: { name: string; value: string }
-  principal: { id: string; kind: PrincipalKind; name: string; roles: string; created_at: number }
-  api_key: { id: string; principal_id: string; hash: string; created_at: number }
+  principal: PrincipalRow
+  api_key: ApiKeyRow
+  console_session: ConsoleSessionRow
+  used_sign_in: { state_hash: string; used_at: number }
   session: SessionRow
   run: RunRow
   message: MessageRow
@@ -14,6 +16,52 @@ export interface Schema {
   agent_request: AgentRequestRow
   archive_file: ArchiveFileRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
+}
+
+export interface PrincipalRow {
+  id: string
+  kind: PrincipalKind
+  name: string
+  roles: string
+  /** The person behind it: its own id for a person, the owner of an agent or a service. */
+  person_id: string | null
+  created_at: number
+}
+
+export interface ApiKeyRow {
+  id: string
+  principal_id: string
+  name: string
+  hash: string
+  created_by: string | null
+  /** JSON: which of its principal's roles it carries; null for all of them. */
+  roles: string | null
+  /** JSON: what it may be used for; null for everything. */
+  scopes: string | null
+  expires_at: number | null
+  revoked_at: number | null
+  revoked_by: string | null
+  /** To the minute. */
+  last_used_at: number | null
+  created_at: number
+}
+
+/** Somebody signed in at a console. */
+export interface ConsoleSessionRow {
+  id: string
+  principal_id: string
+  /** Of the secret in its cookie, and of the one before. */
+  hash: string
+  earlier_hash: string | null
+  how: 'local' | 'key' | 'oidc'
+  /** Of the key that opened it: it ends with that key. */
+  key_hash: string | null
+  id_token: string | null
+  created_at: number
+  /** To the minute. */
+  seen_at: number
+  rotated_at: number
+  ended_at: number | null
 }
 
 export interface SessionRow {

@@ -9,8 +9,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { mountSmallDisk } from '../testing/small-disk.ts'
 import { openTempSqlite, raw } from '../testing/temp-store.ts'
-import { insertKey } from './principals.ts'
 import { findSetting, insertSetting } from './settings.ts'
+import { keyOfNobody } from './testing/key-of-nobody.ts'
 
 type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 
@@ -42,7 +42,7 @@ test('a commit that fails rejects every member of its batch, stores nothing, and
   const owed = temp.store.transact(function* () {
     // A key of nobody is only noticed at the end of the transaction.
     yield* raw(sql`pragma defer_foreign_keys = on`)
-    yield* insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 })
+    yield* keyOfNobody()
   })
   const results = await Promise.allSettled([put(temp, 'before'), owed, put(temp, 'after')])
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
@@ -59,7 +59,7 @@ test('the connection keeps a write-ahead log, waits for the disk at every commit
   expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
   expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }])
   expect(await pragma('foreign_keys')).toEqual([{ foreign_keys: 1 }])
-  const orphan = temp.store.transact(() => insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 }))
+  const orphan = temp.store.transact(keyOfNobody)
   await expect(orphan).rejects.toThrow('FOREIGN KEY')
 })
 

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { raw, STORES, type TempStore } from '../testing/temp-store.ts'
-import { insertKey } from './principals.ts'
 import { together } from './query.ts'
 import { findSetting, insertSetting } from './settings.ts'
+import { keyOfNobody } from './testing/key-of-nobody.ts'
 
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
 const put = ({ store }: TempStore, name: string, value = name) => store.transact(() => insertSetting.run({ name, value }))
-const keyOfNobody = () => insertKey.run({ id: 'key_1', principal_id: 'nobody', hash: 'h', now: 1 })
 
 test.each(STORES)('a transaction that fails takes nothing of those beside it with it ($database)', async ({ open }) => {
   await using temp = await open()

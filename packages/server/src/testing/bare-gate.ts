@@ -58,8 +58,7 @@ export function openBareGate(store: Store, own: readonly CodedTool[], processId:
 /** Makes the persons of the tests known to a fresh store. */
 export const savePersons = (store: Store): Promise<void> =>
   store.transact(function* () {
-    for (const { roles, ...person } of [ana, ben])
-      yield* principals.upsertPrincipal.run({ ...person, roles: JSON.stringify(roles), now: 1 })
+    for (const person of [ana, ben]) yield* principals.savePrincipal(person, 1)
   })
 
 /** An action as its row has it. */

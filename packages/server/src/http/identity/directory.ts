@@ -38,12 +38,12 @@ export async function openDirectory({ store, clock, savePrincipal, bootstrapKey,
       const hash = hashOf(key)
       if (bootstrapHash && timingSafeEqual(hash, bootstrapHash)) return bootstrap
       const row = await store.read(() => principals.principalOfKey.first({ hash: hash.toString('hex') }))
-      return row && { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+      return row && principals.readPrincipal(row)
     },
     async byId(principalId) {
       if (principalId === bootstrap.id && !bootstrapHash) return undefined
       const row = await store.read(() => principals.findPrincipal.first({ id: principalId }))
-      return row && { id: row.id, kind: row.kind, name: row.name, roles: JSON.parse(row.roles) }
+      return row && principals.readPrincipal(row)
     },
     async createKey(body, once) {
       const now = clock.nowMs()
@@ -54,8 +54,18 @@ export async function openDirectory({ store, clock, savePrincipal, bootstrapKey,
         doOnce(once, now, function* () {
           const id = newId('key', now)
           const principal: Principal = { id: newId('prn', now), kind: body.kind, name: body.name, roles: body.roles }
-          yield* principals.upsertPrincipal.run({ ...principal, roles: JSON.stringify(principal.roles), now })
-          yield* principals.insertKey.run({ id, principal_id: principal.id, hash: hashOf(key).toString('hex'), now })
+          yield* principals.savePrincipal(principal, now)
+          yield* principals.insertKey.run({
+            id,
+            principal_id: principal.id,
+            name: body.name,
+            hash: hashOf(key).toString('hex'),
+            created_by: null,
+            roles: null,
+            scopes: null,
+            expires_at: null,
+            now,
+          })
           return { id, principal, createdAt: new Date(now).toISOString() }
         }),
       )

@@ -1,6 +1,7 @@
 import { CountersignError, CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireAdmin } from '../../gate/index.ts'
 import type { App, HttpParts } from '../app.ts'
 import { callerOf, cookieName, requireSameOrigin } from './authenticate.ts'
 import { COOKIE_SECONDS } from './cookie.ts'
@@ -57,8 +58,7 @@ export function identityRoutes(app: App, { directory, cookies, clock, signsInLoc
 
   app.post('/api/keys', { schema: { tags: ['identity'], body: CreateKeyBody, response: { 201: CreatedKey } } }, async (request, reply) => {
     const { principal, once } = callerOf(request)
-    if (principal.kind !== 'person' || !principal.roles.includes('admin'))
-      throw new CountersignError('forbidden', 'only an admin makes keys')
+    requireAdmin(principal, 'makes keys')
     reply.code(201)
     return directory.createKey(request.body, once)
   })

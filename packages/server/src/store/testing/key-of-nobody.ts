@@ -1,0 +1,16 @@
+import { insertKey } from '../principals.ts'
+import type { Tx } from '../query.ts'
+
+/** Writes a key whose principal does not exist: the database refuses it. */
+export const keyOfNobody = (): Tx<void> =>
+  insertKey.run({
+    id: 'key_1',
+    principal_id: 'nobody',
+    name: 'nobody',
+    hash: 'h',
+    created_by: null,
+    roles: null,
+    scopes: null,
+    expires_at: null,
+    now: 1,
+  })
