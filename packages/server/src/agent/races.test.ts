@@ -28,8 +28,13 @@ import { historyFaults } from '../testing/history-faults.ts'
 import { openServerDatabase, type ServerDatabase } from '../testing/test-database.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
-const person = (name: string, role: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [role] })
-const PEOPLE = [person('ana', 'approver'), person('bo', 'approver'), person('cy', 'admin')]
+const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
+const PEOPLE = [
+  // They see every session, so that whatever they try is refused for what it is.
+  person('ana', 'approver', 'viewer'),
+  person('bo', 'approver', 'viewer'),
+  person('cy', 'admin'),
+]
 const NOBODIES: Principal[] = [person('vi', 'viewer'), { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }]
 
 /** How an attempt of the tool ends; the list of a call is used up attempt by attempt, its last one stays. */

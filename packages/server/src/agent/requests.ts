@@ -1,7 +1,7 @@
-import { type AgentRequest, type AgentRequestBody, CountersignError } from '@countersign/core'
-import { type Caller, partOf, requireVisible, requireWriter, seesAll, writeSession } from '../gate/index.ts'
+import { type AgentRequest, type AgentRequestBody, assert, CountersignError } from '@countersign/core'
+import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { actions, agentRequests, doOnce, messages, newId, sessions, type Tx } from '../store/index.ts'
+import { actions, agentRequests, doOnce, messages, newId, sessions, type Tx, type visibility } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { createSession, titleFrom } from './messages.ts'
 import type { RequestPlace } from './request-answer.ts'
@@ -55,10 +55,10 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
   reach('request.before_call')
   const place = await parts.store.transact(function* (outbox) {
     const request = yield* agentRequests.findRequest.first({ id: requestId })
-    const session = request && (yield* sessions.findSession.first({ id: request.session_id }))
-    requireVisible(caller.principal, session?.owner_id, `request ${requestId}`)
+    const found = request && (yield* sessions.findSession.first({ id: request.session_id }))
+    const session = yield* requireVisibleSession(caller.principal, found, `request ${requestId}`)
+    assert(request, 'its session was found by it')
     requireWriter(caller.principal)
-    if (!request || !session) throw new CountersignError('not_found', `there is no request ${requestId}`)
     const writer = yield* writeSession(outbox, session.id, now)
     if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
       if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
@@ -82,12 +82,9 @@ function* isBusy(sessionId: string): Tx<boolean> {
  * @throws CountersignError `not_found`; `illegal_transition` when several actions have this id, or it belongs to no request.
  */
 export function* findToolCall(id: string, { principal }: Caller): Tx<RequestPlace & { actionId: string }> {
-  const requestedBy = seesAll(principal) ? undefined : principal.id
   const named = yield* actions.findAction.first({ id })
-  const found = named ? [named] : yield* actionsCalled(id, requestedBy)
-  const [row, other] = found
-  requireVisible(principal, row?.requested_by, `action or tool call ${id}`)
-  if (!row) throw new CountersignError('not_found', `there is no action or tool call ${id}`)
+  const [first, other] = named ? [named] : yield* actionsCalled(id, readerOf(principal))
+  const row = yield* requireVisibleAction(principal, first, `action or tool call ${id}`)
   if (other) throw new CountersignError('illegal_transition', `several actions have the tool call id ${id}: name the one by its action id`)
   if (row.session_id === null || row.run_id === null) {
     throw new CountersignError(
@@ -99,7 +96,7 @@ export function* findToolCall(id: string, { principal }: Caller): Tx<RequestPlac
 }
 
 /** What waits under a tool call id; when nothing does, what it was, so that a repeated answer finds its action. */
-function* actionsCalled(toolCallId: string, requestedBy: string | undefined) {
-  const waiting = yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: true, requestedBy })
-  return waiting.length > 0 ? waiting : yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: false, requestedBy })
+function* actionsCalled(toolCallId: string, reader: visibility.Reader | undefined) {
+  const waiting = yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: true, reader })
+  return waiting.length > 0 ? waiting : yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: false, reader })
 }

@@ -1,13 +1,9 @@
-import { assert } from '@countersign/core'
-import { type Caller, requireVisible, type SessionWriter } from '../gate/index.ts'
+import { type Caller, requireVisibleSession, type SessionWriter } from '../gate/index.ts'
 import { newId, type SessionRow, sessions, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
 export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
-  const row = yield* sessions.findSession.first({ id: sessionId })
-  requireVisible(caller.principal, row?.owner_id, `session ${sessionId}`)
-  assert(row, 'a visible session exists')
-  return row
+  return yield* requireVisibleSession(caller.principal, yield* sessions.findSession.first({ id: sessionId }), `session ${sessionId}`)
 }
 
 /** Says something to the people in the session; the model does not see it. @param runId The run whose end it explains. */

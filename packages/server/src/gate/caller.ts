@@ -13,17 +13,14 @@ export const partOf = ({ principal, once }: Caller, part: string): Caller => ({
   ...(once && { once: { ...once, scope: `${once.scope} ${part}` } }),
 })
 
-const SEES_ALL = ['admin', 'approver', 'viewer']
+const SEES_ALL = ['admin', 'viewer']
 
-/** Persons with a role see everything; agents and services see what they asked for themselves. */
+/**
+ * Persons with one of these roles see everything. All others see what concerns them: `requireVisibleAction` and `requireVisibleSession`
+ * for one, `readerOf` for lists and streams.
+ */
 export const seesAll = (principal: Principal): boolean =>
   principal.kind === 'person' && principal.roles.some((role) => SEES_ALL.includes(role))
-
-/** @throws CountersignError `not_found`, in the same words as for an id that does not exist. */
-export function requireVisible(principal: Principal, ownerId: string | undefined, what: string): void {
-  if (ownerId !== undefined && (seesAll(principal) || ownerId === principal.id)) return
-  throw new CountersignError('not_found', `there is no ${what}`)
-}
 
 /** True unless the key in use is limited to something else. */
 const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)

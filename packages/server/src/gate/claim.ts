@@ -4,13 +4,14 @@ import { type ActionRow, actions, attempts, doOnce, type Outbox, type Tx } from 
 import { failed } from './attempt.ts'
 import { attemptKey } from './attempt-key.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
-import { type Caller, mayDecide, requireUnarchived, requireVisible, requireWriter } from './caller.ts'
+import { type Caller, mayDecide, requireUnarchived, requireWriter } from './caller.ts'
 import { lookAgainAt } from './deadlines.ts'
 import { writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start.ts'
 import { isoTime, viewAction } from './view.ts'
+import { requireVisibleAction } from './visible.ts'
 
 /** What a claim comes to: the client has the action, or the action must not be carried out any more and was settled as failed. */
 type Claimed = { claim: Claim } | { fault: string }
@@ -64,9 +65,8 @@ function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: b
 
 /** The action, for who may carry it out: who may decide about it, and who asked for it. */
 function* findForClaim(actionId: string, again: boolean, { principal }: Caller): Tx<ActionRow> {
-  const row = yield* actions.findAction.first({ id: actionId })
-  requireVisible(principal, row?.requested_by, `action ${actionId}`)
-  assert(row, 'a visible action exists')
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
   requireUnarchived(row)
   if (mayDecide(principal, JSON.parse(row.requires).roles)) return row
   requireWriter(principal)

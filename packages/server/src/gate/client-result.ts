@@ -2,10 +2,11 @@ import { type Action, type ClientResultBody, CountersignError, canonicalJson, ty
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
-import { type Caller, requireUnarchived, requireVisible } from './caller.ts'
+import { type Caller, requireUnarchived } from './caller.ts'
 import type { GateParts } from './gate.ts'
 import { settle, settleUnknown } from './settle.ts'
 import { viewAction } from './view.ts'
+import { requireVisibleAction } from './visible.ts'
 
 /**
  * Takes what a client says came of the action that it holds. By compare-and-set on the epoch of its hold: an answer for an earlier one is
@@ -48,9 +49,8 @@ function* takeResult(
 }
 
 function* findClaimed(actionId: string, principal: Caller['principal']): Tx<ActionRow> {
-  const row = yield* actions.findAction.first({ id: actionId })
-  requireVisible(principal, row?.requested_by, `action ${actionId}`)
-  if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
   if (row.claimed_by === null) {
     throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
   }

@@ -1,13 +1,14 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
-import { type Caller, mayDecide, requireUnarchived, requireVisible } from './caller.ts'
+import { type Caller, mayDecide, requireUnarchived } from './caller.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 import { viewAction, viewVotes } from './view.ts'
+import { requireVisibleAction } from './visible.ts'
 
 const DEFAULT_REASON = 'User declined'
 
@@ -61,9 +62,8 @@ export function* decideInSession(
 
 /** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
 export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
-  const row = yield* actions.findAction.first({ id: actionId })
-  requireVisible(principal, row?.requested_by, `action ${actionId}`)
-  if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
   const { roles } = JSON.parse(row.requires)
   if (!mayDecide(principal, roles)) {
     const why =

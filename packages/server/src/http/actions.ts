@@ -10,7 +10,7 @@ import {
   ProposeBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, requireVisible, seesAll, viewAction, viewActions } from '../gate/index.ts'
+import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions } from '../gate/index.ts'
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
@@ -26,9 +26,7 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
   const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
     store.read(function* () {
       const row = yield* actions.findAction.first({ id: actionId })
-      requireVisible(principal, row?.requested_by, `action ${actionId}`)
-      if (!row) throw new CountersignError('not_found', `there is no action ${actionId}`)
-      return yield* viewAction(row)
+      return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`))
     })
 
   app.get('/api/actions', { schema: { tags, querystring: ActionListQuery, response: { 200: ActionList } } }, (request) => {
@@ -42,7 +40,7 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
         session,
         agent,
         text: q || undefined,
-        requestedBy: seesAll(principal) ? undefined : principal.id,
+        reader: readerOf(principal),
         before: place && String(place[0]),
         limit: limit + 1,
       })

@@ -1,13 +1,13 @@
 import type { NewEvent, Principal } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
-import { seesAll } from '../gate/index.ts'
+import { isForEyesOf, readerOf } from '../gate/index.ts'
 import { actions, events, type StoredEvent, type Tx } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
 /** More than anybody has open; what they miss of older ones is a list away. */
-const MAX_OWN = 10_000
+const MAX_OPEN = 10_000
 
 export interface InboxLogOptions {
   store: LogReader
@@ -24,7 +24,7 @@ export async function openInboxLog({ store, hub, principal }: InboxLogOptions): 
       return store.read(() => readPage({ after, limit, isFirst, known }), `inbox ${after} ${limit} ${isFirst} ${known}`)
     },
     placeOf: ({ id }) => id,
-    isVisible: await visibility(store, principal),
+    isVisible: await visibilityOf(store, principal),
     frames,
   }
 }
@@ -47,18 +47,20 @@ function* readPage({ after, limit, isFirst, known }: Place): Tx<LogPage> {
 
 const reset = (reason: string, place: number): LogPage => ({ reset: { reason, session: null, messages: [], actions: [] }, place })
 
-/** All events, or those of the actions that this person asked for. */
-async function visibility(store: LogReader, principal: Principal): Promise<(event: NewEvent) => boolean> {
-  if (seesAll(principal)) return () => true
+/** All events, or those of the actions that ask this person or that they or an agent of theirs asked for. */
+async function visibilityOf(store: LogReader, principal: Principal): Promise<(event: NewEvent) => boolean> {
+  const reader = readerOf(principal)
+  if (!reader) return () => true
   const rows = await store.read(
-    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], requestedBy: principal.id, limit: MAX_OWN }),
-    `open actions of ${principal.id}`,
+    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], reader, limit: MAX_OPEN }),
+    `open actions of ${principal.id} ${principal.roles}`,
   )
-  const own = new Set(rows.map((row) => row.id))
+  const seen = new Set(rows.map((row) => row.id))
   return (event) => {
-    if (event.type !== 'action_proposed') return own.has(events.actionOf(event) ?? '')
-    const isOwn = event.data.proposal.requestedBy.id === principal.id
-    if (isOwn) own.add(event.data.proposal.id)
-    return isOwn
+    if (event.type !== 'action_proposed') return seen.has(events.actionOf(event) ?? '')
+    const { id, requestedBy, policy, requires } = event.data.proposal
+    const isSeen = isForEyesOf(reader, { requestedBy, asks: policy.verdict === 'ask', roles: requires.roles })
+    if (isSeen) seen.add(id)
+    return isSeen
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '@countersign/core'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
-import { seesAll, viewMessageWithActions, viewSession } from '../gate/index.ts'
+import { readerOf, viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { messages, sessions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
@@ -33,7 +33,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
     const place = decodeCursor(cursor, ['string'])
     return store.read(function* () {
       const found = yield* sessions.listSessions({
-        ownerId: seesAll(principal) ? undefined : principal.id,
+        reader: readerOf(principal),
         before: place && String(place[0]),
         limit: limit + 1,
       })

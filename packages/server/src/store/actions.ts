@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { ask, lit, question, type Tx } from './query.ts'
 import type { ActionRow, VoteRow } from './schema.ts'
+import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((db, p) =>
   db.insertInto('action').values({
@@ -157,7 +158,8 @@ export interface ActionFilter {
   agent?: string | undefined
   /** In the description or the arguments. */
   text?: string | undefined
-  requestedBy?: string | undefined
+  /** Whom they are for; undefined for who sees all of them. */
+  reader?: Reader | undefined
   /** Only ids before this one. */
   before?: string | undefined
   limit: number
@@ -165,7 +167,7 @@ export interface ActionFilter {
 
 /** Actions that fit every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
-  ask((db, { like }) => {
+  ask((db, dialect) => {
     let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
     const { states = [] } = filter
     const [only] = states
@@ -175,11 +177,13 @@ export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
     if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
     if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
     if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
-    if (filter.requestedBy !== undefined) query = query.where('requested_by', '=', filter.requestedBy)
+    if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
     if (filter.before !== undefined) query = query.where('id', '<', filter.before)
     if (filter.text !== undefined) {
       const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
-      query = query.where(sql<boolean>`(description ${like} ${pattern} escape '\\' or arguments ${like} ${pattern} escape '\\')`)
+      query = query.where(
+        sql<boolean>`(description ${dialect.like} ${pattern} escape '\\' or arguments ${dialect.like} ${pattern} escape '\\')`,
+      )
     }
     return query
   })

@@ -1,5 +1,6 @@
 import { ask, question, type Tx } from './query.ts'
 import type { ActionRow, AgentRequestRow } from './schema.ts'
+import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertRequest = question<{ [K in keyof AgentRequestRow]: AgentRequestRow[K] }>((db, p) =>
   db.insertInto('agent_request').values({ id: p.id, session_id: p.session_id, held_seq: p.held_seq }),
@@ -13,14 +14,15 @@ export interface ToolCallFilter {
   toolCallId: string
   /** Only those that wait for a decision. */
   waiting: boolean
-  requestedBy: string | undefined
+  /** Whom they are for; undefined for who sees all of them. */
+  reader: Reader | undefined
 }
 
 /** The newest two actions of a tool call id: models' ids are theirs, so two sessions may have the same. */
-export const actionsOfToolCall = ({ toolCallId, waiting, requestedBy }: ToolCallFilter): Tx<ActionRow[]> =>
-  ask((db) => {
+export const actionsOfToolCall = ({ toolCallId, waiting, reader }: ToolCallFilter): Tx<ActionRow[]> =>
+  ask((db, dialect) => {
     let query = db.selectFrom('action').selectAll().where('tool_call_id', '=', toolCallId).orderBy('id', 'desc').limit(2)
     if (waiting) query = query.where('state', '=', 'proposed')
-    if (requestedBy !== undefined) query = query.where('requested_by', '=', requestedBy)
+    if (reader !== undefined) query = query.where(actionIsVisible(reader, 'action', dialect))
     return query
   })

@@ -20,6 +20,8 @@ export interface Dialect {
   writeText(text: string): string
   /** LIKE that takes capital and small letters (of ASCII) for the same. */
   readonly like: RawBuilder<unknown>
+  /** True when the list under `key` of the JSON object in `column` holds one of `values`. */
+  listHasAny(column: RawBuilder<unknown>, key: string, values: readonly string[]): RawBuilder<boolean>
   /** What time it is: the database's own clock where several processes share it, else the caller's. */
   nowMs(callerNowMs: number): RawBuilder<number>
   /** The first place of the log that a transaction under way may still fill; all below are final. Undefined where nobody writes meanwhile. */
@@ -37,6 +39,8 @@ export const SQLITE: Dialect = {
   }),
   writeText: (text) => text,
   like: sql`like`,
+  listHasAny: (column, key, values) =>
+    sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
 }
@@ -58,6 +62,8 @@ export const POSTGRES: Dialect = {
   }),
   writeText,
   like: sql`ilike`,
+  listHasAny: (column, key, values) =>
+    sql`exists (select 1 from jsonb_array_elements_text(${column}::jsonb -> ${sql.lit(key)}) as member where member in (${sql.join(values)}))`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(
     (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)

@@ -1,6 +1,7 @@
 import type { SessionStatus } from '@countersign/core'
 import { ask, lit, question, type Tx } from './query.ts'
 import type { RunRow, SessionRow } from './schema.ts'
+import { type Reader, sessionIsVisible } from './visibility.ts'
 
 export const insertSession = question<{
   id: string
@@ -50,11 +51,11 @@ export const updateSession = question<{
     .where('id', '=', p.id),
 )
 
-/** Sessions, newest first. */
-export const listSessions = (page: { ownerId: string | undefined; before: string | undefined; limit: number }): Tx<SessionRow[]> =>
-  ask((db) => {
+/** Sessions, newest first. @param page.reader Who they are for; undefined for who sees all of them. */
+export const listSessions = (page: { reader: Reader | undefined; before: string | undefined; limit: number }): Tx<SessionRow[]> =>
+  ask((db, dialect) => {
     let query = db.selectFrom('session').selectAll().orderBy('id', 'desc').limit(page.limit)
-    if (page.ownerId !== undefined) query = query.where('owner_id', '=', page.ownerId)
+    if (page.reader !== undefined) query = query.where(sessionIsVisible(page.reader, 'session', dialect))
     if (page.before !== undefined) query = query.where('id', '<', page.before)
     return query
   })

@@ -6,10 +6,15 @@ import type { Plan } from './model.ts'
 import type { Random } from './random.ts'
 import { TOOLS } from './slot.ts'
 
-const person = (name: string, role: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [role] })
+const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 
 /** May decide. */
-export const DECIDERS: readonly Principal[] = [person('ana', 'approver'), person('bo', 'approver'), person('cy', 'admin')]
+export const DECIDERS: readonly Principal[] = [
+  // They see every session, so that whatever they try is refused for what it is.
+  person('ana', 'approver', 'viewer'),
+  person('bo', 'approver', 'viewer'),
+  person('cy', 'admin'),
+]
 /** May not. */
 export const OTHERS: readonly Principal[] = [person('vi', 'viewer'), { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }]
 
