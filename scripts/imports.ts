@@ -18,7 +18,7 @@ const PACKAGES: Record<string, string[]> = {
 const SERVER_ROWS = [
   ['log', 'clock', 'points', 'version'],
   ['models', 'tools', 'store'],
-  ['config'],
+  ['config', 'audit'],
   ['dispatch', 'gate'],
   ['agent', 'notify', 'archive'],
   ['ground', 'engine', 'http'],

@@ -97,7 +97,7 @@ const sortedByHand = (value: JsonValue): string => {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${sortedByHand(value[key] ?? null)}`).join()}}`
 }
 
-test('the library agrees with the ten lines that say the same', () => {
+test('it agrees with the ten lines that say the same', () => {
   fc.assert(
     fc.property(taken(), (value) => {
       expect(canonicalJson(value)).toBe(sortedByHand(value))

@@ -22,6 +22,7 @@ export {
   RequestAnswer,
   RequestStatus,
 } from './agent-request.ts'
+export { AUDIT_KINDS, type AuditKind } from './audit.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'

@@ -42,7 +42,7 @@ export function* decideAll(
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
   if (why === undefined || run?.state !== 'open' || parts.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
-  yield* stopRun(outbox, writer, run.id, why, now)
+  yield* stopRun(outbox, writer, run.id, { reason: why, by: why === STOPPED ? caller : undefined }, now)
   // The end of the run withdrew what had been approved beside an expired one.
   const ended: ActionRow[] = []
   for (const row of rows) ended.push((yield* actions.findAction.first({ id: row.id })) ?? row)

@@ -27,8 +27,9 @@ export async function cancelSession(parts: AgentParts, sessionId: string, caller
         yield* addNote(writer, `${reason}.`, now, run.id)
         // Before the run's last event: who follows a queued message learns from this which run that is.
         yield* takeQueuedMessages(writer, run.id)
-        yield* stopRun(outbox, writer, run.id, reason, now)
-        yield* endQueuedRequests(outbox, writer, reason, now)
+        const why = { reason, by: caller }
+        yield* stopRun(outbox, writer, run.id, why, now)
+        yield* endQueuedRequests(outbox, writer, why, now)
         reach('cancel.storing')
         writer.row.approve_all_by = null
         yield* writer.finish()

@@ -1,4 +1,4 @@
-import type { NewEvent } from '@countersign/core'
+import type { OtherEvent } from '../gate/index.ts'
 import { type SessionWriter, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { events, type Outbox, type RunRow, type Tx } from '../store/index.ts'
@@ -16,7 +16,7 @@ export interface Deltas {
   /**
    * Ends the writing and hands back what was not written yet, to be said together with the whole message.
    */
-  close(): NewEvent[]
+  close(): OtherEvent[]
 }
 
 export interface DeltasOptions {
@@ -30,14 +30,14 @@ export interface DeltasOptions {
 
 export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded }: DeltasOptions): Deltas {
   const sessionId = run.session_id
-  let pending: NewEvent[] = []
+  let pending: OtherEvent[] = []
   let stopWaiting: (() => void) | undefined
   let isWriting = false
   let isClosed = false
   /** The row of the log that this stream wrote last. */
   let lastRow: number | undefined
 
-  function push(event: NewEvent): void {
+  function push(event: OtherEvent): void {
     const last = pending.at(-1)
     if (last && (last.type === 'delta' || last.type === 'reasoning_delta') && last.type === event.type) {
       last.data = { messageId, content: last.data.content + (event.data as typeof last.data).content }
@@ -72,7 +72,7 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
   }
 
   /** Answers the row that was written; undefined when the step has ended or another loop makes it. */
-  function* storeDeltas(outbox: Outbox, batch: readonly NewEvent[]): Tx<number | undefined> {
+  function* storeDeltas(outbox: Outbox, batch: readonly OtherEvent[]): Tx<number | undefined> {
     const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
     // What came after the last word of a run or a step would stay half said for good.
     if (!(yield* isAtStep(run))) return undefined

@@ -1,5 +1,5 @@
-import { isSettled, type NewEvent, type ToolCall, type Usage } from '@countersign/core'
-import { insertPrepared, type SessionWriter, viewAction, writeSession } from '../gate/index.ts'
+import { isSettled, type ToolCall, type Usage } from '@countersign/core'
+import { insertPrepared, type OtherEvent, type SessionWriter, writeSession } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
@@ -22,7 +22,7 @@ interface StepResult extends StepOf {
   heard: Heard
   calls: PreparedCall[]
   /** Events of the step that its stream had no time for. */
-  unsaid: NewEvent[]
+  unsaid: OtherEvent[]
 }
 
 /**
@@ -100,7 +100,7 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: call.rejection } })
       continue
     }
-    const row = yield* insertPrepared(outbox, {
+    const { row } = yield* insertPrepared(outbox, writer, {
       prepared: call.prepared,
       placement: { sessionId: step.session.id, runId: step.run.id, messageId: step.messageId, toolCallId: call.toolCallId, position },
       // Actions run for who owns the session, never with the rights of who approves them.
@@ -109,7 +109,6 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       approvedAllBy: writer.row.approve_all_by,
       nowMs: now,
     })
-    writer.event({ type: 'action_proposed', data: { proposal: yield* viewAction(row) } })
     // Policy refused it, or an earlier read knows it: the model hears that at once.
     if (isSettled(row.state)) yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
     rows.push(row)

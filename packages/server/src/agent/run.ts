@@ -1,4 +1,4 @@
-import { type SessionWriter, stopRun } from '../gate/index.ts'
+import { type SessionWriter, type StopReason, stopRun } from '../gate/index.ts'
 import { type MessageRow, messages, newId, type Outbox, type RunRow, sessions, type Tx } from '../store/index.ts'
 
 /** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
@@ -34,9 +34,9 @@ export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<vo
 }
 
 /** Ends the requests that wait their turn, each with a run that is over as soon as it began: whoever waits for one learns it. */
-export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, reason: string, now: number): Tx<void> {
+export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
   const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
-  for (const _ of waiting) yield* stopRun(outbox, writer, yield* startRun(outbox, writer, now), reason, now)
+  for (const _ of waiting) yield* stopRun(outbox, writer, yield* startRun(outbox, writer, now), why, now)
 }
 
 /** True while a run is open and stands before the step that it was read at. */

@@ -4,12 +4,14 @@ import type { ActionRow, OnceKey } from '../store/index.ts'
 /** Who calls, and the idempotency key of the request where it had one. */
 export interface Caller {
   principal: Principal
+  /** How they proved who they are, for the record: `key`, `console`. Absent where no request came in. */
+  signIn?: string
   once?: OnceKey
 }
 
 /** The caller for one of several things that a single request does once each. */
-export const partOf = ({ principal, once }: Caller, part: string): Caller => ({
-  principal,
+export const partOf = ({ once, ...who }: Caller, part: string): Caller => ({
+  ...who,
   ...(once && { once: { ...once, scope: `${once.scope} ${part}` } }),
 })
 

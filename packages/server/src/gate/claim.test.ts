@@ -7,7 +7,7 @@ import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana, ben } from '../testing/open-gate.ts'
 import { STORES } from '../testing/temp-store.ts'
 import { type ClientToolDefinition, defineTool, openTools } from '../tools/index.ts'
-import { insertPrepared, prepareAction } from './index.ts'
+import { insertPrepared, prepareAction, writeSession } from './index.ts'
 
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>
   defineTool({ name, description: name, input: z.object({}), effect: 'write', executor: 'client', ...own })
@@ -210,8 +210,12 @@ for (const { database, open } of STORES) {
     const prepared = await prepareAction({ tool: own, arguments: {}, agent: undefined, policy: ASKS, clock: systemClock })
     const id = await store.transact(function* (outbox) {
       yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
+      const writer = yield* writeSession(outbox, 'ses_1', 1)
       const placement = { sessionId: 'ses_1', runId: null, messageId: null, toolCallId: 'call_1', position: 0 }
-      return (yield* insertPrepared(outbox, { prepared, placement, requestedBy: ana.id, agent: 'desk', approvedAllBy: null, nowMs: 1 })).id
+      const asked = { prepared, placement, requestedBy: ana.id, agent: 'desk', approvedAllBy: null, nowMs: 1 }
+      const { row } = yield* insertPrepared(outbox, writer, asked)
+      yield* writer.finish()
+      return row.id
     })
     await changed.decide(id, { verdict: 'approve' }, asAna)
     await expect(changed.claim(id, {}, asAna)).rejects.toMatchObject({ extra: { action: { state: 'failed' } } })

@@ -43,7 +43,13 @@ function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: b
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   reach('claim.storing')
-  const started = yield* beginAttempt(outbox, writer, startable, { key: keyOf(row), runner: null, dueAtMs }, nowMs)
+  const started = yield* beginAttempt(
+    outbox,
+    writer,
+    startable,
+    { key: keyOf(row), runner: null, dueAtMs, deed: { kind: 'claimed', by: caller } },
+    nowMs,
+  )
   if (!started) throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it`)
   if ('fault' in bound) {
     const why = `${bound.fault.message}; it was not carried out`

@@ -28,17 +28,18 @@ function* takeResult(
   outbox: Outbox,
   actionId: string,
   body: ClientResultBody,
-  { principal }: Caller,
+  caller: Caller,
   nowMs: number,
 ): Tx<Action> {
+  const { principal } = caller
   const row = yield* findClaimed(actionId, principal)
   const settled = readResult(parts, row, body)
   if (body.epoch === row.epoch) {
     reach('result.storing')
-    if (row.state === 'executing') yield* settle(parts, outbox, row, settled, nowMs)
+    if (row.state === 'executing') yield* settle(parts, outbox, row, settled, nowMs, caller)
     else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
       const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was' : 'was not'} carried out`
-      yield* settleUnknown(outbox, row, { settled, resolution: null, sentence }, nowMs)
+      yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: settled.to, by: caller } }, nowMs)
     }
   }
   const current = (yield* actions.findAction.first({ id: actionId })) ?? row

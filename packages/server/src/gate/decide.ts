@@ -32,7 +32,7 @@ export async function decide(parts: GateParts, actionId: string, body: DecisionB
 function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
   const row = yield* findForDecision(actionId, caller)
   const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
-  yield* endWrite(parts, outbox, decided, writer, body, nowMs)
+  yield* endWrite(parts, outbox, decided, writer, body, caller, nowMs)
   return yield* viewAction(decided, votes)
 }
 
@@ -80,10 +80,11 @@ function* decideRow(
   outbox: Outbox,
   row: ActionRow,
   body: DecisionBody,
-  { principal }: Caller,
+  caller: Caller,
   nowMs: number,
   opened?: SessionWriter,
 ): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
+  const { principal } = caller
   if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id) }
   // Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean.
   const revision = body.revision ?? (row.revision === 1 ? 1 : undefined)
@@ -113,7 +114,7 @@ function* decideRow(
     created_at: nowMs,
   })
   const votes = yield* viewVotes(row.id)
-  yield* announceUpdate(outbox, writer, moved, { votes }, nowMs)
+  yield* announceUpdate(outbox, writer, moved, { votes }, { kind: to, by: caller, data: { reason: reason ?? null } }, nowMs)
   if (body.verdict === 'approve') {
     if (moved.executor === 'server') outbox.actions.add(moved.id)
   } else {
@@ -150,6 +151,7 @@ function* endWrite(
   row: ActionRow,
   writer: SessionWriter | undefined,
   body: DecisionBody,
+  caller: Caller,
   nowMs: number,
 ): Tx<void> {
   if (!writer) return
@@ -157,7 +159,7 @@ function* endWrite(
     yield* stopAfterExpiry(parts, outbox, writer, row, nowMs)
   } else {
     const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
-    if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, STOPPED, nowMs)
+    if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, { reason: STOPPED, by: caller }, nowMs)
   }
   yield* writer.finish()
 }

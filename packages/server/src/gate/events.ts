@@ -1,11 +1,17 @@
-import type { EventDataOf, NewEvent } from '@countersign/core'
+import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
+import { append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
 import { type ActionRow, events, lock, newId, type Outbox, type Tx } from '../store/index.ts'
-import { type SessionWriter, writeSession } from './session-writer.ts'
+import type { Caller } from './caller.ts'
+import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
 import { outcomeOf } from './tool-result.ts'
-import { isoTime } from './view.ts'
+import { isoTime, viewAction } from './view.ts'
 
 /** Stores one event about an action that belongs to no session. */
-export function* storeEvent(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
+export function* storeEvent(outbox: Outbox, event: OtherEvent, nowMs: number): Tx<void> {
+  yield* store(outbox, event, nowMs)
+}
+
+function* store(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
   outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
 }
 
@@ -19,20 +25,72 @@ export function* writeSessionOf(outbox: Outbox, row: Pick<ActionRow, 'id' | 'ses
   return undefined
 }
 
-/** Tells everybody that an action moved: in its session's log, or in the log alone. */
+/** What made an action move, for the record. */
+export interface Deed {
+  kind: AuditKind
+  /** Who asked for it; without one the server did it by itself. */
+  by?: Caller | undefined
+  /** What else is to be known of it, besides what every row says of its action. */
+  data?: JsonObject
+}
+
+/** Tells everybody that there is a new action, and writes it down in the record, in its session's part or in one of its own. */
+export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, nowMs: number): Tx<Action> {
+  const proposal = yield* viewAction(row)
+  const { policy, tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom } = proposal
+  const data = {
+    ...factsOf(row),
+    ...{ tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom },
+    arguments: proposal.arguments,
+    definition: row.definition_hash,
+    policy: { verdict: policy.verdict, rule: policy.rule, version: policy.version },
+  } as JsonObject
+  const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
+  const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }
+  if (writer) yield* writer.transition(event, entry)
+  else {
+    yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
+    yield* store(outbox, event, nowMs)
+  }
+  return proposal
+}
+
+/** Tells everybody that an action moved, and writes down in the record what made it. */
 export function* announceUpdate(
   outbox: Outbox,
   writer: SessionWriter | undefined,
   row: ActionRow,
   changed: Partial<EventDataOf<'action_update'>>,
+  { kind, by, data }: Deed,
   nowMs: number,
 ): Tx<void> {
-  const event: NewEvent = {
+  const event: TransitionEvent = {
     type: 'action_update',
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
   }
-  if (writer) writer.event(event)
-  else yield* storeEvent(outbox, event, nowMs)
+  const entry = {
+    kind,
+    actor: by?.principal.id ?? SYSTEM,
+    actionId: row.id,
+    data: { ...factsOf(row), ...(by?.signIn !== undefined && { signIn: by.signIn }), ...data },
+  }
+  if (writer) yield* writer.transition(event, entry)
+  else {
+    yield* appendToScope(outbox, row.id, entry, nowMs)
+    yield* store(outbox, event, nowMs)
+  }
+}
+
+/** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
+function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, runner, result, error }: ActionRow): JsonObject {
+  return {
+    state,
+    revision,
+    digest,
+    ...(attempt > 0 && { attempt, epoch, key: idempotency_key, runner }),
+    ...(result !== null && { result: `sha256:${sha256(result)}` }),
+    ...(error !== null && { error: JSON.parse(error) }),
+  }
 }
 
 /** Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. */

@@ -18,7 +18,7 @@ export function* expireWaiting(
   reach('expire.storing')
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an expired action is there')
-  yield* announceUpdate(outbox, writer, row, {}, nowMs)
+  yield* announceUpdate(outbox, writer, row, {}, { kind: 'expired' }, nowMs)
   yield* writeToolResult(writer, row, undefined, nowMs)
   if (row.session_id !== null) outbox.sessions.add(row.session_id)
   return row

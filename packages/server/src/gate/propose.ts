@@ -3,11 +3,11 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt } from './deadlines.ts'
-import { storeEvent } from './events.ts'
+import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
 import { findReusable } from './reuse.ts'
-import { viewAction } from './view.ts'
+import type { SessionWriter } from './session-writer.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
 export interface Placement {
@@ -39,9 +39,14 @@ const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as 
 
 /**
  * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
- * a short while ago. The caller announces it.
+ * a short while ago, and tells of it.
+ * @param writer Its session, opened before; undefined for an action without one.
  */
-export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRow> {
+export function* insertPrepared(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  input: InsertInput,
+): Tx<{ row: ActionRow; proposal: Action }> {
   const { prepared, placement, requestedBy, nowMs } = input
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
@@ -91,13 +96,14 @@ export function* insertPrepared(outbox: Outbox, input: InsertInput): Tx<ActionRo
     error: null,
     expires_at: times?.expires_at ?? null,
     archived_at: null,
+    redacted_at: null,
     created_at: nowMs,
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })
   if (times) lookAgainAt(outbox, times.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
-  return row
+  return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
 }
 
 const APPROVED_ALL = {
@@ -138,7 +144,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   reach('propose.before_store')
   const proposed = await parts.store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
-      const row = yield* insertPrepared(outbox, {
+      const { proposal } = yield* insertPrepared(outbox, undefined, {
         prepared,
         placement: NOWHERE,
         requestedBy: caller.principal.id,
@@ -149,8 +155,6 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
         nowMs,
       })
       reach('propose.storing')
-      const proposal = yield* viewAction(row)
-      yield* storeEvent(outbox, { type: 'action_proposed', data: { proposal } }, nowMs)
       return proposal
     }),
   )

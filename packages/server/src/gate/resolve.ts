@@ -32,7 +32,12 @@ function* takeResolution(outbox: Outbox, actionId: string, { outcome, note }: Re
     const resolved = yield* settleUnknown(
       outbox,
       row,
-      { settled: settledBy(resolution), resolution: JSON.stringify(resolution), sentence: sentenceOf(resolution) },
+      {
+        settled: settledBy(resolution),
+        resolution: JSON.stringify(resolution),
+        sentence: sentenceOf(resolution),
+        deed: { kind: 'resolved', by: caller, data: { note } },
+      },
       nowMs,
     )
     if (resolved) return yield* viewAction(resolved)

@@ -5,7 +5,7 @@ import { attemptKey } from './attempt-key.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
-import { writeSessionOf } from './events.ts'
+import { type Deed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { orTakeUp } from './recover.ts'
 import { beginAttempt } from './start.ts'
@@ -32,10 +32,11 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
       const ambiguous = before.error !== null && JSON.parse(before.error).kind === 'ambiguous'
       const key = ambiguous ? before.idempotency_key : attemptKey(actionId, before.attempt + 1)
       const { state } = before
+      const deed: Deed = { kind: 'retried', by: caller }
       reach('retry.storing')
       const row =
         state === 'failed'
-          ? yield* beginAttempt(outbox, writer, { ...before, state }, { key, runner: parts.processId, dueAtMs: null }, nowMs)
+          ? yield* beginAttempt(outbox, writer, { ...before, state }, { key, runner: parts.processId, dueAtMs: null, deed }, nowMs)
           : undefined
       if (row) {
         toCarryOut = row

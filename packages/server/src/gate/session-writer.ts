@@ -1,4 +1,5 @@
 import { assert, type NewEvent, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
+import { type AuditEntry, append } from '../audit/index.ts'
 import {
   actions,
   events,
@@ -32,6 +33,10 @@ export interface ToolResult {
   actionId?: string
 }
 
+/** An event that tells of a transition: it is stored together with its row of the record, and in no other way. */
+export type TransitionEvent = Extract<NewEvent, { type: 'action_proposed' | 'action_update' }>
+export type OtherEvent = Exclude<NewEvent, TransitionEvent>
+
 /**
  * Opens a session for writing: nobody else writes to it until the transaction ends. Every transaction that writes to a session, or to
  * an action or a run of it, begins its writing with this, so that all wait in one order and what they say is numbered as it is committed.
@@ -60,12 +65,26 @@ export class SessionWriter {
     this.#statusBefore = found.status
   }
 
-  event(event: NewEvent): void {
+  event(event: OtherEvent): void {
     this.#said.push({ seq: ++this.row.last_seq, event })
   }
 
+  /** Says that an action of the session moved, and writes it down in the record. */
+  *transition(event: TransitionEvent, entry: AuditEntry): Tx<void> {
+    this.#said.push({ seq: ++this.row.last_seq, event })
+    yield* this.audit(entry)
+  }
+
+  /** Writes down in the session's part of the record what is no transition of an action. */
+  *audit(entry: AuditEntry): Tx<void> {
+    const { id, audit_seq: seq, audit_hash: hash } = this.row
+    const end = yield* append(this.#outbox, id, { seq, hash }, entry, this.#nowMs)
+    this.row.audit_seq = end.seq
+    this.row.audit_hash = end.hash
+  }
+
   /** Tells those who listen now, and keeps nothing: for pieces of a message that is stored whole in this very transaction. */
-  passingEvent(event: NewEvent): void {
+  passingEvent(event: OtherEvent): void {
     this.#passing.push({ id: 0, sessionId: this.row.id, seq: ++this.row.last_seq, event })
   }
 
@@ -138,7 +157,7 @@ export class SessionWriter {
    * @param deltaOf The message that all these events are pieces of.
    */
   *save(deltaOf?: string): Tx<void> {
-    const { id, status, last_seq, last_run, title, approve_all_by } = this.row
+    const { id, status, last_seq, last_run, title, approve_all_by, audit_seq, audit_hash } = this.row
     if (this.#said.length > 0) {
       const stored = yield* events.insertEvents({ sessionId: id, events: this.#said, deltaOf, nowMs: this.#nowMs })
       this.#outbox.events.push(...stored)
@@ -147,7 +166,7 @@ export class SessionWriter {
       this.#outbox.events.push(...this.#passing)
       this.#outbox.events.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     }
-    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, approve_all_by, now: this.#nowMs })
+    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, approve_all_by, audit_seq, audit_hash, now: this.#nowMs })
   }
 }
 

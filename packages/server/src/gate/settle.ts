@@ -1,7 +1,8 @@
 import { reach } from '../points.ts'
 import { type ActionRow, type actions, attempts, newId, type Outbox, type Tx } from '../store/index.ts'
 import type { Settled } from './attempt.ts'
-import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
+import type { Caller } from './caller.ts'
+import { announceUpdate, type Deed, writeSessionOf, writeToolResult } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { endReuse, keepForReuse } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
@@ -20,6 +21,7 @@ const columnsOf = (settled: Settled) => {
 /**
  * Ends an attempt, by compare-and-set on its epoch. False when a later one owns the action: then nothing is written, whatever the answer.
  * @param attempted The action as it was started.
+ * @param by The client that says so; the server says so itself without one.
  */
 export function* settle(
   { executionsPerSession, tools }: Pick<GateParts, 'executionsPerSession' | 'tools'>,
@@ -27,6 +29,7 @@ export function* settle(
   attempted: ActionRow,
   settled: Settled,
   nowMs: number,
+  by?: Caller,
 ): Tx<boolean> {
   const { id, epoch } = attempted
   const writer = yield* writeSessionOf(outbox, attempted, nowMs)
@@ -38,7 +41,8 @@ export function* settle(
   if (cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(attempted, cacheForMs, nowMs)
   const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, due_at: null, updated_at: nowMs }
   const changed = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
-  yield* announceUpdate(outbox, writer, row, changed, nowMs)
+  const deed = { kind: settled.to, by, data: { runner: attempted.runner } }
+  yield* announceUpdate(outbox, writer, row, changed, deed, nowMs)
   const open = yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
   putUpNext(outbox, open, executionsPerSession)
   return true
@@ -49,11 +53,12 @@ export function* settle(
  * about. Undefined when somebody else was first.
  * @param resolution JSON of the person's; null when the tool found out.
  * @param sentence Tells the model, after the name of the action.
+ * @param deed Whose finding it is, for the record.
  */
 export function* settleUnknown(
   outbox: Outbox,
   unknown: ActionRow,
-  { settled, resolution, sentence }: { settled: Settled; resolution: string | null; sentence: string },
+  { settled, resolution, sentence, deed }: { settled: Settled; resolution: string | null; sentence: string; deed: Deed },
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   const { id, epoch } = unknown
@@ -63,7 +68,7 @@ export function* settleUnknown(
   yield* endReuse(unknown)
   const row: ActionRow = { ...unknown, ...ended, state: settled.to, told: 1, updated_at: nowMs }
   const ending = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }
-  yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, nowMs)
+  yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, deed, nowMs)
   yield* tellModel(outbox, writer, { ...row, told: unknown.told }, sentence, nowMs)
   return row
 }

@@ -1,6 +1,6 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
-import { announceUpdate, writeSessionOf } from './events.ts'
+import { announceUpdate, type Deed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { endReuse } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
@@ -16,6 +16,8 @@ export interface NewAttempt {
   /** The process that carries it out; null for a client, whose hold ends at `dueAtMs`. */
   runner: string | null
   dueAtMs: number | null
+  /** What makes it begin. */
+  deed: Deed
 }
 
 /**
@@ -27,7 +29,7 @@ export function* beginAttempt(
   outbox: Outbox,
   writer: SessionWriter | undefined,
   row: Startable,
-  { key, runner, dueAtMs }: NewAttempt,
+  { key, runner, dueAtMs, deed }: NewAttempt,
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   const { id, revision, epoch } = row
@@ -47,7 +49,7 @@ export function* beginAttempt(
     updated_at: nowMs,
   }
   const changed = { attempt: started.attempt, idempotencyKey: key, error: null, ...(row.resolution !== null && { resolution: null }) }
-  yield* announceUpdate(outbox, writer, started, changed, nowMs)
+  yield* announceUpdate(outbox, writer, started, changed, deed, nowMs)
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
   if (writer) yield* row.told ? writer.finish() : writer.save()
   return started
@@ -69,7 +71,7 @@ export function* startApproved(
     const open = yield* actions.openActions.all({ session_id: writer.row.id })
     if (countUnderWay(open) >= executionsPerSession) return undefined
   }
-  const intent = { key: row.idempotency_key, runner: processId, dueAtMs: null }
+  const intent: NewAttempt = { key: row.idempotency_key, runner: processId, dueAtMs: null, deed: { kind: 'executing' } }
   return yield* beginAttempt(outbox, writer, { ...row, state: 'approved' }, intent, nowMs)
 }
 
@@ -97,7 +99,7 @@ export function* resendAttempt(
     return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
   }
   const lost: Startable = { ...row, state: 'outcome_unknown' }
-  return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key, runner, dueAtMs: null }, nowMs)
+  return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key, runner, dueAtMs: null, deed: { kind: 'resent' } }, nowMs)
 }
 
 /** The action, when `runner` holds its attempt of `epoch`: what a try wrote whose answer was lost. */

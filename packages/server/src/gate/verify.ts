@@ -5,7 +5,7 @@ import { boundTool, mayResend } from './bound-tool.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
-import { writeSessionOf } from './events.ts'
+import { type Deed, writeSessionOf } from './events.ts'
 import { askOnce, readFinding } from './find-out.ts'
 import type { GateParts } from './gate.ts'
 import { orTakeUp } from './recover.ts'
@@ -47,7 +47,7 @@ export async function verify(parts: GateParts, actionId: string, caller: Caller)
         const found =
           settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
         const sentence = `was of unknown outcome. The tool looked: ${found}`
-        yield* settleUnknown(outbox, row, { settled, resolution: null, sentence }, nowMs)
+        yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: 'verified', by: caller } }, nowMs)
       }
       return yield* viewNow(actionId)
     }),
@@ -56,15 +56,16 @@ export async function verify(parts: GateParts, actionId: string, caller: Caller)
   return action
 }
 
-async function resend(parts: GateParts, unknown: ActionRow, { once }: Caller): Promise<Action> {
+async function resend(parts: GateParts, unknown: ActionRow, caller: Caller): Promise<Action> {
   const nowMs = parts.clock.nowMs()
   let toCarryOut: ActionRow | undefined
   reach('resend.before_store')
   const stored = parts.store.transact((outbox) => {
     toCarryOut = undefined
-    return doOnce(once, nowMs, function* () {
+    return doOnce(caller.once, nowMs, function* () {
       const writer = yield* writeSessionOf(outbox, unknown, nowMs)
-      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null }
+      const deed: Deed = { kind: 'resent', by: caller }
+      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null, deed }
       toCarryOut = yield* beginAttempt(outbox, writer, { ...unknown, state: 'outcome_unknown' }, attempt, nowMs)
       return yield* viewNow(unknown.id)
     })

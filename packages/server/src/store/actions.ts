@@ -46,6 +46,7 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     error: p.error,
     expires_at: p.expires_at,
     archived_at: p.archived_at,
+    redacted_at: p.redacted_at,
     created_at: p.created_at,
     updated_at: p.updated_at,
   }),

@@ -126,7 +126,11 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
 
 /** The last place of the log that was ever given out: one is not given again after its row was dropped. */
 function findLastPlace(db: DatabaseSync): number {
-  const row = db.prepare(`select seq as last from sqlite_sequence where name = 'event'`).get()
+  const row = db
+    .prepare(
+      `select max(place) as last from (select seq as place from sqlite_sequence where name = 'event' union all select max(id) from audit)`,
+    )
+    .get()
   return Number(row?.last ?? 0)
 }
 

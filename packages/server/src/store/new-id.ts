@@ -14,19 +14,27 @@ export function drawIdsFrom(source: (bytes: Uint8Array) => void): void {
   used = pool.length
 }
 
-/**
- * A fresh id of its kind; see {@link makeId}.
- * @param position Puts ids of the same millisecond in order, from 0 to 1023: lists go by id, and the calls of a step keep their order.
- */
-export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
+/** 16 random bytes, to be used before the next are drawn. */
+function draw(): Uint8Array {
   if (used === pool.length) {
     fill(pool)
     used = 0
   }
   used += BYTES_PER_ID
-  const random = pool.subarray(used - BYTES_PER_ID, used)
+  return pool.subarray(used - BYTES_PER_ID, used)
+}
+
+/**
+ * A fresh id of its kind; see {@link makeId}.
+ * @param position Puts ids of the same millisecond in order, from 0 to 1023: lists go by id, and the calls of a step keep their order.
+ */
+export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
+  const random = draw()
   // Each byte becomes a character of 5 bits.
   random[0] = position >> 5
   random[1] = position & 31
   return makeId(prefix, nowMs, random)
 }
+
+/** 128 random bits as text: hashed with a value, they keep others from guessing it by its hash. */
+export const newSalt = (): string => Buffer.from(draw()).toString('base64url')

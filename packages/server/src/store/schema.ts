@@ -15,6 +15,8 @@ export interface Schema {
   event: EventRow
   agent_request: AgentRequestRow
   archive_file: ArchiveFileRow
+  audit: AuditRow
+  audit_head: AuditHeadRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
 }
 
@@ -76,6 +78,9 @@ export interface SessionRow {
   archived_seq: number
   last_seq: number
   last_run: number
+  /** The end of the session's chain in the record. */
+  audit_seq: number
+  audit_hash: string
   created_at: number
   updated_at: number
 }
@@ -164,6 +169,8 @@ export interface ActionRow {
   expires_at: number | null
   /** Since then nothing can be done about it any more. */
   archived_at: number | null
+  /** Since then what it was about is blanked. */
+  redacted_at: number | null
   created_at: number
   updated_at: number
 }
@@ -203,4 +210,41 @@ export interface ArchiveFileRow {
   /** The highest id of an event row that was archived, in this file or before. */
   last_event: number | null
   created_at: number
+}
+
+/** One row of the record. `hash` covers everything but `id`; the data by its hash, so that it can be blanked. */
+export interface AuditRow {
+  /** Its place in the record. */
+  id: number
+  /** A session, an action that has none, or `system`. */
+  scope: string
+  /** Its number in the scope, from 1. */
+  seq: number
+  /** The hash of the row before it in the scope; empty for the first. */
+  prev: string
+  at: number
+  kind: string
+  actor: string
+  action_id: string | null
+  /** Canonical JSON; null once redacted, as the salt. */
+  data: string | null
+  salt: string | null
+  data_hash: string
+  hash: string
+}
+
+/** A signed link of the record: the rows from `first_id` to `last_id`, and the head before it. */
+export interface AuditHeadRow {
+  number: number
+  prev: string
+  at: number
+  first_id: number
+  last_id: number
+  row_count: number
+  first_at: number
+  last_at: number
+  rows_hash: string
+  key: string
+  hash: string
+  signature: string
 }

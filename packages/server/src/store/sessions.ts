@@ -21,6 +21,8 @@ export const insertSession = question<{
     archived_seq: 0,
     last_seq: 0,
     last_run: 0,
+    audit_seq: 0,
+    audit_hash: '',
     created_at: p.now,
     updated_at: p.now,
   }),
@@ -36,6 +38,8 @@ export const updateSession = question<{
   last_run: number
   title: string
   approve_all_by: string | null
+  audit_seq: number
+  audit_hash: string
   now: number
 }>((db, p) =>
   db
@@ -46,6 +50,8 @@ export const updateSession = question<{
       last_run: p.last_run,
       title: p.title,
       approve_all_by: p.approve_all_by,
+      audit_seq: p.audit_seq,
+      audit_hash: p.audit_hash,
       updated_at: p.now,
     })
     .where('id', '=', p.id),

@@ -29,6 +29,8 @@ export interface Outbox {
   readonly actions: Set<string>
   /** The earliest time, epoch ms, at which time itself does something to an action that was written. */
   dueAt?: number
+  /** True when the record has new rows, which wait for their seal. */
+  isAudited?: boolean
 }
 
 export interface Store {

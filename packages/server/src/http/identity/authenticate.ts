@@ -15,6 +15,8 @@ export interface AuthenticateParts {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined
+    /** How they proved it: `key` or `console`. */
+    signIn: string
   }
 }
 
@@ -26,6 +28,7 @@ export const cookieName = (request: FastifyRequest): string => `countersign_${re
 /** Works out who asks, before any route: a key, or the console's cookie. Routes that need somebody say so with {@link callerOf}. */
 export function authenticate(app: FastifyInstance, { directory, cookies, clock }: AuthenticateParts): void {
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('signIn', 'key')
   app.addHook('onRequest', async (request) => {
     const { authorization } = request.headers
     if (authorization !== undefined) {
@@ -40,6 +43,7 @@ export function authenticate(app: FastifyInstance, { directory, cookies, clock }
     // A browser sends the cookie by itself; only a page of ours may make it change anything.
     if (!SAFE.has(request.method)) requireSameOrigin(request)
     request.principal = await directory.byId(principalId)
+    request.signIn = 'console'
   })
 }
 
@@ -55,10 +59,10 @@ export function requireSameOrigin(request: FastifyRequest): void {
  * @throws CountersignError `unauthenticated`, `bad_request` for an unusable Idempotency-Key.
  */
 export function callerOf(request: FastifyRequest): Caller {
-  const { principal } = request
+  const { principal, signIn } = request
   if (!principal) throw new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
   const key = request.headers['idempotency-key']
-  if (key === undefined || SAFE.has(request.method)) return { principal }
+  if (key === undefined || SAFE.has(request.method)) return { principal, signIn }
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new CountersignError('bad_request', 'Idempotency-Key must be 1–255 printable ASCII characters')
   }
@@ -66,5 +70,5 @@ export function callerOf(request: FastifyRequest): Caller {
   const requestHash = createHash('sha256')
     .update(JSON.stringify(request.body ?? null))
     .digest('hex')
-  return { principal, once: { scope, key, requestHash } }
+  return { principal, signIn, once: { scope, key, requestHash } }
 }

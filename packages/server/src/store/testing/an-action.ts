@@ -42,6 +42,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   error: null,
   expires_at: null,
   archived_at: null,
+  redacted_at: null,
   created_at: 1,
   updated_at: 1,
   ...given,

@@ -1,0 +1,49 @@
+import { canonicalJson, type JsonObject } from '@countersign/core'
+import { audit, lock, newSalt, type Outbox, type Tx } from '../store/index.ts'
+import { type AuditEntry, CHAIN_START, type ChainEnd, dataHashOf, rowHashOf, SYSTEM } from './row.ts'
+
+/**
+ * Writes down, in the transaction that does it, a change of who may do what: keys, sign-ins, policies, grants. Call it first: it takes the
+ * lock of its scope, as `lock` does. What happens to an action is written down by `announceUpdate` and its like.
+ * @example
+ * yield* recordAudit(outbox, { kind: 'key_made', actor: principal.id, data: { keyId, for: made.id, roles: made.roles } }, nowMs)
+ */
+export function* recordAudit(outbox: Outbox, entry: AuditEntry, nowMs: number): Tx<void> {
+  yield* lock(SYSTEM)
+  yield* appendToScope(outbox, SYSTEM, entry, nowMs)
+}
+
+/** Appends to a scope whose lock this transaction holds. */
+export function* appendToScope(outbox: Outbox, scope: string, entry: AuditEntry, nowMs: number): Tx<void> {
+  yield* append(outbox, scope, (yield* audit.lastOfScope.first({ scope })) ?? CHAIN_START, entry, nowMs)
+}
+
+/** Appends behind `end`, for who knows it. Answers the new end. */
+export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: AuditEntry, nowMs: number): Tx<ChainEnd> {
+  const data = textOf(entry.data)
+  const salt = newSalt()
+  const row = {
+    scope,
+    seq: end.seq + 1,
+    prev: end.hash,
+    at: nowMs,
+    kind: entry.kind,
+    actor: entry.actor,
+    action_id: entry.actionId ?? null,
+    data_hash: dataHashOf(salt, data),
+  }
+  const hash = rowHashOf(row)
+  yield* audit.insertRow({ ...row, data, salt, hash })
+  outbox.isAudited = true
+  return { seq: row.seq, hash }
+}
+
+function textOf(data: JsonObject): string {
+  try {
+    return canonicalJson(data)
+  } catch {
+    // A tool's sentence may have been cut in the middle of a character. That must not keep an action from being settled.
+    const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+    return canonicalJson(JSON.parse(JSON.stringify(data), wellFormed))
+  }
+}
