@@ -153,7 +153,7 @@ export function planRound(random: Random, name: string, { sessions = 3, outside 
       name: `${name}-session-${i + 1}`,
       agent: random.chance(0.8) ? 'desk' : 'strict',
       plan: plan(),
-      andThen: random.chance(0.3) ? plan() : undefined,
+      andThen: (lean().hasRunsFail ?? random.chance(0.3)) ? plan() : undefined,
       cancelAfterMs: (lean().hasRunsCancelled ?? random.chance(0.15)) ? random.int(200) : undefined,
       isRequest: random.chance(0.25),
     })),

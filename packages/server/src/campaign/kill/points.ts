@@ -1,7 +1,7 @@
 /**
  * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
  * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails (the database away, a process
- * frozen), and the command that archives, which is killed in its own test.
+ * frozen, a target that cannot be asked), and the command that archives, which is killed in its own test.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive'
 
@@ -34,7 +34,7 @@ export const POINTS: readonly Point[] = [
   ...at('work', ['execute.before_start', 'execute.starting', 'execute.started', 'execute.before_send']),
   ...at('work', ['execute.answered', 'execute.not_answered', 'settle.before_store', 'settle.storing', 'settle.after_store']),
   ...at('work', ['resend.waiting', 'resend.before_store', 'resend.storing', 'resend.after_store']),
-  ...at('work', ['verify.before_read', 'verify.before_ask', 'verify.answered', 'verify.before_store', 'verify.after_store']),
+  ...at('work', ['verify.before_read', 'verify.before_ask', 'verify.answered']),
   ...at('work', ['resolve.before_store', 'resolve.storing', 'resolve.after_store']),
   ...at('work', ['retry.before_store', 'retry.storing', 'retry.after_store']),
   ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
@@ -47,6 +47,6 @@ export const POINTS: readonly Point[] = [
   ...at('takeover', ['takeover.before_forget', 'takeover.done'], 'postgres'),
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
-  ...at('fault', ['store.refused']),
+  ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]
