@@ -18,7 +18,8 @@ const PACKAGES: Record<string, string[]> = {
 const SERVER_ROWS = [
   ['log', 'clock', 'points', 'version'],
   ['models', 'tools', 'store'],
-  ['config', 'audit'],
+  ['audit', 'policy'],
+  ['config'],
   ['dispatch', 'gate'],
   ['agent', 'notify', 'archive'],
   ['ground', 'engine', 'http'],

@@ -17,15 +17,17 @@ export { type CheckResult, checkJson } from './json/check.ts'
 export type { ParseLimits } from './json/limits.ts'
 export { type ParseResult, parseJson } from './json/parse.ts'
 export type { JsonObject, JsonValue } from './json/value.ts'
+export { DEFAULT_POLICY, PolicyDocument, PolicyRule, Verdict } from './policy/document.ts'
 export {
-  DEFAULT_POLICY,
+  type CheckCondition,
+  type ConditionFailure,
+  DEFAULT_REQUIREMENTS,
   evaluatePolicy,
-  matchesGlob,
-  PolicyDocument,
   type PolicyResult,
   type PolicySubject,
-  type Verdict,
-} from './policy/policy.ts'
+  type Requirements,
+} from './policy/evaluate.ts'
+export { matchesGlob } from './policy/glob.ts'
 export {
   type FinishReason,
   type Model,

@@ -403,7 +403,7 @@ test('without a live connection the buttons rest, with words', async () => {
 
 test('who may not decide reads why, and finds no buttons', async () => {
   page = await cards.open()
-  await show(page, { action: sampleAction({ requires: { quorum: 1, roles: ['finance'], notRequester: false } }) })
+  await show(page, { action: sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: false } }) })
   await card().getByText('Waiting for someone with the role finance.').waitFor()
   expect(await approve().count()).toBe(0)
   await card().focus()

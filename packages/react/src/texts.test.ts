@@ -21,7 +21,7 @@ test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(sampleAction(), ADA)).toBeNull()
   expect(whyNot(sampleAction(), null)).toBe('Sign in to decide.')
   expect(whyNot(sampleAction(), { ...ADA, kind: 'service' })).toMatch(/^Only a person/)
-  const finance = sampleAction({ requires: { quorum: 1, roles: ['finance'], notRequester: true } })
+  const finance = sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: true } })
   expect(whyNot(finance, ADA)).toMatch(/role finance/)
   expect(whyNot(finance, { ...ADA, roles: ['admin'] })).toBeNull()
   expect(whyNot({ ...finance, requestedBy: ADA }, { ...ADA, roles: ['finance'] })).toMatch(/asked for this yourself/)

@@ -6,6 +6,7 @@ import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
+import { compilePolicy, fixedPolicies } from './policy/index.ts'
 import { type Database, principals, type Store } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
@@ -90,12 +91,13 @@ export async function startEngine({
   executions = DEFAULT_EXECUTIONS,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  const policies = fixedPolicies(compilePolicy(policy, 1))
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
   const gate = createGate({
     store,
     tools,
-    policy,
+    policies,
     clock,
     log,
     get processId() {
@@ -111,7 +113,7 @@ export async function startEngine({
     store,
     agents: byName,
     defaultAgent: agents[0]?.name ?? '',
-    policy,
+    policies,
     clock,
     log,
     claimStep: dispatch.claimStep,

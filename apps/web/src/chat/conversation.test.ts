@@ -36,7 +36,7 @@ const action = (id: string, rest: Partial<Action>): Action => ({
   risk: { level: 'medium', reasons: [], setBy: 'policy' },
   state: 'proposed',
   policy: { verdict: 'ask', rule: 'writes ask', version: 1, reason: '' },
-  requires: { quorum: 1, roles: [], notRequester: false },
+  requires: { quorum: 1, declineQuorum: 1, roles: [], notRequester: false },
   votes: [],
   requestedBy: { id: 'prn_1', kind: 'agent', name: 'desk', roles: [] },
   agent: 'desk',

@@ -89,7 +89,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   risk: { level: 'medium', reasons: [], setBy: 'policy' },
   state: 'proposed',
   policy: { verdict: 'ask', rule: 'default', version: 1, reason: '' },
-  requires: { quorum: 1, roles: ['approver'], notRequester: false },
+  requires: { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false },
   votes: [],
   requestedBy: { id: 'prn_1', kind: 'agent', name: 'desk', roles: [] },
   agent: 'desk',

@@ -46,7 +46,7 @@ export const Action = z.object({
   risk: z.object({ level: RiskLevel, reasons: z.array(z.string()), setBy: z.enum(['policy', 'tool', 'unverified']) }),
   state: ActionState,
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
-  requires: z.object({ quorum: z.int(), roles: z.array(z.string()), notRequester: z.boolean() }),
+  requires: z.object({ quorum: z.int(), declineQuorum: z.int(), roles: z.array(z.string()), notRequester: z.boolean() }),
   votes: z.array(Vote),
   requestedBy: Principal,
   agent: z.string().nullable(),

@@ -11,7 +11,7 @@ export {
   ProposeBody,
   Resolution,
   ResolveBody,
-  type RiskLevel,
+  RiskLevel,
   Vote,
 } from './action.ts'
 export {

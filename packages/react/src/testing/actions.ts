@@ -30,7 +30,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   risk: { level: 'medium', reasons: ['changes an order'], setBy: 'policy' },
   state: 'proposed',
   policy: { verdict: 'ask', rule: 'writes ask', version: 3, reason: 'A write needs a person.' },
-  requires: { quorum: 1, roles: ['approver'], notRequester: false },
+  requires: { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false },
   votes: [],
   requestedBy: DESK,
   agent: 'desk',

@@ -1,7 +1,8 @@
-import type { AgentRequest, AgentRequestBody, Model, PolicyDocument, PostedMessage, Session, Tool } from '@countersign/core'
+import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
+import type { Policies } from '../policy/index.ts'
 import type { RunRow, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
@@ -29,7 +30,7 @@ export interface AgentParts {
   agents: ReadonlyMap<string, Agent>
   /** The agent of a session that names none. */
   defaultAgent: string
-  policy: PolicyDocument
+  policies: Policies
   clock: Clock
   log: Logger
   /** Takes the next model call of a run. False when somebody else makes it. */

@@ -1,5 +1,6 @@
-import { isCountersignError, type JsonObject, parseJson, type Tool } from '@countersign/core'
-import { type PreparedAction, prepareAction } from '../gate/index.ts'
+import { assert, isCountersignError, type JsonObject, parseJson, type Tool } from '@countersign/core'
+import { type PreparedAction, type PrepareInput, prepareAction } from '../gate/index.ts'
+import { principals, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { HeardCall } from './listen.ts'
 
@@ -10,10 +11,26 @@ export type PreparedCall = { toolCallId: string; name: string; arguments: JsonOb
 )
 
 /** Checks a step's calls, all at once, in their order. A call that does not fit its tool never becomes an action: the model is told why. */
-export const prepareCalls = (parts: AgentParts, agent: Agent, calls: readonly HeardCall[]): Promise<PreparedCall[]> =>
-  Promise.all(calls.map((call, position) => prepareCall(parts, agent, call, position)))
+export async function prepareCalls(
+  parts: AgentParts,
+  agent: Agent,
+  session: SessionRow,
+  calls: readonly HeardCall[],
+): Promise<PreparedCall[]> {
+  if (calls.length === 0) return []
+  const owner = await parts.store.read(() => principals.findPrincipal.first({ id: session.owner_id }))
+  assert(owner, 'who owns a session is in the table that it refers to')
+  const asked = { session, requester: { ...owner, roles: JSON.parse(owner.roles) } }
+  return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
+}
 
-async function prepareCall(parts: AgentParts, agent: Agent, call: HeardCall, position: number): Promise<PreparedCall> {
+async function prepareCall(
+  parts: AgentParts,
+  agent: Agent,
+  asked: Pick<PrepareInput, 'session' | 'requester'>,
+  call: HeardCall,
+  position: number,
+): Promise<PreparedCall> {
   const tool = findTool(agent, call.name)
   const parsed = parseJson(call.argumentsText.trim() === '' ? '{}' : call.argumentsText)
   const isObject = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value)
@@ -26,10 +43,8 @@ async function prepareCall(parts: AgentParts, agent: Agent, call: HeardCall, pos
     return { ...named, rejection: 'one action at a time: propose this again when you have the result of the one before it' }
   }
   try {
-    return {
-      ...named,
-      prepared: await prepareAction({ tool, arguments: args, agent: agent.name, policy: parts.policy, clock: parts.clock }),
-    }
+    const { policies, clock } = parts
+    return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock }) }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     // A tool of somebody's own code may break while it describes itself: then there is no card to show, so nothing is asked.

@@ -1,5 +1,5 @@
 import { isSettled, type ToolCall, type Usage } from '@countersign/core'
-import { insertPrepared, type OtherEvent, type SessionWriter, writeSession } from '../gate/index.ts'
+import { insertPrepared, isInForce, type OtherEvent, type SessionWriter, writeSession } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
@@ -28,18 +28,22 @@ interface StepResult extends StepOf {
 /**
  * Stores a whole step: the message, its actions with their verdicts, the refused calls' results, the request to people, the end of the
  * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
- * Nothing is stored when another loop made this step or the run has ended meanwhile.
+ * Nothing is stored when another loop made this step or the run has ended meanwhile, nor when another version of the policy came into
+ * force since the calls were prepared: then they have to be prepared again.
  */
-export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean> {
+export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean | 'policy_changed'> {
   reach('step.before_store')
-  const isAnswered = await parts.store.transact((outbox) => storeStep(outbox, step, parts.clock.nowMs()))
+  const stored = await parts.store.transact((outbox) => storeStep(parts, outbox, step, parts.clock.nowMs()))
   reach('step.after_store')
-  return isAnswered
+  return stored
 }
 
-function* storeStep(outbox: Outbox, step: StepResult, now: number): Tx<boolean> {
+function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, now: number): Tx<boolean | 'policy_changed'> {
   const { run, messageId, heard, calls } = step
   const writer = yield* writeSession(outbox, step.session.id, now)
+  for (const call of calls) {
+    if ('prepared' in call && !(yield* isInForce(policies, call.prepared.policy))) return 'policy_changed'
+  }
   if (!(yield* countStep(run, heard.usage ?? NO_USAGE, now))) return false
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })

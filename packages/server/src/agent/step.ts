@@ -58,8 +58,14 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     if (call.signal.aborted) return false
     reach('step.after_model')
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
-    const prepared = await prepareCalls(parts, agent, heard.calls)
-    return await finishStep(parts, { session, run, messageId, agent, heard, calls: prepared, unsaid: deltas.close() })
+    const step = { session, run, messageId, agent, heard }
+    let calls = await prepareCalls(parts, agent, session, heard.calls)
+    const unsaid = deltas.close()
+    for (;;) {
+      const stored = await finishStep(parts, { ...step, calls, unsaid })
+      if (stored !== 'policy_changed') return stored
+      calls = await prepareCalls(parts, agent, session, heard.calls)
+    }
   } catch (error) {
     // The database is away or full. That is no end of a run: the step is made again when there is one.
     if (isCountersignError(error) && (error.code === 'not_ready' || error.code === 'storage_full')) throw error

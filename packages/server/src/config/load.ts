@@ -1,7 +1,8 @@
 import { basename, dirname, resolve } from 'node:path'
 import { DEFAULT_POLICY, PolicyDocument, type Tool } from '@countersign/core'
 import type { z } from 'zod'
-import { fitsTool, openTools, SetupError, type SetupProblem, type ToolGroup, type ToolRegistry, zodFindings } from '../tools/index.ts'
+import { findPolicyProblems } from '../policy/index.ts'
+import { openTools, SetupError, type SetupProblem, type ToolGroup, type ToolRegistry, zodFindings } from '../tools/index.ts'
 import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, fillTable, refuseVariables } from './environment.ts'
@@ -66,7 +67,8 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   // A tool that could not be opened would be missed by every glob that means it: one mistake, one message.
   if (problems.length > 0 || !tools || !policy) throw new ConfigError(source, problems)
 
-  for (const problem of policyProblems(policy, tools.all())) report({ path: ['policy', ...problem.path], message: problem.message })
+  const world = { tools: tools.all(), agents: Object.keys(shape.agents) }
+  for (const problem of findPolicyProblems(policy, world)) report({ path: ['policy', ...problem.path], message: problem.message })
   const agents = Object.entries(shape.agents).map(([name, { tools: globs, ...agent }]): ConfiguredAgent => {
     return {
       ...agent,
@@ -77,15 +79,6 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   })
   if (problems.length > 0) throw new ConfigError(source, problems)
   return { folder, agents, tools, policy }
-}
-
-/** The rules of a policy that name a tool nobody has: a misspelt name would quietly take a rule away. Paths are inside the policy. */
-function policyProblems(policy: PolicyDocument, tools: readonly Tool[]): SetupProblem[] {
-  return policy.rules.flatMap(({ match }, index) => {
-    const glob = match.tool
-    if (glob === undefined || tools.some((tool) => fitsTool(glob, tool))) return []
-    return [{ path: ['rules', index, 'match', 'tool'], message: `"${glob}" fits no tool` }]
-  })
 }
 
 function readGroups(groups: z.output<typeof ConfigShape>['tools'], environment: Environment, report: Report): Record<string, ToolGroup> {

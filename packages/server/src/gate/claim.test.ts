@@ -2,6 +2,7 @@ import type { Claim, ClientResultBody, Effect } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../clock.ts'
+import { compilePolicy, fixedPolicies } from '../policy/index.ts'
 import { messages, sessions } from '../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana, ben } from '../testing/open-gate.ts'
@@ -25,7 +26,7 @@ const error = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', epoch =
   epoch,
   error: { kind, message: 'The shop said so.' },
 })
-const ASKS = { default: 'ask' as const, rules: [] }
+const ASKS = fixedPolicies(compilePolicy({ default: 'ask' as const, rules: [] }, 1))
 const asAna = { principal: ana }
 const never = new AbortController().signal
 
@@ -207,7 +208,7 @@ for (const { database, open } of STORES) {
     const changed = openBareGate(store, [tool('unkeyed', { idempotent: true })], 'prc_3')
     const own = openTools({ own: { prefix: true, tools: TOOLS } }).byName('own.unkeyed')
     if (!own) throw new Error('the tool is there')
-    const prepared = await prepareAction({ tool: own, arguments: {}, agent: undefined, policy: ASKS, clock: systemClock })
+    const prepared = await prepareAction({ tool: own, arguments: {}, agent: undefined, session: null, requester: ana, policies: ASKS, clock: systemClock })
     const id = await store.transact(function* (outbox) {
       yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
       const writer = yield* writeSession(outbox, 'ses_1', 1)

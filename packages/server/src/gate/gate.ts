@@ -1,7 +1,8 @@
-import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, PolicyDocument, ResolveBody } from '@countersign/core'
+import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, ResolveBody } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Lanes } from '../dispatch/index.ts'
+import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
@@ -20,7 +21,7 @@ import { verify } from './verify.ts'
 export interface GateParts {
   store: Store
   tools: ToolRegistry
-  policy: PolicyDocument
+  policies: Policies
   clock: Clock
   log: Logger
   /** Who this process is in `action.runner`. */

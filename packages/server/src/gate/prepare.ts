@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import {
   CountersignError,
   canonicalJson,
-  evaluatePolicy,
   type JsonObject,
-  type PolicyDocument,
   type PolicyResult,
   type PreviewField,
+  type Principal,
   type Tool,
 } from '@countersign/core'
 import type { Clock } from '../clock.ts'
+import type { Policies, PolicyCall } from '../policy/index.ts'
 import { toolDefinitionHash } from '../tools/index.ts'
 import { withinTimeout } from './patience.ts'
 
@@ -27,16 +27,19 @@ export interface PreparedAction {
   preview: PreviewField[] | null
   previewError: string | null
   previewedAtMs: number | null
-  policy: Pick<PolicyResult, 'verdict' | 'rule'> & { reason: string }
-  /** What policy says of how long people may take. */
-  times: Pick<PolicyResult, 'expiresMs' | 'remindMs'>
+  /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
+  policy: PolicyResult
 }
 
 export interface PrepareInput {
   tool: Tool
   arguments: JsonObject
   agent: string | undefined
-  policy: PolicyDocument
+  /** The session it is proposed in; null where an outside agent proposes. */
+  session: PolicyCall['session']
+  /** On whose behalf it is proposed. */
+  requester: Principal
+  policies: Policies
   clock: Clock
 }
 
@@ -44,7 +47,7 @@ export interface PrepareInput {
  * Checks a call's arguments, asks policy, and reads what would change.
  * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`.
  */
-export async function prepareAction({ tool, arguments: args, agent, policy, clock }: PrepareInput): Promise<PreparedAction> {
+export async function prepareAction({ tool, arguments: args, policies, clock, ...who }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
   if (!checked.ok) {
     const first = checked.issues[0]
@@ -55,9 +58,9 @@ export async function prepareAction({ tool, arguments: args, agent, policy, cloc
   }
   const argumentsText = canonicalJson(checked.value)
   const definitionHash = definitionHashOf(tool)
-  const { expiresMs, remindMs, ...result } = evaluatePolicy(policy, { tool: tool.name, group: tool.group, effect: tool.effect, agent })
+  const policy = policies.current.evaluate({ tool, arguments: checked.value, ...who, nowMs: clock.nowMs() })
   // Only a person looks at a preview: what runs or is refused at once needs none.
-  const preview = result.verdict === 'ask' ? await readPreview(tool, checked.value, clock) : NO_PREVIEW
+  const preview = policy.verdict === 'ask' ? await readPreview(tool, checked.value, clock) : NO_PREVIEW
   return {
     tool,
     argumentsText,
@@ -65,15 +68,8 @@ export async function prepareAction({ tool, arguments: args, agent, policy, cloc
     digest: digestAction(tool, definitionHash, argumentsText),
     description: tool.describe(checked.value),
     ...preview,
-    policy: { ...result, reason: REASONS[result.verdict](result.rule) },
-    times: { expiresMs, remindMs },
+    policy,
   }
-}
-
-const REASONS = {
-  allow: (rule: string) => `Allowed by the rule "${rule}"`,
-  ask: (rule: string) => (rule === 'default' ? 'A person decides about every change' : `The rule "${rule}" asks a person`),
-  deny: (rule: string) => (rule === 'default' ? 'Policy denies what no rule allows' : `Denied by the rule "${rule}"`),
 }
 
 const NO_PREVIEW = { preview: null, previewError: null, previewedAtMs: null }

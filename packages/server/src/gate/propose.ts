@@ -1,10 +1,11 @@
-import { type Action, CountersignError, durationMs, type JsonObject } from '@countersign/core'
+import { type Action, CountersignError, durationMs, type JsonObject, type PolicyResult } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt } from './deadlines.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
+import { isInForce, policyText, riskOf } from './policy.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
 import { findReusable } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
@@ -51,9 +52,9 @@ export function* insertPrepared(
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
-  const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? APPROVED_ALL : prepared.policy
+  const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? approvedAll(prepared.policy) : prepared.policy
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
-  const times = state === 'proposed' ? deadlinesOf(prepared.times, input.expiresInMs, nowMs) : undefined
+  const times = state === 'proposed' ? deadlinesOf(policy, input.expiresInMs, nowMs) : undefined
   const row: ActionRow = {
     id,
     session_id: placement.sessionId,
@@ -72,10 +73,10 @@ export function* insertPrepared(
     preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
     preview_error: prepared.previewError,
     previewed_at: prepared.previewedAtMs,
-    risk: JSON.stringify(RISK[tool.effect]),
+    risk: JSON.stringify(riskOf(tool.effect, policy)),
     state,
-    policy: JSON.stringify({ ...policy, version: 1 }),
-    requires: REQUIRES,
+    policy: policyText(policy),
+    requires: JSON.stringify(policy.requires),
     requested_by: requestedBy,
     agent: input.agent ?? null,
     agent_says: input.agentSays || null,
@@ -106,19 +107,12 @@ export function* insertPrepared(
   return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
 }
 
-const APPROVED_ALL = {
+const approvedAll = (policy: PolicyResult): PolicyResult => ({
+  ...policy,
   verdict: 'allow',
   rule: 'approve all',
   reason: 'A person approved everything further in this session',
-} as const
-
-const REQUIRES = JSON.stringify({ quorum: 1, roles: ['approver'], notRequester: false })
-
-/** Unknown is medium, never low; only a read is low. */
-const RISK = {
-  read: { level: 'low', reasons: ['reads only'], setBy: 'tool' },
-  write: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' },
-} as const
+})
 
 export interface ProposeInput {
   tool: string
@@ -137,13 +131,28 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   requireWriter(caller.principal)
   const tool = parts.tools.byName(input.tool)
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
-  const { clock, policy } = parts
-  const prepared = await prepareAction({ tool, arguments: input.arguments, agent: input.agent, policy, clock })
+  const { clock, policies } = parts
+  const call = { tool, arguments: input.arguments, agent: input.agent, session: null, requester: caller.principal }
+  for (;;) {
+    const prepared = await prepareAction({ ...call, policies, clock })
+    const proposed = await storeProposal(parts, prepared, input, caller)
+    if (proposed) return proposed
+  }
+}
+
+/** Undefined when another version of the policy came into force since the call was prepared. */
+async function storeProposal(
+  { store, clock, policies }: GateParts,
+  prepared: PreparedAction,
+  input: ProposeInput,
+  caller: Caller,
+): Promise<Action | undefined> {
   // Only now: people's time does not run while the target is read for the preview.
   const nowMs = clock.nowMs()
   reach('propose.before_store')
-  const proposed = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+  const proposed = await store.transact(function* (outbox) {
+    if (!(yield* isInForce(policies, prepared.policy))) return undefined
+    return yield* doOnce(caller.once, nowMs, function* () {
       const { proposal } = yield* insertPrepared(outbox, undefined, {
         prepared,
         placement: NOWHERE,
@@ -156,8 +165,8 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
       })
       reach('propose.storing')
       return proposal
-    }),
-  )
+    })
+  })
   reach('propose.after_store')
   return proposed
 }

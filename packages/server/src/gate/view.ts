@@ -1,4 +1,4 @@
-import { type Action, assert, type Message, type Principal, type Session, type Vote } from '@countersign/core'
+import { type Action, assert, DEFAULT_REQUIREMENTS, type Message, type Principal, type Session, type Vote } from '@countersign/core'
 import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow } from '../store/index.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
@@ -26,7 +26,7 @@ const parsed = (text: string | null) => (text === null ? null : JSON.parse(text)
 
 /** An action as it leaves the server. @param votes Its votes, where they were read already. */
 export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
-  const policy = JSON.parse(row.policy)
+  const { verdict, rule, version, reason } = JSON.parse(row.policy)
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -45,10 +45,10 @@ export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
     previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
     risk: JSON.parse(row.risk),
     state: row.state,
-    policy,
-    requires: JSON.parse(row.requires),
+    policy: { verdict, rule, version, reason },
+    requires: { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) },
     // Only what was asked and decided has votes to look for.
-    votes: votes ?? (policy.verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row.id) : []),
+    votes: votes ?? (verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row.id) : []),
     requestedBy: yield* viewPrincipal(row.requested_by),
     agent: row.agent,
     agentSays: row.agent_says,

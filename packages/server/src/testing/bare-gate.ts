@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import type { Clock } from '../clock.ts'
 import { createLanes } from '../dispatch/index.ts'
 import { createGate, type Gate } from '../gate/index.ts'
+import { compilePolicy, fixedPolicies } from '../policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../store/index.ts'
 import { type CodedTool, openTools } from '../tools/index.ts'
 import { ana, ben, hurriedClock } from './open-gate.ts'
@@ -27,7 +28,7 @@ export function openBareGate(store: Store, own: readonly CodedTool[], processId:
   const gate = createGate({
     store,
     tools: openTools({ own: { prefix: true, tools: own } }),
-    policy: { default: 'ask', rules: [] },
+    policies: fixedPolicies(compilePolicy({ default: 'ask', rules: [] }, 1)),
     clock: { ...hurriedClock, ...clock },
     log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
     processId,

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { RiskLevel } from '../wire/action.ts'
+import { Duration } from '../wire/duration.ts'
+
+export const Verdict = z.enum(['allow', 'ask', 'deny'])
+export type Verdict = z.infer<typeof Verdict>
+
+const Role = z.string().min(1).max(64)
+const Votes = z.int().min(1).max(100)
+
+const PolicyMatch = z.strictObject({
+  /** A name or glob, over `<group>.<name>` or the name alone. */
+  tool: z.string().min(1).max(200).optional(),
+  effect: z.enum(['read', 'write']).optional(),
+  /** A name or glob. A call without an agent fits no rule that names one. */
+  agent: z.string().min(1).max(200).optional(),
+  /** CEL over `args`, `tool`, `agent`, `session`, `requester` and `now`. */
+  when: z.string().min(1).max(2_000).optional(),
+})
+
+const PolicyRequires = z.strictObject({
+  /** Approving votes that the action needs. */
+  quorum: Votes.optional(),
+  /** Declining votes that end it. */
+  declineQuorum: Votes.optional(),
+  /** Who may vote: anybody with one of these. */
+  roles: z.array(Role).min(1).max(32).optional(),
+  /** True when the person on whose behalf it was proposed has no vote. */
+  notRequester: z.boolean().optional(),
+})
+
+/** What is for people to do; a rule that asks nobody has none of it. */
+const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate'] as const
+
+export const PolicyRule = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200),
+    match: PolicyMatch,
+    verdict: Verdict,
+    requires: PolicyRequires.optional(),
+    /** How long people may take; unanswered, the action expires. Without it they may take as long as they like. */
+    expires: Duration.optional(),
+    /** When an unanswered action is called overdue, once; five minutes where nothing is said. Not before `expires`: never. */
+    remind: Duration.optional(),
+    /** Whose the decision is as well when nobody has decided for a while. Not before `expires`: never. */
+    escalate: z.strictObject({ after: Duration, roles: z.array(Role).min(1).max(32) }).optional(),
+    /** How much is at stake, higher or lower than the tool says. */
+    risk: RiskLevel.optional(),
+  })
+  .superRefine((rule, context) => {
+    if (rule.verdict === 'ask') return
+    for (const key of FOR_PEOPLE) {
+      if (rule[key] === undefined) continue
+      context.addIssue({ code: 'custom', path: [key], message: `${key} is for rules whose verdict is ask: nobody waits for the others` })
+    }
+  })
+export type PolicyRule = z.infer<typeof PolicyRule>
+
+/** The policy document. A key it does not know is refused when it is read, never skipped. */
+export const PolicyDocument = z.strictObject({
+  /** What stands where no rule matches: never `allow`. */
+  default: z.enum(['ask', 'deny']).default('ask'),
+  rules: z.array(PolicyRule).max(1_000).default([]),
+})
+export type PolicyDocument = z.infer<typeof PolicyDocument>
+
+/** What stands when no policy is configured: reads run, everything else asks. */
+export const DEFAULT_POLICY: PolicyDocument = {
+  default: 'ask',
+  rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }],
+}

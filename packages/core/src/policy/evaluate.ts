@@ -1,0 +1,133 @@
+import type { Effect } from '../ports/tool.ts'
+import type { RiskLevel } from '../wire/action.ts'
+import { durationMs } from '../wire/duration.ts'
+import type { PolicyDocument, PolicyRule, Verdict } from './document.ts'
+import { matchesGlob } from './glob.ts'
+
+/** A call as the plain conditions of a rule see it. */
+export interface PolicySubject {
+  tool: string
+  group: string
+  effect: Effect
+  agent: string | undefined
+}
+
+/** A condition that gave no answer: what it met, in words. */
+export interface ConditionFailure {
+  failed: string
+}
+
+/** Says whether the `when` of a rule is true of the call. */
+export type CheckCondition = (rule: PolicyRule, index: number) => boolean | ConditionFailure
+
+/** What an action needs from people before it may run. */
+export interface Requirements {
+  /** Approving votes. */
+  quorum: number
+  /** Declining votes that end it. */
+  declineQuorum: number
+  /** Whoever has one of these may vote. */
+  roles: string[]
+  /** True when the person on whose behalf it was proposed has no vote. */
+  notRequester: boolean
+}
+
+export const DEFAULT_REQUIREMENTS: Requirements = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
+
+/** What policy says about one call. */
+export interface PolicyResult {
+  verdict: Verdict
+  /** The rule that says so: the first of the winning verdict, or `default`. */
+  rule: string
+  /** Why, in a sentence for people. */
+  reason: string
+  /** The version of the policy that was asked. */
+  version: number
+  requires: Requirements
+  /** What that rule says of the risk; without it, the tool's own stands. */
+  risk?: RiskLevel
+  /** How long people may take. */
+  expiresMs?: number
+  /** When they are reminded. */
+  remindMs?: number
+  /** When the decision becomes that of `escalateTo` as well. */
+  escalateMs?: number
+  escalateTo?: string[]
+}
+
+/** A rule of the policy that speaks about the call, and how strongly. */
+interface Match {
+  rule: PolicyRule
+  strength: number
+  failed?: string
+}
+
+// An allowing rule whose condition failed asks, and no more than that: where another rule asks, that one says who and how many.
+const STRENGTH = { allow: 0, doubt: 1, ask: 2, deny: 3 } as const
+
+/**
+ * Evaluates every rule: deny beats ask beats allow, and the first rule of the winning verdict names the requirements; no rule at all: the
+ * default. A condition that fails makes nothing weaker: its rule counts as matching, an allowing one as asking.
+ * @param check Answers the conditions; one that throws is a broken promise, not a failing condition.
+ *
+ * @example
+ * evaluatePolicy(DEFAULT_POLICY, 1, { tool: 'getOrders', group: 'shop', effect: 'read', agent: 'desk' }, () => false).verdict // 'allow'
+ */
+export function evaluatePolicy(policy: PolicyDocument, version: number, subject: PolicySubject, check: CheckCondition): PolicyResult {
+  let best: Match | undefined
+  for (const [index, rule] of policy.rules.entries()) {
+    // What cannot change the answer any more is not worth a condition.
+    if (best && strongest(rule) <= best.strength) continue
+    const found = matchOf(rule, index, subject, check)
+    if (found && (!best || found.strength > best.strength)) best = found
+  }
+  if (!best) return byDefault(policy.default, version)
+  const { rule, failed } = best
+  const verdict = best.strength === STRENGTH.doubt ? 'ask' : rule.verdict
+  return {
+    verdict,
+    rule: rule.name,
+    reason:
+      failed === undefined ? SAYS[verdict](rule.name) : `${DOUBTS[verdict](rule.name)}: its condition could not be evaluated (${failed})`,
+    version,
+    requires: { ...DEFAULT_REQUIREMENTS, ...rule.requires },
+    ...(rule.risk !== undefined && { risk: rule.risk }),
+    ...(rule.expires !== undefined && { expiresMs: durationMs(rule.expires) }),
+    ...(rule.remind !== undefined && { remindMs: durationMs(rule.remind) }),
+    ...(rule.escalate !== undefined && { escalateMs: durationMs(rule.escalate.after), escalateTo: rule.escalate.roles }),
+  }
+}
+
+const SAYS = {
+  allow: (rule: string) => `Allowed by the rule "${rule}"`,
+  ask: (rule: string) => `The rule "${rule}" asks a person`,
+  deny: (rule: string) => `Denied by the rule "${rule}"`,
+}
+
+const DOUBTS = { ...SAYS, ask: (rule: string) => `A person decides because of the rule "${rule}"` }
+
+const byDefault = (verdict: PolicyDocument['default'], version: number): PolicyResult => ({
+  verdict,
+  rule: 'default',
+  reason: verdict === 'ask' ? 'A person decides about what no rule allows' : 'Policy denies what no rule allows',
+  version,
+  requires: DEFAULT_REQUIREMENTS,
+})
+
+const strongest = ({ verdict, match }: PolicyRule): number =>
+  verdict === 'allow' && match.when !== undefined ? STRENGTH.doubt : STRENGTH[verdict]
+
+function matchOf(rule: PolicyRule, index: number, subject: PolicySubject, check: CheckCondition): Match | undefined {
+  if (!fits(rule, subject)) return undefined
+  const answer = rule.match.when === undefined || check(rule, index)
+  if (answer === false) return undefined
+  if (answer === true) return { rule, strength: STRENGTH[rule.verdict] }
+  return { rule, strength: rule.verdict === 'allow' ? STRENGTH.doubt : STRENGTH[rule.verdict], failed: answer.failed }
+}
+
+function fits({ match }: PolicyRule, subject: PolicySubject): boolean {
+  if (match.effect !== undefined && match.effect !== subject.effect) return false
+  if (match.agent !== undefined && (subject.agent === undefined || !matchesGlob(match.agent, subject.agent))) return false
+  if (match.tool === undefined) return true
+  return matchesGlob(match.tool, subject.tool) || matchesGlob(match.tool, `${subject.group}.${subject.tool}`)
+}

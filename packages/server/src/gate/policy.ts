@@ -1,0 +1,50 @@
+import { type Action, assert, type Effect, type PolicyResult, type Tool } from '@countersign/core'
+import type { Policies } from '../policy/index.ts'
+import { type ActionRow, principals, sessions, type Tx } from '../store/index.ts'
+import type { GateParts } from './gate.ts'
+
+/** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
+export function* isInForce(policies: Policies, { version }: PolicyResult): Tx<boolean> {
+  return (yield* policies.inForce()).version === version
+}
+
+/** What an action's row keeps of it: which rule decided, and what time does meanwhile. Requirements and risk have columns of their own. */
+export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult): string {
+  return JSON.stringify(kept)
+}
+
+/** Unknown is medium, never low; only a read is low. */
+const RISK = {
+  read: { level: 'low', reasons: ['reads only'], setBy: 'tool' },
+  write: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' },
+} as const
+
+/** The risk that people are shown: the rule's where it names one, higher or lower than what is known of the tool. */
+export function riskOf(effect: Effect, { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>): Action['risk'] {
+  const { level, reasons, setBy } = RISK[effect]
+  if (risk === undefined) return { level, reasons: [...reasons], setBy }
+  return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }
+}
+
+/**
+ * What the version in force now says about an action that was stored before, with its requester and session as they are now. In the
+ * transaction that starts it.
+ */
+export function* evaluateAgain(
+  { policies, clock }: Pick<GateParts, 'policies' | 'clock'>,
+  row: Pick<ActionRow, 'arguments' | 'agent' | 'session_id' | 'requested_by'>,
+  tool: Tool,
+): Tx<PolicyResult> {
+  const policy = yield* policies.inForce()
+  const requester = yield* principals.findPrincipal.first({ id: row.requested_by })
+  assert(requester, 'who asked for an action is in the table that it refers to')
+  const session = row.session_id === null ? undefined : yield* sessions.findSession.first({ id: row.session_id })
+  return policy.evaluate({
+    tool,
+    arguments: JSON.parse(row.arguments),
+    agent: row.agent ?? undefined,
+    session: session ?? null,
+    requester: { ...requester, roles: JSON.parse(requester.roles) },
+    nowMs: clock.nowMs(),
+  })
+}

@@ -1,0 +1,109 @@
+import type { ConditionFailure } from '@countersign/core'
+import { matchesGlob } from '@countersign/core'
+import { type ASTNode, Environment } from '@marcbachmann/cel-js'
+import { FACTS, type Facts } from './facts.ts'
+import { childrenOf, type Meter, meterNodes } from './meter.ts'
+import { addNumbers } from './numbers.ts'
+
+/** A condition that was read and checked. */
+export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailure
+
+export type ReadCondition = { condition: Condition } | { problem: string }
+
+/** Everything else either could take forever, or has no use here. */
+const FUNCTIONS = new Set([
+  ...['has', 'size', 'all', 'exists', 'exists_one', 'filter', 'map'],
+  ...['startsWith', 'endsWith', 'contains', 'fits', 'lowerAscii', 'upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring'],
+  ...['int', 'double', 'string', 'bool', 'dyn', 'timestamp', 'duration'],
+  ...['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear', 'getHours', 'getMinutes', 'getSeconds'],
+])
+
+const INSTEAD: Record<string, string> = {
+  matches: 'a regular expression may take forever; use startsWith, endsWith, contains or fits("a*b")',
+}
+
+const ENVIRONMENT = makeEnvironment()
+
+function makeEnvironment(): Environment {
+  const environment = new Environment({
+    homogeneousAggregateLiterals: false,
+    limits: { maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 },
+  })
+  for (const [name, { type }] of Object.entries(FACTS)) environment.registerVariable(name, type)
+  environment.registerFunction('string.fits(string): bool', (text: string, glob: string) => matchesGlob(glob, text))
+  addNumbers(environment)
+  return environment
+}
+
+// Evaluation never waits, so one condition is under way at a time.
+let underWay: Meter | undefined
+
+function meter(): Meter {
+  if (!underWay) throw new Error('a condition is evaluated with a meter')
+  return underWay
+}
+
+/**
+ * Reads the `when` of a rule: CEL that answers true or false.
+ * @example
+ * const read = readCondition('args.amount > 500')
+ * if ('condition' in read) read.condition(factsOf(call), new Meter())
+ */
+export function readCondition(text: string): ReadCondition {
+  try {
+    const expression = ENVIRONMENT.parse(text)
+    const unusable = problemOf(expression.ast)
+    if (unusable !== undefined) return { problem: unusable }
+    const checked = expression.check()
+    if (!checked.valid) throw checked.error
+    if (checked.type !== 'bool' && checked.type !== 'dyn') return { problem: `gives ${checked.type}, not true or false` }
+    meterNodes(expression.ast, meter)
+    return { condition: (facts, own) => evaluate(expression, facts, own) }
+  } catch (error) {
+    return { problem: wordsOf(error) }
+  }
+}
+
+function evaluate(expression: (facts: ReadonlyMap<string, unknown>) => unknown, facts: Facts, own: Meter): boolean | ConditionFailure {
+  underWay = own
+  own.begin()
+  let answer: unknown
+  let failed: string | undefined
+  try {
+    answer = expression(facts.values())
+  } catch (error) {
+    failed = wordsOf(error)
+  }
+  // Asked last: `a || b` and `exists` go on after an error.
+  if (!own.end()) return { failed: 'it would take too long for arguments of this size' }
+  if (failed !== undefined) return { failed }
+  return typeof answer === 'boolean' ? answer : { failed: 'it gave something else than true or false' }
+}
+
+/** Why an expression is none that we evaluate; undefined when it may be one. */
+function problemOf(node: ASTNode): string | undefined {
+  if (node.op === 'call' || node.op === 'rcall') {
+    const [name] = node.args
+    if (!FUNCTIONS.has(name)) return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
+  }
+  if (node.op === '.' && node.args[0].op === 'id') {
+    const [{ args: variable }, field] = node.args
+    const fields = FACTS[variable as keyof typeof FACTS]?.fields
+    if (fields && !fields.includes(field)) return at(node, `${variable} has no ${field}; it has ${fields.join(', ')}`)
+  }
+  for (const child of childrenOf(node)) {
+    const problem = problemOf(child)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const at = ({ pos }: ASTNode, problem: string): string => `${problem} (at character ${pos + 1})`
+
+/** What the parser, the type checker or the evaluator has to say, without its drawing of the line. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message
+  const range = 'range' in error ? (error.range as { start: number } | undefined) : undefined
+  return range ? `${summary} (at character ${range.start + 1})` : summary
+}

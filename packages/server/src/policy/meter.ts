@@ -1,0 +1,131 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+
+/**
+ * What conditions may cost, in units of roughly 25 ns. CEL has no endless loops, but a list in a list in a list is as good as one: 100,000
+ * elements in the arguments and three nested `all` would take years.
+ */
+const MAX_PER_CONDITION = 50_000
+const MAX_PER_CALL = 500_000
+
+/** Characters that are looked through in a unit. */
+const CHARACTERS = 24
+/** An error carries its place and a stack. */
+const ERROR_COST = 150
+/** Asking for the time of day somewhere in the world. */
+const TIME_ZONE_COST = 4_000
+
+class TooMuch extends Error {
+  override readonly name = 'TooMuch'
+}
+
+// Made once: inside `all` and `exists` it is thrown for every element that is left.
+const TOO_MUCH = new TooMuch('it would take too long for arguments of this size')
+
+/** Counts what the conditions of one call cost. */
+export class Meter {
+  #leftOfCall = MAX_PER_CALL
+  #left = 0
+
+  /** Begins the next condition. */
+  begin(): void {
+    this.#left = Math.min(MAX_PER_CONDITION, this.#leftOfCall)
+    this.#leftOfCall -= this.#left
+  }
+
+  /** Ends it: what it left is for the others. False when it ran out, whatever became of the error on its way. */
+  end(): boolean {
+    if (this.#left < 0) return false
+    this.#leftOfCall += this.#left
+    return true
+  }
+
+  spend(units: number): void {
+    this.#left -= units
+    if (this.#left < 0) throw TOO_MUCH
+  }
+
+  /** The price of a value that is compared as a whole. */
+  spendOnAll(value: unknown): void {
+    if (typeof value === 'string') this.spend(value.length / CHARACTERS)
+    else if (Array.isArray(value)) {
+      for (const one of value) this.spendOnAll(one)
+    } else if (value instanceof Map) {
+      for (const one of value.values()) this.spendOnAll(one)
+    }
+    this.spend(1)
+  }
+}
+
+type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown
+
+/** What the evaluator calls on a node. It puts a faster function in its place when it is first called. */
+interface Evaluated {
+  evaluate: Evaluate
+}
+
+/**
+ * Makes every step of an expression pay. The evaluator has no limit of its own at run time, so the function of each node is wrapped; macros
+ * are unfolded into nodes of their own, but what they repeat are always nodes that were written.
+ * @param meter The one that counts at the moment.
+ */
+export function meterNodes(node: ASTNode, meter: () => Meter): void {
+  const isCompared = node.op === '==' || node.op === '!=' || node.op === 'in'
+  for (const child of childrenOf(node)) {
+    meterNodes(child, meter)
+    if (isCompared) wrap(child, (value) => meter().spendOnAll(value), meter)
+  }
+  const extra = node.op === 'rcall' && node.args[2].length > 0 && node.args[0].startsWith('get') ? TIME_ZONE_COST : 0
+  wrap(node, (value) => meter().spend(1 + extra + sizeOf(value)), meter)
+}
+
+function wrap(node: ASTNode, pay: (value: unknown) => void, meter: () => Meter): void {
+  const evaluated = node as unknown as Evaluated
+  let inner = evaluated.evaluate
+  function evaluate(this: unknown, evaluator: unknown, ast: unknown, context: unknown): unknown {
+    let value: unknown
+    try {
+      value = inner.call(node, evaluator, ast, context)
+    } catch (error) {
+      meter().spend(error === TOO_MUCH ? 0 : ERROR_COST)
+      throw error
+    }
+    pay(value)
+    return value
+  }
+  Object.defineProperty(evaluated, 'evaluate', {
+    configurable: true,
+    get: (): Evaluate => evaluate,
+    set: (faster: Evaluate) => {
+      inner = faster
+    },
+  })
+}
+
+/** What it may cost to look through a value once. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length / CHARACTERS
+  return Array.isArray(value) ? value.length / CHARACTERS : 0
+}
+
+/** The nodes right below one. */
+export function childrenOf(node: ASTNode): ASTNode[] {
+  switch (node.op) {
+    case 'value':
+    case 'id':
+      return []
+    case '.':
+    case '.?':
+      return [node.args[0]]
+    case 'call':
+      return node.args[1]
+    case 'rcall':
+      return [node.args[1], ...node.args[2]]
+    case 'map':
+      return node.args.flat()
+    case '!_':
+    case '-_':
+      return [node.args]
+    default:
+      return [...node.args]
+  }
+}

@@ -1,0 +1,27 @@
+import { matchesGlob, type PolicyDocument, type Tool } from '@countersign/core'
+import { fitsTool, type SetupProblem } from '../tools/index.ts'
+import { readCondition } from './condition.ts'
+
+/** What the rules of a policy may name. */
+export interface PolicyWorld {
+  tools: readonly Pick<Tool, 'name' | 'group'>[]
+  agents: readonly string[]
+}
+
+/**
+ * What is wrong with a policy here: a rule that names a tool or an agent nobody has (a misspelt name would quietly take the rule away), and
+ * conditions that cannot be evaluated. Paths are inside the document.
+ */
+export function findPolicyProblems({ rules }: PolicyDocument, { tools, agents }: PolicyWorld): SetupProblem[] {
+  return rules.flatMap(({ match: { tool, agent, when } }, index) => {
+    const problems: SetupProblem[] = []
+    const report = (key: string, message: string) => problems.push({ path: ['rules', index, 'match', key], message })
+    if (tool !== undefined && !tools.some((one) => fitsTool(tool, one))) report('tool', `"${tool}" fits no tool`)
+    if (agent !== undefined && !agents.some((name) => matchesGlob(agent, name))) report('agent', `"${agent}" fits no agent`)
+    if (when !== undefined) {
+      const read = readCondition(when)
+      if ('problem' in read) report('when', read.problem)
+    }
+    return problems
+  })
+}
