@@ -20,7 +20,7 @@ export async function prepareCalls(
   if (calls.length === 0) return []
   const owner = await parts.store.read(() => principals.findPrincipal.first({ id: session.owner_id }))
   assert(owner, 'who owns a session is in the table that it refers to')
-  const asked = { session, requester: { ...owner, roles: JSON.parse(owner.roles) } }
+  const asked = { session, requester: principals.readPrincipal(owner) }
   return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
 }
 

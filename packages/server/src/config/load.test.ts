@@ -178,9 +178,19 @@ const BAD: [string, unknown, string][] = [
   ],
   ['a policy that allows by default', { policy: { default: 'allow' } }, 'countersign.yaml: policy.default: must be one of "ask", "deny"'],
   [
-    'a rule with what this version cannot do',
-    { policy: { rules: [{ name: 'r', match: { when: 'true' }, verdict: 'ask' }] } },
-    'countersign.yaml: policy.rules.0.match.when: is not known here',
+    'a rule with a key that nobody knows',
+    { policy: { rules: [{ name: 'r', match: { unless: 'true' }, verdict: 'ask' }] } },
+    'countersign.yaml: policy.rules.0.match.unless: is not known here',
+  ],
+  [
+    'a rule for an agent that is nobody',
+    { policy: { rules: [{ name: 'r', match: { agent: 'desk' }, verdict: 'deny' }] } },
+    'countersign.yaml: policy.rules.0.match.agent: "desk" fits no configured agent; for one that runs elsewhere, compare agent.name in a condition',
+  ],
+  [
+    'a condition that is none',
+    { policy: { rules: [{ name: 'r', match: { when: 'argz.amount > 500' }, verdict: 'ask' }] } },
+    'countersign.yaml: policy.rules.0.match.when: Unknown variable: argz (at character 1)',
   ],
   [
     'raw objects for coded tools',

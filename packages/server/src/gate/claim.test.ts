@@ -208,7 +208,15 @@ for (const { database, open } of STORES) {
     const changed = openBareGate(store, [tool('unkeyed', { idempotent: true })], 'prc_3')
     const own = openTools({ own: { prefix: true, tools: TOOLS } }).byName('own.unkeyed')
     if (!own) throw new Error('the tool is there')
-    const prepared = await prepareAction({ tool: own, arguments: {}, agent: undefined, session: null, requester: ana, policies: ASKS, clock: systemClock })
+    const prepared = await prepareAction({
+      tool: own,
+      arguments: {},
+      agent: undefined,
+      session: null,
+      requester: ana,
+      policies: ASKS,
+      clock: systemClock,
+    })
     const id = await store.transact(function* (outbox) {
       yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
       const writer = yield* writeSession(outbox, 'ses_1', 1)

@@ -44,7 +44,7 @@ export function* evaluateAgain(
     arguments: JSON.parse(row.arguments),
     agent: row.agent ?? undefined,
     session: session ?? null,
-    requester: { ...requester, roles: JSON.parse(requester.roles) },
+    requester: principals.readPrincipal(requester),
     nowMs: clock.nowMs(),
   })
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Principal, Tool } from '@countersign/core'
+import { type JsonObject, type JsonValue, type Principal, personOf, type Tool } from '@countersign/core'
 
 /** A call as policy is asked about it. */
 export interface PolicyCall {
@@ -46,14 +46,11 @@ function valuesOf({ tool, arguments: args, agent, session, requester, nowMs }: P
     ['session', session && asFact({ id: session.id, agent: session.agent, title: session.title })],
     [
       'requester',
-      asFact({ id: requester.id, kind: requester.kind, name: requester.name, roles: requester.roles, person: personOf(requester) }),
+      asFact({ id: requester.id, kind: requester.kind, name: requester.name, roles: requester.roles, person: personOf(requester) ?? '' }),
     ],
     ['now', new Date(nowMs)],
   ])
 }
-
-/** The person behind a principal; empty where none is known. */
-const personOf = ({ kind, id }: Principal): string => (kind === 'person' ? id : '')
 
 /** Maps instead of objects: with `{"constructor": …}` in its arguments a call would look like a type that nobody knows. */
 function asFact(value: JsonValue): unknown {

@@ -17,7 +17,9 @@ export function findPolicyProblems({ rules }: PolicyDocument, { tools, agents }:
     const problems: SetupProblem[] = []
     const report = (key: string, message: string) => problems.push({ path: ['rules', index, 'match', key], message })
     if (tool !== undefined && !tools.some((one) => fitsTool(tool, one))) report('tool', `"${tool}" fits no tool`)
-    if (agent !== undefined && !agents.some((name) => matchesGlob(agent, name))) report('agent', `"${agent}" fits no agent`)
+    if (agent !== undefined && !agents.some((name) => matchesGlob(agent, name))) {
+      report('agent', `"${agent}" fits no configured agent; for one that runs elsewhere, compare agent.name in a condition`)
+    }
     if (when !== undefined) {
       const read = readCondition(when)
       if ('problem' in read) report('when', read.problem)
