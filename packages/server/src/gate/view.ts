@@ -4,10 +4,17 @@ import { type ActionRow, actions, type MessageRow, principals, type SessionRow, 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
-function* viewPrincipal(id: string): Tx<Principal> {
+/** Principals that were read a moment ago: a page of the inbox names the same few again and again. */
+type Known = Map<string, Principal>
+
+function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
+  const seen = known?.get(id)
+  if (seen) return seen
   const row = yield* principals.findPrincipal.first({ id })
   assert(row, `principal ${id} is in the table that refers to it`)
-  return principals.readPrincipal(row)
+  const principal = principals.readPrincipal(row)
+  known?.set(id, principal)
+  return principal
 }
 
 function* viewVote(row: VoteRow): Tx<Vote> {
@@ -24,8 +31,11 @@ export function* viewVotes(actionId: string): Tx<Vote[]> {
 
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
-/** An action as it leaves the server. @param votes Its votes, where they were read already. */
-export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
+/**
+ * An action as it leaves the server.
+ * @param votes Its votes, where they were read already.
+ */
+export function* viewAction(row: ActionRow, votes?: Vote[], known?: Known): Tx<Action> {
   const { verdict, rule, version, reason } = JSON.parse(row.policy)
   return {
     id: row.id,
@@ -49,7 +59,7 @@ export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
     requires: { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) },
     // Only what was asked and decided has votes to look for.
     votes: votes ?? (verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row.id) : []),
-    requestedBy: yield* viewPrincipal(row.requested_by),
+    requestedBy: yield* viewPrincipal(row.requested_by, known),
     agent: row.agent,
     agentSays: row.agent_says,
     executor: row.executor,
@@ -68,7 +78,8 @@ export function* viewAction(row: ActionRow, votes?: Vote[]): Tx<Action> {
 
 export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
   const views: Action[] = []
-  for (const row of rows) views.push(yield* viewAction(row))
+  const known: Known = new Map()
+  for (const row of rows) views.push(yield* viewAction(row, undefined, known))
   return views
 }
 
