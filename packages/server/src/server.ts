@@ -10,7 +10,7 @@ import { openCookieSigner } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
 import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
-import { openModel } from './models/index.ts'
+import { modelSecrets, openModel } from './models/index.ts'
 import { reach } from './points.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
@@ -116,10 +116,19 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** True for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent({ name, model, fallbacks, ...agent }: ConfiguredAgent, { folder }: Config, { models }: Settings, log: Logger) {
+async function openAgent(
+  { name, model, fallbacks, ...agent }: ConfiguredAgent,
+  { folder, network, secrets }: Config,
+  { models }: Settings,
+  log: Logger,
+) {
   if (fallbacks.length > 0) log.warn({ agent: name, fallbacks }, 'agent.fallbacks_not_supported_yet')
   try {
-    return { ...agent, name, model: await openModel(model, { ...models, scriptDirectory: folder }) }
+    return {
+      ...agent,
+      name,
+      model: await openModel(model, { ...models, scriptDirectory: folder, network, secrets: [...secrets, ...modelSecrets(models)] }),
+    }
   } catch (cause) {
     throw new Error(`agent ${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }

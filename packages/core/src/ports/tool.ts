@@ -88,7 +88,7 @@ export interface Tool {
 
 /**
  * What is known about the effect of a failed attempt.
- * - `refused`: the target answered and did nothing (4xx).
+ * - `refused`: the target answered and did nothing (4xx), or our own rules kept the request from going there.
  * - `unreachable`: nothing was sent (connection refused, name not found).
  * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).
  * - `broken`: our own code failed before it sent anything.

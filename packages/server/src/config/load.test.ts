@@ -271,7 +271,7 @@ test('a value from the environment does not come back from the service, whatever
   const config = shop({ baseUrl, headers: { 'x-shop': `v=\${SHOP_TOKEN}` }, tools: { x: { method: 'GET', path: '/x' } } })
   const { tools } = await openConfig(config, { environment: ENVIRONMENT, folder: '.' })
   const context = { actionId: 'a', idempotencyKey: 'k', signal: new AbortController().signal, principalId: undefined }
-  expect(await tools.byName('shop.x')?.execute({}, context)).toMatchObject({ 'x-shop': 'v=[secret]' })
+  expect(await tools.byName('shop.x')?.execute({}, context)).toMatchObject({ 'x-shop': 'v=[redacted]' })
   await new Promise((done) => server.close(done))
 })
 

@@ -1,8 +1,9 @@
 import { basename, dirname, resolve } from 'node:path'
 import { DEFAULT_POLICY, PolicyDocument, type Tool } from '@countersign/core'
 import type { z } from 'zod'
+import { type Network, openNetwork } from '../net/index.ts'
 import { findPolicyProblems } from '../policy/index.ts'
-import { openTools, SetupError, type SetupProblem, type ToolGroup, type ToolRegistry, zodFindings } from '../tools/index.ts'
+import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolGroup, type ToolRegistry, zodFindings } from '../tools/index.ts'
 import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, fillTable, refuseVariables } from './environment.ts'
@@ -22,6 +23,10 @@ export interface Config {
   agents: readonly ConfiguredAgent[]
   tools: ToolRegistry
   policy: PolicyDocument
+  /** Where requests of its tools and models go through. */
+  network: Network
+  /** Texts in it that are never stored, shown or logged. */
+  secrets: readonly string[]
 }
 
 export interface OpenConfigOptions {
@@ -62,7 +67,8 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     models.set(name, fillModel(model, ['agents', name, 'model'], environment, report))
   }
   const groups = readGroups(shape.tools, environment, report)
-  const tools = attempt(['tools'], () => openTools(groups), report)
+  const network = readNetwork(shape.network.allow, report)
+  const tools = attempt(['tools'], () => openTools(groups, network), report)
   const policy = await readPolicy(shape.policy, folder, report)
   // A tool that could not be opened would be missed by every glob that means it: one mistake, one message.
   if (problems.length > 0 || !tools || !policy) throw new ConfigError(source, problems)
@@ -78,7 +84,19 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     }
   })
   if (problems.length > 0) throw new ConfigError(source, problems)
-  return { folder, agents, tools, policy }
+  return { folder, agents, tools, policy, network, secrets: Object.values(groups).flatMap(groupSecrets) }
+}
+
+function readNetwork(allow: readonly string[], report: Report): Network {
+  const usable = allow.filter((entry, index) => {
+    try {
+      return openNetwork({ allow: [entry] })
+    } catch (error) {
+      report({ path: ['network', 'allow', index], message: error instanceof Error ? error.message : String(error) })
+      return false
+    }
+  })
+  return openNetwork({ allow: usable })
 }
 
 function readGroups(groups: z.output<typeof ConfigShape>['tools'], environment: Environment, report: Report): Record<string, ToolGroup> {

@@ -27,6 +27,7 @@ export const ConfigShape = z.strictObject({
   agents: z.record(Name, AgentSection).default({}),
   tools: z.record(Name, z.looseObject({ prefix: z.boolean().default(true) })).default({}),
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
+  network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
 
 /** The kinds of tool groups this version opens, each with the shape of what stands under it. */
@@ -47,6 +48,8 @@ export interface ConfigInput {
   tools?: Record<string, ToolGroupInput>
   /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else asks. */
   policy?: string | z.input<typeof PolicyDocument>
+  /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
+  network?: { allow?: string[] }
 }
 
 /**

@@ -10,10 +10,10 @@ export interface AiSdkModelOptions {
   id: string
   /** The provider's model around our `fetch`; asked anew for every step, so that each step watches its own wire. */
   connect(fetch: typeof globalThis.fetch): LanguageModelV4
+  /** Sends its requests. */
+  fetch: typeof globalThis.fetch
   callId: RegExp
   providerOptions?: SharedV4ProviderOptions
-  /** Texts that must not show up in an error, such as the key: providers like to quote it. */
-  secrets: readonly string[]
   timeoutMs: number
 }
 
@@ -31,14 +31,14 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
     async *stream(request) {
       const problem = historyProblem(request.messages)
       if (problem !== undefined) return yield unsentError(options.id, problem)
-      const watch = watchWire({ timeoutMs: options.timeoutMs })
+      const watch = watchWire(options)
       const stop = new AbortController()
       const signal = AbortSignal.any([request.signal, stop.signal])
       try {
         for await (const event of runStep(options, request, watch, signal)) yield event
       } catch (error) {
         if (request.signal.aborted) yield modelError('model_error', `the call of ${options.id} was cancelled`)
-        else yield hideSecrets(options, toModelError(options.id, error, watch.report))
+        else yield toModelError(options.id, error, watch.report)
       } finally {
         stop.abort()
       }
@@ -63,7 +63,7 @@ async function* runStep(
   const step = collectStep()
   for await (const part of stream) {
     if (part.type === 'error') {
-      yield hideSecrets(options, toModelError(options.id, part.error, watch.report))
+      yield toModelError(options.id, part.error, watch.report)
       return
     }
     if (part.type === 'tool-approval-request') {
@@ -74,7 +74,7 @@ async function* runStep(
     yield* step.take(part)
   }
   request.signal.throwIfAborted()
-  for (const event of conclude(options.id, step, watch.report)) yield event.type === 'error' ? hideSecrets(options, event) : event
+  yield* conclude(options.id, step, watch.report)
 }
 
 /** The end of a step: its calls and the finish if the provider ended it whole, an error if it did not end it at all. */
@@ -108,9 +108,4 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
   }
   const reason = calls.length > 0 ? 'tool_calls' : 'stop'
   return [...calls, { type: 'finish', reason, ...usage, ...(providerData !== undefined && { providerData }) }]
-}
-
-function hideSecrets<T extends { message: string }>({ secrets }: AiSdkModelOptions, event: T): T {
-  const message = secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, '[key]')), event.message)
-  return { ...event, message }
 }

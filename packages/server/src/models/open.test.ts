@@ -28,8 +28,10 @@ test('a provider without a model is refused', async () => {
 
 test('a remote brain needs an http address without a password in it', async () => {
   await expect(openModel('remote/brain', {})).rejects.toThrow('http or https')
-  await expect(openModel('remote/https://me:secret@brain.example/chat', {})).rejects.toThrow('configure a header')
-  expect((await openModel('remote/https://brain.example/chat', {})).id).toBe('remote/https://brain.example/chat')
+  await expect(openModel('remote/https://me:secret@brain.example/chat', {})).rejects.toThrow(/^(?!.*secret).*takes no name or password/)
+  await expect(openModel('remote/ftp://me:secret@brain.example', {})).rejects.toThrow(/^(?!.*secret).*http or https/)
+  // The id is shown: what follows the path may be a token.
+  expect((await openModel('remote/https://brain.example/chat?token=secret', {})).id).toBe('remote/https://brain.example/chat')
 })
 
 test('each provider is asked at its address, with its key, in its protocol', async () => {

@@ -3,7 +3,9 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '@countersign/core'
+import { createRedactor, openNetwork, outgoingFetch } from '../net/index.ts'
 import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
+import { redactModel } from './redact.ts'
 import { remoteBrain } from './remote-brain.ts'
 import { openScript } from './script-file.ts'
 import { DEFAULT_TIMEOUT_MS, type ModelSettings, type ProviderSettings } from './settings.ts'
@@ -18,7 +20,7 @@ type Opener = (name: string, spec: string, settings: ModelSettings) => Model | P
 const OPENERS: Record<string, Opener> = {
   openai(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
-    return provider(spec, settings, apiKey, {
+    return provider(spec, settings, baseURL, {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
       // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
       providerOptions: { openai: { store: false } },
@@ -26,31 +28,37 @@ const OPENERS: Record<string, Opener> = {
   },
   'openai-chat'(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
-    return provider(spec, settings, apiKey, { connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name) })
+    return provider(spec, settings, baseURL, { connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name) })
   },
   anthropic(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.anthropic, 'ANTHROPIC_API_KEY', 'https://api.anthropic.com/v1')
-    return provider(spec, settings, apiKey, { connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name) })
+    return provider(spec, settings, baseURL, { connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name) })
   },
   google(name, spec, settings) {
     const google = 'https://generativelanguage.googleapis.com/v1beta'
     const { apiKey, baseURL } = signIn(spec, settings.google, 'GOOGLE_GENERATIVE_AI_API_KEY', google)
-    return provider(spec, settings, apiKey, { connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name) })
+    return provider(spec, settings, baseURL, { connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name) })
   },
   'openai-compatible'(name, spec, settings) {
     const { baseUrl, apiKey } = settings.openaiCompatible ?? {}
     if (!baseUrl) throw new Error(`${spec} needs OPENAI_COMPATIBLE_BASE_URL, the address of the provider (https://host/v1)`)
     const baseURL = httpUrl(spec, baseUrl, 'OPENAI_COMPATIBLE_BASE_URL')
-    return provider(spec, settings, apiKey ?? '', {
+    return provider(spec, settings, baseURL, {
       callId: SHORT_CALL_ID,
       connect: (fetch) =>
         createOpenAICompatible({ name: 'openaiCompatible', baseURL, fetch, includeUsage: true, ...(apiKey && { apiKey }) }).chatModel(name),
     })
   },
-  remote(url, spec, settings) {
-    const { username, password } = new URL(httpUrl(spec, url, 'the address after remote/'))
-    if (username || password) throw new Error('a remote brain takes no name or password in its address: configure a header')
-    return remoteBrain({ id: spec, url, headers: settings.remote?.headers ?? {}, timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS })
+  remote(url, _spec, settings) {
+    const address = new URL(httpUrl('a remote brain', url, 'the address after remote/'))
+    return remoteBrain({
+      // What follows the path may be a token; the id is shown.
+      id: `remote/${url.split(/[?#]/, 1)[0]}`,
+      url,
+      headers: settings.remote?.headers ?? {},
+      fetch: outgoingFetch(settings.network ?? openNetwork(), address.origin),
+      timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    })
   },
   scripted: (file, spec, settings) => openScript(spec, file, settings.scriptDirectory),
 }
@@ -72,15 +80,23 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
   if (!open) throw new Error(`unknown model provider "${kind}" in "${spec}"; known are ${Object.keys(OPENERS).join(', ')}`)
   if (name === '')
     throw new Error(`"${spec}" names no model: write ${kind}/${kind === 'remote' ? '<url>' : kind === 'scripted' ? '<file>' : '<model>'}`)
-  return open(name, spec, settings)
+  const model = await open(name, spec, settings)
+  // A scripted model is a file of ours.
+  return kind === 'scripted' ? model : redactModel(model, createRedactor(settings.secrets ?? modelSecrets(settings)))
 }
+
+/** The secrets that models are sent. */
+export const modelSecrets = ({ openai, anthropic, google, openaiCompatible, remote }: ModelSettings): string[] => [
+  ...[openai, anthropic, google, openaiCompatible].flatMap((provider) => provider?.apiKey ?? []),
+  ...Object.values(remote?.headers ?? {}),
+]
 
 const provider = (
   id: string,
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: ModelSettings,
-  apiKey: string,
+  { network = openNetwork(), timeoutMs = DEFAULT_TIMEOUT_MS }: ModelSettings,
+  baseUrl: string,
   options: Pick<AiSdkModelOptions, 'connect'> & Partial<AiSdkModelOptions>,
-): Model => aiSdkModel({ id, callId: CALL_ID, secrets: [apiKey], timeoutMs, ...options })
+): Model => aiSdkModel({ id, callId: CALL_ID, fetch: outgoingFetch(network, new URL(baseUrl).origin), timeoutMs, ...options })
 
 // The address is always given: the packages would otherwise look for their own environment variables behind the configuration's back.
 function signIn(spec: string, settings: ProviderSettings | undefined, variable: string, defaultUrl: string) {
@@ -88,8 +104,11 @@ function signIn(spec: string, settings: ProviderSettings | undefined, variable: 
   return { apiKey: settings.apiKey, baseURL: httpUrl(spec, settings.baseUrl || defaultUrl, 'its base URL') }
 }
 
+/** @throws Error that does not quote the address: it may hold a password. */
 function httpUrl(spec: string, url: string, what: string): string {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
-  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`${spec}: ${what} must be an http or https address, not "${url}"`)
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address?.protocol !== 'https:' && address?.protocol !== 'http:') throw new Error(`${spec}: ${what} must be an http or https address`)
+  if (address.username !== '' || address.password !== '')
+    throw new Error(`${spec}: ${what} takes no name or password: configure a key or a header`)
   return url
 }

@@ -23,6 +23,8 @@ export interface RemoteBrainOptions {
   id: string
   url: string
   headers: Readonly<Record<string, string>>
+  /** Sends its requests. */
+  fetch: typeof globalThis.fetch
   /** The longest silence, before the answer and between two chunks. */
   timeoutMs: number
 }
@@ -45,7 +47,7 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
     async *stream(request) {
       const problem = historyProblem(request.messages)
       if (problem !== undefined) return yield unsentError(options.id, problem)
-      const watch = watchWire({ timeoutMs: options.timeoutMs, maxBytes: MAX_STREAM_BYTES })
+      const watch = watchWire({ ...options, maxBytes: MAX_STREAM_BYTES })
       const stop = new AbortController()
       try {
         yield* ask(options, request, watch.fetch, AbortSignal.any([request.signal, stop.signal]))

@@ -1,3 +1,5 @@
+import type { Network } from '../net/index.ts'
+
 /** Where a provider is and how we sign in there. */
 export interface ProviderSettings {
   /** Without a trailing slash, with the version: `https://api.openai.com/v1`. */
@@ -13,6 +15,10 @@ export interface ModelSettings {
   openaiCompatible?: ProviderSettings | undefined
   /** Headers sent to every remote brain, for example `authorization`. */
   remote?: { headers?: Record<string, string> | undefined } | undefined
+  /** Texts that no model may bring in here. Default: the keys and headers of these settings. */
+  secrets?: readonly string[] | undefined
+  /** Where requests go through. Default: one that allows nothing private besides the addresses written here. */
+  network?: Network | undefined
   /** The longest silence we bear: until the answer begins, and between two chunks of it. Default 300_000. */
   timeoutMs?: number | undefined
   /** Where a relative `scripted/<file>` is looked for. Default: the working directory. */

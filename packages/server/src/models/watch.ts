@@ -18,6 +18,12 @@ export interface WireReport {
   tooLarge: boolean
 }
 
+export interface WatchOptions {
+  fetch: typeof globalThis.fetch
+  timeoutMs: number
+  maxBytes?: number
+}
+
 export interface WireWatch {
   fetch: typeof fetch
   report: Readonly<WireReport>
@@ -25,11 +31,11 @@ export interface WireWatch {
 
 /**
  * A `fetch` for one step that lets the bytes pass unchanged and notes what the provider packages cannot say: text outside the event
- * stream, a call after its finish. It also ends a silent or endless answer, and follows no redirect: a redirect would carry the key
- * header to another host.
+ * stream, a call after its finish. It also ends a silent or endless answer.
+ * @param fetch Sends the request.
  * @param timeoutMs The longest silence, before the answer and between two chunks.
  */
-export function watchWire({ timeoutMs, maxBytes = MAX_ANSWER_BYTES }: { timeoutMs: number; maxBytes?: number }): WireWatch {
+export function watchWire({ fetch, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: WatchOptions): WireWatch {
   const report: WireReport = {
     events: 0,
     contentType: '',
@@ -55,7 +61,7 @@ export function watchWire({ timeoutMs, maxBytes = MAX_ANSWER_BYTES }: { timeoutM
       }
     }
 
-    const response = await bear(fetch(input, { ...init, signal, redirect: 'manual' }))
+    const response = await bear(fetch(input, { ...init, signal }))
     report.contentType = response.headers.get('content-type') ?? ''
     if (!response.body) return response
 

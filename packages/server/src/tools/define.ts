@@ -60,7 +60,8 @@ export interface ToolDefinition<Args> {
    */
   cacheFor?: string
   /**
-   * What its code signs in with, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision is another action.
+   * What its code signs in with, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision is another action,
+   * and a value that comes back in a result or an error is taken out.
    */
   credentials?: Readonly<Record<string, string>>
 }
@@ -78,7 +79,7 @@ type WrittenDefinition = Omit<ClientToolDefinition<JsonObject>, 'executor'> & {
 }
 
 /** A tool made by {@link defineTool}, ready for a `{ tools: [...] }` group of the configuration. */
-export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'>
+export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'> & { readonly secrets: readonly string[] }
 
 /**
  * Defines a tool in code.
@@ -125,6 +126,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
     credential: credentialOf(tool.credentials ?? {}),
+    secrets: Object.values(tool.credentials ?? {}),
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
     ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),

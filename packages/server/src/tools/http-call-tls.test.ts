@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
+import { createRedactor, openNetwork } from '../net/index.ts'
 import { callHttp } from './http-call.ts'
 
 /** A certificate for the loopback; undefined where there is no openssl to make one. */
@@ -56,7 +57,9 @@ for (const [what, kind] of [
       method: 'POST',
       url: new URL(`https://127.0.0.1:${port}/pay`),
       headers: {},
-      secrets: [],
+      redactor: createRedactor([]),
+      network: openNetwork(),
+      own: `https://127.0.0.1:${port}`,
       body: { amount: 1 },
       idempotencyKey: 'act_1.1',
       signal: new AbortController().signal,

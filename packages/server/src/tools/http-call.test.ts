@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ToolErrorKind } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { createRedactor, openNetwork } from '../net/index.ts'
 import { isWholeRequest, startRawSink } from '../testing/raw-sink.ts'
 import { callHttp } from './http-call.ts'
 
@@ -60,7 +61,9 @@ for (const { name, kind, onConnect, onData = () => {} } of WAYS) {
       const call = {
         method,
         headers: {},
-        secrets: [],
+        redactor: createRedactor([]),
+        network: openNetwork(),
+        own: sink.url,
         signal: new AbortController().signal,
         timeoutMs: name === 'silence' ? 200 : 5_000,
         ...(method === 'POST' && { body: LARGE_BODY, idempotencyKey: 'act_1.1' }),
@@ -86,7 +89,9 @@ test('I4 a connection that another client kept open to the same target is not us
   const call = {
     method: 'POST',
     headers: {},
-    secrets: [],
+    redactor: createRedactor([]),
+    network: openNetwork(),
+    own: sink.url,
     body: {},
     idempotencyKey: 'k',
     signal: new AbortController().signal,

@@ -1,17 +1,20 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
+import { type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
-import { readBody, serviceMessage, withoutSecrets } from './service-text.ts'
+import { readBody, serviceMessage } from './service-text.ts'
 
 const MAX_BODY_BYTES = 1_000_000
 
 export interface HttpCall {
+  network: Network
   method: string
   url: URL
+  /** The origin of the base address in the configuration. */
+  own: string
   headers: Readonly<Record<string, string>>
-  /** Texts that never leave this process except in the headers. */
-  secrets: readonly string[]
+  /** Takes out of the answer what must not come back: a service may echo headers into a body or an error. */
+  redactor: Redactor
   body?: JsonValue
   /** Set on a call that may change something; its absence makes this a read. */
   idempotencyKey?: string
@@ -29,7 +32,7 @@ export interface HttpAnswer {
 
 /**
  * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
- * @throws ToolError `refused` for 4xx and redirects, `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
+ * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
  *   a cut body, 5xx and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
  */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
@@ -39,8 +42,17 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const signal = AbortSignal.any([call.signal, timeout, halt.signal])
   let isConnected = false
   try {
-    const response = await send(call, signal, () => {
-      isConnected = true
+    const { network, method, url, own, body: value } = call
+    const response = await send(network, {
+      method,
+      url,
+      own,
+      headers: requestHeaders(call),
+      body: value === undefined ? undefined : canonicalJson(value),
+      signal,
+      onConnected() {
+        isConnected = true
+      },
     })
     const status = response.statusCode ?? 0
     const body = await readText(response).catch((error: unknown) => {
@@ -56,23 +68,9 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   }
 }
 
-/** Resolves with the head of the answer. Node's own client does what it is told: `fetch` takes a kept connection where another call left one. */
-function send(call: HttpCall, signal: AbortSignal, onConnected: () => void): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const isEncrypted = call.url.protocol === 'https:'
-  const begin = isEncrypted ? requestHttps : requestHttp
-  // No agent, no kept connection: one that the service is just closing would turn a definite failure into an unknown outcome.
-  const request = begin(call.url, { method: call.method, headers: requestHeaders(call), agent: false, signal })
-  request.on('socket', (socket) => socket.once(isEncrypted ? 'secureConnect' : 'connect', onConnected))
-  request.on('response', resolve).on('error', reject)
-  request.end(call.body === undefined ? undefined : canonicalJson(call.body))
-  return promise
-}
-
 function requestHeaders(call: HttpCall): Record<string, string> {
   return {
     accept: 'application/json',
-    'accept-encoding': 'identity',
     'user-agent': 'countersign',
     ...call.headers,
     ...(call.body !== undefined && { 'content-type': 'application/json' }),
@@ -96,7 +94,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
 function readAnswer(call: HttpCall, status: number, location: string | undefined, text: string | undefined): HttpAnswer {
   const target = call.url.origin
   const isWrite = call.idempotencyKey !== undefined
-  const body = withoutSecrets(readBody(text ?? '') ?? null, call.secrets)
+  const body = call.redactor.json(readBody(text ?? '') ?? null)
   const said = serviceMessage(body)
   const words = said === undefined ? '' : `: ${said}`
   if (status >= 500) {
@@ -108,7 +106,7 @@ function readAnswer(call: HttpCall, status: number, location: string | undefined
     const retryable = status === 408 || status === 425 || status === 429
     throw new ToolError('refused', `${target} refused (${status})${words}.`, { retryable })
   }
-  if (status >= 300) throw redirectError(status, location, target, isWrite)
+  if (status >= 300) throw redirectError(status, call.redactor.text(location ?? ''), target, isWrite)
   if (text === undefined) {
     if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)
     return { status, body: { status, note: 'The answer is larger than 1 MB and was left out.' } }
@@ -116,8 +114,8 @@ function readAnswer(call: HttpCall, status: number, location: string | undefined
   return { status, body: body ?? undefined }
 }
 
-function redirectError(status: number, location: string | undefined, target: string, isWrite: boolean): ToolError {
-  const to = location !== undefined && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
+function redirectError(status: number, location: string, target: string, isWrite: boolean): ToolError {
+  const to = location !== '' && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
   const told = `${target} answered with a redirect to ${to} (${status})`
   // 303 is how a service says "done, look there": calling that a refusal would invite a second effect.
   if (isWrite && status === 303) return new ToolError('ambiguous', `${told}. Whether it acted is not known.`)
@@ -126,6 +124,7 @@ function redirectError(status: number, location: string | undefined, target: str
 
 function failure(call: HttpCall, timeout: AbortSignal, isConnected: boolean, error: unknown): ToolError {
   const target = call.url.origin
+  if (error instanceof RefusedAddress) return new ToolError('refused', `${error.message}. Nothing was sent.`)
   const unknown = call.idempotencyKey === undefined ? '' : ' Whether it acted is not known.'
   const late = timeout.aborted || (call.signal.reason as unknown as { name?: unknown } | undefined)?.name === 'TimeoutError'
   if (late) return new ToolError('ambiguous', `${target} did not answer within ${call.timeoutMs / 1000} s.${unknown}`)

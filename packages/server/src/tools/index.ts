@@ -1,5 +1,5 @@
 export { type ClientToolDefinition, type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
 export { zodFindings } from './issues.ts'
-export { fitsTool, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
+export { fitsTool, groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
 export { RouteTable, type RouteTableInput } from './route-schema.ts'
 export { dotted, SetupError, type SetupProblem } from './setup-error.ts'

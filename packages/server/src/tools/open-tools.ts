@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonValue, matchesGlob, type Tool } from '@countersign/core'
+import { createRedactor, type Network, openNetwork, secretHeaders } from '../net/index.ts'
 import type { CodedTool } from './define.ts'
 import { modelNames } from './model-names.ts'
+import { redactTool } from './redact.ts'
 import type { RouteTable } from './route-schema.ts'
-import { openRouteTable } from './route-table.ts'
+import { openRouteTable, type Way } from './route-table.ts'
 import { SetupError, type SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
@@ -28,18 +30,20 @@ const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/
 
 /**
  * Opens the tools of all groups.
+ * @param network Where their calls go through. Default: one that allows nothing private besides their own base addresses.
  * @throws SetupError with every problem found and its path, which starts with the group's name.
  * @example
  * const tools = openTools({ shop: { prefix: true, tools: [refund] } })
  * tools.byName('shop.refund')
  */
-export function openTools(groups: Readonly<Record<string, ToolGroup>>): ToolRegistry {
+export function openTools(groups: Readonly<Record<string, ToolGroup>>, network: Network = openNetwork()): ToolRegistry {
   const problems: SetupProblem[] = []
+  const way = { network, redactor: createRedactor(Object.values(groups).flatMap(groupSecrets)) }
   const opened = Object.entries(groups).flatMap(([group, source]) => {
     const report = (problem: SetupProblem) => problems.push({ path: [group, ...problem.path], message: problem.message })
     if (!NAME.test(group) || group.includes('.')) report({ path: [], message: 'is not a group name: letters, digits, _ and -' })
     const nameOf = (name: string) => (source.prefix ? `${group}.${name}` : name)
-    return openGroup(source, nameOf, report).map((draft) => ({ group, draft }))
+    return openGroup(source, way, nameOf, report).map((draft) => ({ group, draft }))
   })
   const seen = new Map<string, string>()
   for (const { group, draft } of opened) {
@@ -52,15 +56,18 @@ export function openTools(groups: Readonly<Record<string, ToolGroup>>): ToolRegi
   return registry(opened.map(({ group, draft }) => ({ ...draft, group, modelName: names.get(draft.name) ?? draft.name })))
 }
 
-function openGroup(source: ToolGroup, nameOf: (name: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
+/** The texts that a group's calls carry and that must not come back. */
+export const groupSecrets = (source: ToolGroup): string[] =>
+  'routes' in source ? [...(source.secrets ?? []), ...secretHeaders(source.routes.headers)] : source.tools.flatMap(({ secrets }) => secrets)
+
+function openGroup(source: ToolGroup, way: Way, nameOf: (name: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
   if ('routes' in source) {
-    return openRouteTable(source.routes, source.secrets ?? [], nameOf, ({ path, message }) =>
-      report({ path: ['routes', ...path], message }),
-    )
+    return openRouteTable(source.routes, way, nameOf, ({ path, message }) => report({ path: ['routes', ...path], message }))
   }
   return source.tools.map((tool, index) => {
     if (!NAME.test(tool.name)) report({ path: ['tools', index], message: `has a name that cannot be used: ${tool.name}` })
-    return { ...tool, name: nameOf(tool.name), destination: 'local', definition: null }
+    const { secrets: _, ...draft } = tool
+    return redactTool({ ...draft, name: nameOf(tool.name), destination: 'local', definition: null }, way.redactor)
   })
 }
 

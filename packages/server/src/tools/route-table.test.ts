@@ -357,7 +357,7 @@ test('a secret of the headers does not come back in a result or an error, even w
   expect(JSON.stringify(await tool.execute({ orderId: 'O' }, context()))).not.toContain(TOKEN)
   for (const status of [400, 500]) {
     answer = (request, response) => response.writeHead(status).end(JSON.stringify({ error: `bad header ${request.headers.authorization}` }))
-    expect((await failureOf(tool.execute({ orderId: 'O' }, context()))).message).toContain('bad header [secret]')
+    expect((await failureOf(tool.execute({ orderId: 'O' }, context()))).message).toContain('bad header [redacted]')
   }
 })
 

@@ -1,11 +1,11 @@
 import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
+import type { Network, Redactor } from '../net/index.ts'
 import { credentialOf, NO_CREDENTIAL } from './credential.ts'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { toArgumentIssues } from './issues.ts'
 import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
-import { secretsOf } from './service-text.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { asText, fillJson, fillWords, member } from './template.ts'
 import { byClient, executorOf, type ToolDraft } from './tool-draft.ts'
@@ -13,24 +13,28 @@ import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
 /** What all tools of one table share. */
 interface Service {
+  network: Network
   base: URL
   publicBase: URL
   headers: Readonly<Record<string, string>>
-  secrets: readonly string[]
+  redactor: Redactor
 }
+
+/** What the calls of all tools go through. */
+export type Way = Pick<Service, 'network' | 'redactor'>
 
 /** Headers that the call itself sets; a second opinion on them would break it or its safety. */
 const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
 
 /**
  * The tools of a route table.
- * @param secrets Texts in its headers that must not come back, besides those of headers that are secrets by name.
+ * @param way What its calls and their answers go through.
  * @param nameOf Makes a tool's name from the route's.
  * @param report Takes each problem of the table, with its path inside it; a route with a problem yields no tool.
  */
 export function openRouteTable(
   table: RouteTable,
-  secrets: readonly string[],
+  way: Way,
   nameOf: (route: string) => string,
   report: (problem: SetupProblem) => void,
 ): ToolDraft[] {
@@ -43,7 +47,7 @@ export function openRouteTable(
   return Object.entries(table.tools).flatMap(([key, route]) => {
     const read = readRoute(route, ({ path, message }) => report({ path: ['tools', key, ...path], message }))
     if (!base || !publicBase || !read) return []
-    const service = { base, publicBase, headers: table.headers, secrets: secretsOf(table.headers, secrets) }
+    const service = { ...way, base, publicBase, headers: table.headers }
     if (read.resultUrl && linkOrigin(read, publicBase) === undefined) {
       report({ path: ['tools', key, 'resultUrl'], message: 'must be a path or an http(s) address with a fixed host' })
     }
@@ -146,17 +150,19 @@ function clientRequest(route: Route, read: ReadRoute, { base }: Service, args: J
 async function executeRoute(
   route: Route,
   read: ReadRoute,
-  { base, headers, secrets }: Service,
+  { network, redactor, base, headers }: Service,
   timeoutMs: number,
   args: JsonObject,
   { idempotencyKey, signal }: ExecuteContext,
 ): Promise<JsonValue> {
   const body = bodyOf(read, args)
   const call: HttpCall = {
+    network,
     method: route.method,
+    own: base.origin,
     url: buildUrl(base, read.path, args, queryOf(read, args)),
     headers,
-    secrets,
+    redactor,
     signal,
     timeoutMs,
     ...(body !== undefined && { body }),
@@ -170,9 +176,9 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
   const { before } = read
   if (before) {
     return async (args, signal) => {
-      const { headers, secrets } = service
-      const url = buildUrl(service.base, before.get, args)
-      const current = (await callHttp({ method: 'GET', url, headers, secrets, signal, timeoutMs })).body
+      const { network, redactor, base, headers } = service
+      const url = buildUrl(base, before.get, args)
+      const current = (await callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs })).body
       return before.compare.flatMap(([field, template]): PreviewField[] => {
         const oldValue = field.split('.').reduce(member, current)
         const newValue = template && fillJson(template, args)

@@ -1,4 +1,5 @@
 import { canonicalJson, type JsonObject, type JsonValue, type Verification, type VerifyContext } from '@countersign/core'
+import type { Network, Redactor } from '../net/index.ts'
 import { callHttp } from './http-call.ts'
 import type { Route } from './route-schema.ts'
 import { asText, fillJson, type JsonTemplate, member, readJsonTemplate, readTemplate, type Template } from './template.ts'
@@ -39,9 +40,10 @@ function readQuery(text: string): [string, Template][] {
 }
 
 interface Service {
+  network: Network
   base: URL
   headers: Readonly<Record<string, string>>
-  secrets: readonly string[]
+  redactor: Redactor
   timeoutMs: number
 }
 
@@ -59,7 +61,7 @@ export async function verifyRoute(read: ReadVerify, service: Service, given: Jso
   }
   const { base, ...call } = service
   const url = buildUrl(base, read.path, args, query)
-  const { status, body } = await callHttp({ ...call, method: 'GET', url, signal: context.signal, mayBeMissing: true })
+  const { status, body } = await callHttp({ ...call, method: 'GET', url, own: base.origin, signal: context.signal, mayBeMissing: true })
   if (status === 404) return { done: false }
   // A field that depends on an absent argument proves nothing.
   const wanted = read.done.flatMap(([field, template]): [string, JsonValue][] => {

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { type Network, RefusedAddress } from './network.ts'
+import { send } from './send.ts'
+
+/** Answers that have no body, and with one cannot be made. */
+const WITHOUT_BODY = new Set([204, 205, 304])
+
+/**
+ * A `fetch` for libraries that take one, on {@link send}: no redirect is followed, no connection kept, no compression asked for.
+ * @param own The origin that the configuration wrote down for this caller.
+ * @throws TypeError `fetch failed` with the cause, as the global one; a RefusedAddress is a cause too.
+ * @example
+ * createOpenAI({ apiKey, baseURL, fetch: outgoingFetch(network, new URL(baseURL).origin) })
+ */
+export const outgoingFetch =
+  (network: Network, own: string | undefined): typeof globalThis.fetch =>
+  async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input)
+    // The global class would tell a name and password of the address in its error.
+    if (URL.canParse(url) && new URL(url).username !== '')
+      throw failed(new RefusedAddress('an address with a name or password is not called'))
+    const request = new Request(input, init)
+    try {
+      const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
+      const { method, signal } = request
+      const response = await send(network, { method, url: new URL(url), own, headers: Object.fromEntries(request.headers), body, signal })
+      return toResponse(response)
+    } catch (error) {
+      request.signal.throwIfAborted()
+      throw failed(error)
+    }
+  }
+
+const failed = (cause: unknown) => new TypeError('fetch failed', { cause })
+
+function toResponse(message: IncomingMessage): Response {
+  const status = message.statusCode ?? 0
+  const headers = new Headers()
+  for (let at = 0; at + 1 < message.rawHeaders.length; at += 2)
+    headers.append(message.rawHeaders[at] ?? '', message.rawHeaders[at + 1] ?? '')
+  const chunks: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          controller.error(new TypeError('terminated', { cause: error }))
+        }
+      },
+      cancel: () => {
+        message.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText: message.statusMessage ?? '', headers })
+}

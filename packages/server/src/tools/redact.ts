@@ -1,0 +1,42 @@
+import { type PreviewField, ToolError, type Verification } from '@countersign/core'
+import type { Redactor } from '../net/index.ts'
+import type { ToolDraft } from './tool-draft.ts'
+
+/** A coded tool whose results, previews and errors hold no secret of ours. (What a route table calls is redacted where its answer arrives.) */
+export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
+  const { preview, verify } = tool
+  const attempt = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw redactError(error, redactor)
+    }
+  }
+  return {
+    ...tool,
+    execute: async (args, context) => redactor.json(await attempt(tool.execute(args, context))),
+    ...(preview && {
+      preview: async (args, signal) => (await attempt(preview(args, signal))).map((field) => redactField(field, redactor)),
+    }),
+    ...(verify && { verify: async (args, context) => redactFound(await attempt(verify(args, context)), redactor) }),
+  }
+}
+
+const redactField = ({ field, oldValue, newValue }: PreviewField, redactor: Redactor): PreviewField => ({
+  field: redactor.text(field),
+  ...(oldValue !== undefined && { oldValue: redactor.json(oldValue) }),
+  ...(newValue !== undefined && { newValue: redactor.json(newValue) }),
+})
+
+const redactFound = (found: Verification, redactor: Redactor): Verification =>
+  found.done === true && found.output !== undefined ? { done: true, output: redactor.json(found.output) } : found
+
+function redactError(error: unknown, redactor: Redactor): unknown {
+  if (!(error instanceof Error)) return new Error('the tool failed without an error')
+  const message = redactor.text(error.message)
+  if (message === error.message && error.cause === undefined) return error
+  // Without its cause, which says the same words again, and its stack, which begins with them.
+  return error.name === 'ToolError' ? copyOf(error as ToolError, message) : new Error(message)
+}
+
+const copyOf = ({ kind, retryable }: ToolError, message: string): ToolError => new ToolError(kind, message, { retryable })
