@@ -54,6 +54,7 @@ async function onEach<R extends Run>({ seed, minutes, database, say }: PartOptio
   async function onOne(kind: CampaignDatabase['kind']): Promise<R> {
     await using cluster = kind === 'postgres' ? await startPostgres() : undefined
     const endsAt = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
-    return race.run({ cluster, seed, endsAt, say: (text) => say(`${name} ${kind}: ${text}`) })
+    // Awaited here: the cluster ends with this function.
+    return await race.run({ cluster, seed, endsAt, say: (text) => say(`${name} ${kind}: ${text}`) })
   }
 }
