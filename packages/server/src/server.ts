@@ -3,11 +3,15 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { Config, ConfiguredAgent, Settings } from './config/index.ts'
+import { type Config, type ConfiguredAgent, oidcOf, type Settings } from './config/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
-import { openCookieSigner } from './http/identity/cookie.ts'
+import { createConsoleSessions } from './http/identity/console-sessions.ts'
+import { createCookie } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
+import { createLimits } from './http/identity/limits.ts'
+import { createSignInService } from './http/identity/oidc.ts'
+import { openSecret } from './http/identity/secret.ts'
 import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
 import { modelSecrets, openModel } from './models/index.ts'
@@ -44,17 +48,24 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
   const { database, executions, modelCalls } = settings
   const engine = await openEngine({ database, executions, modelCalls, agents, tools: config.tools, policy: config.policy, log })
-  const { store } = engine
+  const { store, clock } = engine
   const streams = createStreams()
   let isStopping = false
   try {
     const directory = await openDirectory({
       store,
-      clock: engine.clock,
+      clock,
+      log,
       savePrincipal: engine.savePrincipal,
       bootstrapKey: settings.bootstrapKey,
       localName: userInfo().username,
     })
+    const oidc = oidcOf(settings, config.signIn)
+    const secret = await openSecret(store, 'cookie_secret')
+    const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret })
+    // Behind a proxy or under a public address, whoever comes from this machine may speak for anybody.
+    const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
+    const signsInLocally = LOOPBACK.has(settings.host) && isReachedDirectly && !signInService
     const app = await createApp({
       store,
       gate: engine.gate,
@@ -63,12 +74,25 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       tools: config.tools,
       hub: engine.hub,
       directory,
-      cookies: await openCookieSigner(store),
-      clock: engine.clock,
+      consoleSessions: createConsoleSessions({
+        store,
+        clock,
+        log,
+        limits: settings.sessionLimits,
+        accepts: (how) => how === 'key' || (how === 'local' ? signsInLocally : signInService !== undefined),
+        byKeyHash: directory.byHash,
+      }),
+      consoleCookie: createCookie('countersign', settings.publicUrl),
+      signInService,
+      limits: createLimits(settings.rateLimits, clock),
+      publicUrl: settings.publicUrl,
+      trustedProxies: settings.trustedProxies,
+      sessionLimits: settings.sessionLimits,
+      clock,
       log,
       streams,
       logs: createLogReader(store),
-      signsInLocally: LOOPBACK.has(settings.host),
+      signsInLocally,
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       trouble: () => (isStopping ? 'the server is shutting down' : engine.trouble),
       isStopping: () => isStopping,

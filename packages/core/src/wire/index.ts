@@ -26,7 +26,7 @@ export { AUDIT_KINDS, type AuditKind } from './audit.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'
-export { CreatedKey, CreateKeyBody, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
+export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
 export {
   AgentView,
   ChatApproveBody,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Duration } from './duration.ts'
 
 export const PrincipalKind = z.enum(['person', 'agent', 'service'])
 export type PrincipalKind = z.infer<typeof PrincipalKind>
@@ -28,14 +29,53 @@ export const personOf = ({ id, kind, personId }: Pick<Principal, 'id' | 'kind' |
   kind === 'person' ? id : (personId ?? null)
 
 const PrintableName = z.string().trim().min(1).max(120)
+const Role = z.string().min(1).max(64)
 
+/**
+ * A key for somebody new, or with `principal` a further one of somebody who is there. Of an agent or a service, `person` is the person who
+ * owns it: default who makes the key, null for nobody. Of a person, `person` is that person, the same as `principal`.
+ */
 export const CreateKeyBody = z.strictObject({
   name: PrintableName,
   kind: PrincipalKind,
-  roles: z.array(z.string().min(1).max(64)).max(32).default([]),
+  /** Of somebody new. Of somebody who is there: which of their roles the key carries; default all, whatever they are by then. */
+  roles: z.array(Role).max(32).optional(),
+  /** What it may be used for, besides reading; default everything its principal may. */
+  scopes: z.array(KeyScope).max(3).optional(),
+  /** When left out it is good until it is revoked. */
+  expiresIn: Duration.optional(),
+  person: z.string().max(100).nullable().optional(),
+  principal: z.string().max(100).optional(),
 })
 export type CreateKeyBody = z.infer<typeof CreateKeyBody>
 
+/** A key that was given out. What it is itself is in no answer but the one it was made by. */
+export const Key = z.object({
+  id: z.string(),
+  name: z.string(),
+  principal: Principal,
+  /** Null for all that its principal has. */
+  roles: z.array(z.string()).nullable(),
+  scopes: z.array(KeyScope).nullable(),
+  /** Null for one that was made by whoever has the data. */
+  createdBy: Principal.nullable(),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  /** To the minute. */
+  lastUsedAt: z.string().nullable(),
+  revokedAt: z.string().nullable(),
+})
+export type Key = z.infer<typeof Key>
+
+export const KeyList = z.object({ items: z.array(Key), nextCursor: z.string().nullable() })
+export type KeyList = z.infer<typeof KeyList>
+
 /** `key` is the secret itself; it is in this one answer and nowhere else. */
-export const CreatedKey = z.object({ id: z.string(), key: z.string(), principal: Principal, createdAt: z.string() })
+export const CreatedKey = z.object({
+  id: z.string(),
+  key: z.string(),
+  principal: Principal,
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+})
 export type CreatedKey = z.infer<typeof CreatedKey>

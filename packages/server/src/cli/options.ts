@@ -12,6 +12,9 @@ export interface ServerFlags {
   maxExecutions?: string
   maxExecutionsPerSession?: string
   maxModelCalls?: string
+  publicUrl?: string
+  oidcIssuer?: string
+  oidcClientId?: string
   open: boolean
 }
 
@@ -25,5 +28,8 @@ export const withServerFlags = (command: Command): Command =>
     .option('--max-executions <number>', 'actions carried out by this process at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
     .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')
     .option('--max-model-calls <number>', 'model calls of this process at a time (COUNTERSIGN_MAX_MODEL_CALLS, default 200)')
+    .option('--public-url <url>', 'where browsers find the console, when that is not simply where it listens (COUNTERSIGN_PUBLIC_URL)')
+    .option('--oidc-issuer <url>', 'OpenID Connect provider that people sign in with (COUNTERSIGN_OIDC_ISSUER)')
+    .option('--oidc-client-id <id>', 'what it knows this server as; the secret comes from COUNTERSIGN_OIDC_CLIENT_SECRET')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
     .option('--no-open', 'do not open the browser')

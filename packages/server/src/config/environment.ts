@@ -53,7 +53,7 @@ export function fillModel(model: string, path: readonly string[], environment: E
 }
 
 /** @param standIn Takes the place of a missing value, so that the rest can be checked in the same round. */
-function fill(text: string, path: readonly string[], standIn: string, environment: Environment, report: Report): string {
+export function fill(text: string, path: readonly string[], standIn: string, environment: Environment, report: Report): string {
   return text.replace(VARIABLE, (whole, name: string) => {
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     if (!/^[A-Za-z_]\w*$/.test(name)) report({ path, message: `has ${whole}, which is not the name of a variable` })

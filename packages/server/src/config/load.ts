@@ -7,6 +7,7 @@ import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolGroup,
 import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, fillTable, refuseVariables } from './environment.ts'
+import { fillSignIn, type SignIn } from './sign-in.ts'
 import { type AgentSection, ConfigShape, GROUP_KINDS, LATER_KINDS } from './schema.ts'
 
 /** An agent with its tools found; its model is still a name. */
@@ -23,6 +24,8 @@ export interface Config {
   agents: readonly ConfiguredAgent[]
   tools: ToolRegistry
   policy: PolicyDocument
+  /** How people sign in at the console, as far as the file says. */
+  signIn: SignIn | undefined
   /** Where requests of its tools and models go through. */
   network: Network
   /** Texts in it that are never stored, shown or logged. */
@@ -66,6 +69,7 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     refuseVariables(shown, ['agents', name], report)
     models.set(name, fillModel(model, ['agents', name, 'model'], environment, report))
   }
+  const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)
   const groups = readGroups(shape.tools, environment, report)
   const network = readNetwork(shape.network.allow, report)
   const tools = attempt(['tools'], () => openTools(groups, network), report)
@@ -84,7 +88,8 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     }
   })
   if (problems.length > 0) throw new ConfigError(source, problems)
-  return { folder, agents, tools, policy, network, secrets: Object.values(groups).flatMap(groupSecrets) }
+  const secrets = [...Object.values(groups).flatMap(groupSecrets), ...(signIn?.clientSecret ? [signIn.clientSecret] : [])]
+  return { folder, agents, tools, policy, network, secrets, signIn }
 }
 
 function readNetwork(allow: readonly string[], report: Report): Network {

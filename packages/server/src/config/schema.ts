@@ -1,5 +1,6 @@
 import type { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
+import { SignInSection } from './sign-in.ts'
 import { type CodedTool, isCodedTool, RouteTable, type RouteTableInput } from '../tools/index.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
@@ -26,6 +27,7 @@ export const AgentSection = z.strictObject({
 export const ConfigShape = z.strictObject({
   agents: z.record(Name, AgentSection).default({}),
   tools: z.record(Name, z.looseObject({ prefix: z.boolean().default(true) })).default({}),
+  signIn: SignInSection.optional(),
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
@@ -46,6 +48,8 @@ export type ToolGroupInput = { prefix?: boolean; routes: RouteTableInput } | { p
 export interface ConfigInput {
   agents?: Record<string, z.input<typeof AgentSection>>
   tools?: Record<string, ToolGroupInput>
+  /** How people sign in at the console. */
+  signIn?: z.input<typeof SignInSection>
   /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else asks. */
   policy?: string | z.input<typeof PolicyDocument>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import { durationMs } from '@countersign/core'
 import type { ModelSettings, ProviderSettings } from '../models/settings.ts'
 import type { Database } from '../store/index.ts'
 import type { SetupProblem } from '../tools/index.ts'
@@ -21,6 +23,15 @@ export interface SettingsFlags {
   maxExecutions?: string | number | undefined
   maxExecutionsPerSession?: string | number | undefined
   maxModelCalls?: string | number | undefined
+  publicUrl?: string | undefined
+  oidcIssuer?: string | undefined
+  oidcClientId?: string | undefined
+}
+
+/** Requests per second of a principal, and wrong keys and sign-ins per minute from an address; 0 is without a limit. */
+export interface RateLimits {
+  requestsPerSecond: number
+  failuresPerMinute: number
 }
 
 /** How this process runs, from flags and environment. */
@@ -38,6 +49,15 @@ export interface Settings {
   /** How many model calls this process makes at the same time. */
   modelCalls: number
   logLevel: LogLevel
+  /** Where browsers find the console, `https://approve.example.com`, when that is not simply where it listens. */
+  publicUrl: string | undefined
+  /** Proxies whose word about the browser's address and protocol is taken: addresses or ranges. */
+  trustedProxies: string[]
+  /** A console session ends after `idleMs` without a request, and after `maxMs` in any case. */
+  sessionLimits: { idleMs: number; maxMs: number }
+  rateLimits: RateLimits
+  /** The sign-in service, as far as flags and environment name it; the configuration file may say the rest. */
+  oidc: { issuer?: string | undefined; clientId?: string | undefined; clientSecret?: string | undefined }
   /** An admin person's key, at least 24 characters. A secret. */
   bootstrapKey: string | undefined
   /** Keys are secrets. */
@@ -86,6 +106,33 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   if (url !== '' && !isPostgresUrl(url)) fault(urlFrom, 'must be a postgres:// address; take it out to use the built-in database')
   if (directUrl !== '' && !isPostgresUrl(directUrl)) fault(directFrom, 'must be a postgres:// address')
   if (directUrl !== '' && url === '') fault(directFrom, 'is of use only beside DATABASE_URL')
+  const [publicUrl, publicUrlFrom] = setting('publicUrl', '--public-url', 'COUNTERSIGN_PUBLIC_URL', '')
+  if (publicUrl !== '' && !isOrigin(publicUrl)) fault(publicUrlFrom, 'must be an http:// or https:// address without a path')
+  const trustedProxies = (variable('COUNTERSIGN_TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || [])
+  for (const proxy of trustedProxies) {
+    if (!isAddressOrRange(proxy)) fault('COUNTERSIGN_TRUST_PROXY', `must list addresses or ranges such as 10.0.0.0/8, not "${proxy}"`)
+  }
+  const duration = (name: string, fallback: string): number => {
+    const text = variable(name) ?? fallback
+    const ms = durationMs(text)
+    if (ms === undefined) fault(name, `must be an ISO 8601 duration such as ${fallback}, not "${text}"`)
+    return ms ?? 0
+  }
+  const sessionLimits = { idleMs: duration('COUNTERSIGN_SESSION_IDLE', 'PT12H'), maxMs: duration('COUNTERSIGN_SESSION_MAX', 'P30D') }
+  const rate = (name: string, fallback: number): number => {
+    const text = variable(name) ?? String(fallback)
+    if (!/^\d{1,7}$/.test(text)) fault(name, `must be a whole number, 0 for no limit, not "${text}"`)
+    return Number(text)
+  }
+  const rateLimits: RateLimits = {
+    requestsPerSecond: rate('COUNTERSIGN_MAX_REQUESTS', 5_000),
+    failuresPerMinute: rate('COUNTERSIGN_MAX_FAILURES', 600),
+  }
+  const oidc = {
+    issuer: setting('oidcIssuer', '--oidc-issuer', 'COUNTERSIGN_OIDC_ISSUER', '')[0] || undefined,
+    clientId: setting('oidcClientId', '--oidc-client-id', 'COUNTERSIGN_OIDC_CLIENT_ID', '')[0] || undefined,
+    clientSecret: variable('COUNTERSIGN_OIDC_CLIENT_SECRET'),
+  }
   const bootstrapKey = variable('COUNTERSIGN_BOOTSTRAP_KEY')
   if (bootstrapKey !== undefined && !/^[\x21-\x7e]*$/.test(bootstrapKey)) {
     fault('COUNTERSIGN_BOOTSTRAP_KEY', 'must be printable ASCII without spaces: it is sent in a header')
@@ -108,6 +155,11 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     executions,
     modelCalls,
     logLevel,
+    publicUrl: publicUrl === '' ? undefined : new URL(publicUrl).origin,
+    trustedProxies,
+    sessionLimits,
+    rateLimits,
+    oidc,
     bootstrapKey,
     models,
   }
@@ -116,3 +168,11 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
 const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+const isOrigin = (text: string): boolean => isHttpUrl(text) && new URL(text).href === `${new URL(text).origin}/`
+
+function isAddressOrRange(text: string): boolean {
+  const [, address = '', bits] = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && (bits === undefined || Number(bits) <= (version === 4 ? 32 : 128))
+}

@@ -25,8 +25,12 @@ import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { authenticate } from './identity/authenticate.ts'
-import type { CookieSigner } from './identity/cookie.ts'
+import type { ConsoleSessions } from './identity/console-sessions.ts'
+import type { Cookie } from './identity/cookie.ts'
 import type { Directory } from './identity/directory.ts'
+import { keyRoutes } from './identity/key-routes.ts'
+import type { Limits } from './identity/limits.ts'
+import type { SignInService } from './identity/oidc.ts'
 import { identityRoutes } from './identity/routes.ts'
 import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
@@ -52,7 +56,15 @@ export interface HttpParts {
   tools: ToolRegistry
   hub: EventHub
   directory: Directory
-  cookies: CookieSigner
+  consoleSessions: ConsoleSessions
+  /** Of the signed-in console. */
+  consoleCookie: Cookie
+  /** Undefined without one: then there are keys, and the person at this machine. */
+  signInService: SignInService | undefined
+  limits: Limits
+  publicUrl: string | undefined
+  trustedProxies: string[]
+  sessionLimits: { maxMs: number }
   clock: Clock
   log: FastifyBaseLogger
   streams: Streams
@@ -78,6 +90,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
+    trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
     // Addresses that cannot be read never reach the error handler of the routes.
     frameworkErrors: handleError,
   }).withTypeProvider<ZodTypeProvider>()
@@ -103,6 +116,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.after(() => {
     overviewRoutes(app, parts)
     identityRoutes(app, parts)
+    keyRoutes(app, parts)
     sessionRoutes(app, parts)
     actionRoutes(app, parts)
     outcomeRoutes(app, parts)

@@ -31,5 +31,6 @@ function asKnown(error: FastifyError | Error, request: FastifyRequest): Counters
 }
 
 export function sendProblem(reply: FastifyReply, error: CountersignError): void {
+  if (typeof error.extra.retryAfterSeconds === 'number') reply.header('retry-after', String(error.extra.retryAfterSeconds))
   reply.code(error.status).type('application/problem+json').serializer(JSON.stringify).send(toProblem(error))
 }

@@ -1,6 +1,6 @@
-import { type Principal, personOf } from '@countersign/core'
+import { assert, type Principal, personOf } from '@countersign/core'
 import { question, type Tx } from './query.ts'
-import type { ApiKeyRow, PrincipalRow } from './schema.ts'
+import type { PrincipalRow } from './schema.ts'
 
 const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { now: number }>((db, p) =>
   db
@@ -15,7 +15,7 @@ export const savePrincipal = (principal: Principal, now: number): Tx<void> => {
   return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), now })
 }
 
-export const readPrincipal = ({ id, kind, name, roles, person_id }: PrincipalRow): Principal => ({
+export const readPrincipal = ({ id, kind, name, roles, person_id }: Omit<PrincipalRow, 'created_at'>): Principal => ({
   id,
   kind,
   name,
@@ -27,26 +27,9 @@ export const findPrincipal = question<{ id: string }, PrincipalRow>((db, p) =>
   db.selectFrom('principal').selectAll().where('id', '=', p.id),
 )
 
-export const insertKey = question<
-  Pick<ApiKeyRow, 'id' | 'principal_id' | 'name' | 'hash' | 'created_by' | 'roles' | 'scopes' | 'expires_at'> & { now: number }
->((db, p) =>
-  db.insertInto('api_key').values({
-    id: p.id,
-    principal_id: p.principal_id,
-    name: p.name,
-    hash: p.hash,
-    created_by: p.created_by,
-    roles: p.roles,
-    scopes: p.scopes,
-    expires_at: p.expires_at,
-    created_at: p.now,
-  }),
-)
-
-export const principalOfKey = question<{ hash: string }, PrincipalRow>((db, p) =>
-  db
-    .selectFrom('api_key')
-    .innerJoin('principal', 'principal.id', 'api_key.principal_id')
-    .selectAll('principal')
-    .where('api_key.hash', '=', p.hash),
-)
+/** Somebody whom another row refers to. */
+export function* principalById(id: string): Tx<Principal> {
+  const row = yield* findPrincipal.first({ id })
+  assert(row, `principal ${id} is in the table that refers to it`)
+  return readPrincipal(row)
+}

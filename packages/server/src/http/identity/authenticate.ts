@@ -1,56 +1,80 @@
 import { createHash } from 'node:crypto'
 import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Clock } from '../../clock.ts'
 import type { Caller } from '../../gate/index.ts'
-import type { CookieSigner } from './cookie.ts'
+import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
+import type { Cookie } from './cookie.ts'
 import type { Directory } from './directory.ts'
+import type { Limits } from './limits.ts'
 
 export interface AuthenticateParts {
   directory: Directory
-  cookies: CookieSigner
-  clock: Clock
+  consoleSessions: ConsoleSessions
+  /** The cookie of the signed-in console. */
+  consoleCookie: Cookie
+  limits: Limits
+  /** Where browsers find the console, when that is not simply where it listens. */
+  publicUrl: string | undefined
+  /** How long a session may last at most. */
+  sessionLimits: { maxMs: number }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined
-    /** How they proved it: `key` or `console`. */
+    /** How they proved it, for the record: `key`, or `console` with how they signed in there. */
     signIn: string
+    /** Set when the console's cookie said who asks. */
+    consoleSession: ConsoleSession | undefined
   }
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Cookies are per host, not per port: the port in the name keeps two servers on one machine apart. */
-export const cookieName = (request: FastifyRequest): string => `countersign_${request.socket.localPort ?? 0}`
-
 /** Works out who asks, before any route: a key, or the console's cookie. Routes that need somebody say so with {@link callerOf}. */
-export function authenticate(app: FastifyInstance, { directory, cookies, clock }: AuthenticateParts): void {
+export function authenticate(app: FastifyInstance, parts: AuthenticateParts): void {
+  const { directory, consoleSessions, consoleCookie, limits, publicUrl, sessionLimits } = parts
   app.decorateRequest('principal', undefined)
   app.decorateRequest('signIn', 'key')
+  app.decorateRequest('consoleSession', undefined)
+
   app.addHook('onRequest', async (request) => {
     const { authorization } = request.headers
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
       request.principal = key === undefined ? undefined : await directory.byKey(key)
-      if (!request.principal) throw new CountersignError('unauthenticated', 'this key is not known here')
-      return
+      if (!request.principal) {
+        limits.countAttempt(request.ip)
+        throw new CountersignError('unauthenticated', 'this key is not known here')
+      }
+    } else {
+      const secret = consoleCookie.read(request)
+      if (secret === undefined) return
+      // A browser sends the cookie by itself; only a page of ours may make it change anything.
+      if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)
+      const session = await consoleSessions.read(secret)
+      if (!session) return limits.countAttempt(request.ip)
+      request.consoleSession = session
+      request.principal = session.principal
+      request.signIn = `console, ${session.how}`
     }
-    const cookie = request.cookies[cookieName(request)]
-    const principalId = cookie === undefined ? undefined : cookies.read(cookie, clock.nowMs())
-    if (principalId === undefined) return
-    // A browser sends the cookie by itself; only a page of ours may make it change anything.
-    if (!SAFE.has(request.method)) requireSameOrigin(request)
-    request.principal = await directory.byId(principalId)
-    request.signIn = 'console'
+    limits.countRequest(request.principal.id)
+  })
+
+  // Not with an answer that streams: its head is gone when this would be known, and a secret that never arrives signs somebody out.
+  app.addHook('onSend', async (request, reply) => {
+    if (!request.consoleSession || SAFE.has(request.method)) return
+    const secret = await consoleSessions.renew(request.consoleSession)
+    if (secret !== undefined) consoleCookie.set(request, reply, secret, sessionLimits.maxMs / 1_000)
   })
 }
 
-/** @throws CountersignError `forbidden` unless the request's Origin is this very server. */
-export function requireSameOrigin(request: FastifyRequest): void {
-  const { origin, host } = request.headers
-  if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host && origin !== 'null') return
+/** @throws CountersignError `forbidden` unless the request comes from a page of this very server. */
+export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest, publicUrl: string | undefined): void {
+  if (origin !== undefined && URL.canParse(origin) && origin !== 'null') {
+    const page = new URL(origin)
+    if (page.host === host || page.origin === publicUrl) return
+  }
   throw new CountersignError('forbidden', 'the console’s cookie only acts from the console’s own pages (same Origin)')
 }
 

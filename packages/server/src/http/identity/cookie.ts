@@ -1,32 +1,33 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Store } from '../../store/index.ts'
-import { openSecret } from './secret.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** How long the console stays signed in. */
-export const COOKIE_SECONDS = 30 * 24 * 3600
-
-/** Makes and reads the console's cookie: who, until when, and our signature over both. */
-export interface CookieSigner {
-  sign(principalId: string, nowMs: number): string
-  /** The principal that the cookie is for, or undefined for one that is expired or not ours. */
-  read(value: string, nowMs: number): string | undefined
+/** Sets, reads and clears one cookie of the console. */
+export interface Cookie {
+  read(request: FastifyRequest): string | undefined
+  set(request: FastifyRequest, reply: FastifyReply, value: string, maxAgeSeconds: number): void
+  clear(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** Signs with a secret of its own. */
-export async function openCookieSigner(store: Store): Promise<CookieSigner> {
-  const secret = await openSecret(store, 'cookie_secret')
-  const signatureOf = (text: string) => createHmac('sha256', secret).update(text).digest()
+/** True when the browser speaks https with us, itself or with the proxy before us. */
+export const isHttps = (request: FastifyRequest, publicUrl: string | undefined): boolean =>
+  publicUrl === undefined ? request.protocol === 'https' : publicUrl.startsWith('https:')
+
+/**
+ * A cookie of ours: no script reads it, no other site sends it. Behind https its name says so (`__Host-`), and browsers then take it from
+ * no other host and from no plain connection.
+ * @param publicUrl Where browsers find the console, when that is not simply where it listens.
+ */
+export function createCookie(what: string, publicUrl: string | undefined): Cookie {
+  // Cookies are per host, not per port: the port in the name keeps two servers on one machine apart. Several servers behind one address
+  // are one to the browser.
+  const nameOf = (request: FastifyRequest): string => {
+    const name = publicUrl === undefined ? `${what}_${request.socket.localPort ?? 0}` : what
+    return isHttps(request, publicUrl) ? `__Host-${name}` : name
+  }
+  const attributes = (request: FastifyRequest) =>
+    ({ httpOnly: true, sameSite: 'strict', path: '/', secure: isHttps(request, publicUrl) }) as const
   return {
-    sign(principalId, nowMs) {
-      const text = `${principalId}.${nowMs + COOKIE_SECONDS * 1000}`
-      return `${text}.${signatureOf(text).toString('base64url')}`
-    },
-    read(value, nowMs) {
-      const match = /^((prn_[a-z0-9]{1,40})\.(\d{1,15}))\.([\w-]{43})$/.exec(value)
-      if (!match?.[1] || !match[2] || !match[4]) return undefined
-      const given = Buffer.from(match[4], 'base64url')
-      if (!timingSafeEqual(given, signatureOf(match[1]))) return undefined
-      return Number(match[3]) > nowMs ? match[2] : undefined
-    },
+    read: (request) => request.cookies[nameOf(request)],
+    set: (request, reply, value, maxAge) => void reply.setCookie(nameOf(request), value, { ...attributes(request), maxAge }),
+    clear: (request, reply) => void reply.clearCookie(nameOf(request), attributes(request)),
   }
 }

@@ -1,75 +1,76 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
+import { timingSafeEqual } from 'node:crypto'
+import type { CreatedKey, CreateKeyBody, Key, Principal } from '@countersign/core'
+import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { doOnce, newId, type OnceKey, principals, type Store } from '../../store/index.ts'
+import type { Caller } from '../../gate/index.ts'
+import { doOnce, keys, type Store } from '../../store/index.ts'
+import { createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import { openSecret } from './secret.ts'
 
 /** Who the server knows: the key of the environment, the keys it gave out, the person at this machine. */
 export interface Directory {
-  /** The principal of a key, or undefined for one nobody gave out. */
+  /** The principal of a key, or undefined for one that nobody gave out, or that has expired or was revoked. */
   byKey(key: string): Promise<Principal | undefined>
-  byId(principalId: string): Promise<Principal | undefined>
+  /** The same by the key's hash. */
+  byHash(hash: string): Promise<Principal | undefined>
   /** The person at this machine, for loopback without a sign-in service. */
   readonly localPerson: Principal
-  /** Makes a principal and its key. The same `once` answers the same key again. */
-  createKey(body: CreateKeyBody, once: OnceKey | undefined): Promise<CreatedKey>
+  /** Makes a key, with its principal where that is new. The same `once` answers the same key again. */
+  createKey(body: CreateKeyBody, caller: Caller): Promise<CreatedKey>
+  listKeys(page: { before: string | undefined; limit: number }): Promise<Key[]>
+  /** Ends a key at once, in every process. */
+  revokeKey(id: string, caller: Caller): Promise<Key>
 }
 
 export interface DirectoryOptions {
   store: Store
   clock: Clock
+  log: Logger
   savePrincipal(principal: Principal): Promise<void>
   bootstrapKey: string | undefined
   /** Name of the person at this machine. */
   localName: string
 }
 
-const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest()
+/** How exactly it is noted when a key or a session was last used: a write for every request would cost more than it tells. */
+export const NOTED_EVERY_MS = 60_000
 
-export async function openDirectory({ store, clock, savePrincipal, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
+export async function openDirectory({ store, clock, log, savePrincipal, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
   const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
   const bootstrap: Principal = { id: 'prn_bootstrap', kind: 'person', name: 'Bootstrap key', roles: ['admin', 'approver'] }
   const bootstrapHash = bootstrapKey === undefined ? undefined : hashOf(bootstrapKey)
   for (const principal of [localPerson, bootstrap]) await savePrincipal(principal)
   const secret = await openSecret(store, 'key_secret')
+
+  const isBootstrap = (hash: string): boolean =>
+    bootstrapHash !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(bootstrapHash, 'hex'))
+
+  function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
+    if (last_used_at !== null && now - last_used_at < NOTED_EVERY_MS) return
+    const noted = store.transact(() => keys.touchKey.run({ id, before: now - NOTED_EVERY_MS, now }))
+    noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.use_not_noted'))
+  }
+
+  async function byHash(hash: string): Promise<Principal | undefined> {
+    if (isBootstrap(hash)) return bootstrap
+    const now = clock.nowMs()
+    const holder = await store.read(() => keys.holderOfKey.first({ hash, now }))
+    if (!holder) return undefined
+    noteUse(holder, now)
+    return principalOf(holder)
+  }
+
   return {
     localPerson,
-    async byKey(key) {
-      const hash = hashOf(key)
-      if (bootstrapHash && timingSafeEqual(hash, bootstrapHash)) return bootstrap
-      const row = await store.read(() => principals.principalOfKey.first({ hash: hash.toString('hex') }))
-      return row && principals.readPrincipal(row)
-    },
-    async byId(principalId) {
-      if (principalId === bootstrap.id && !bootstrapHash) return undefined
-      const row = await store.read(() => principals.findPrincipal.first({ id: principalId }))
-      return row && principals.readPrincipal(row)
-    },
-    async createKey(body, once) {
+    byKey: (key) => byHash(hashOf(key)),
+    byHash,
+    async createKey(body, { principal, once }) {
       const now = clock.nowMs()
-      // No key is ever stored. With an Idempotency-Key it follows from that and our own secret, so that a repeat can be answered the same.
-      const bytes = once ? createHmac('sha256', secret).update(`${once.scope} ${once.key}`).digest() : randomBytes(32)
-      const key = `cs_${bytes.toString('base64url')}`
-      const made = await store.transact(() =>
-        doOnce(once, now, function* () {
-          const id = newId('key', now)
-          const principal: Principal = { id: newId('prn', now), kind: body.kind, name: body.name, roles: body.roles }
-          yield* principals.savePrincipal(principal, now)
-          yield* principals.insertKey.run({
-            id,
-            principal_id: principal.id,
-            name: body.name,
-            hash: hashOf(key).toString('hex'),
-            created_by: null,
-            roles: null,
-            scopes: null,
-            expires_at: null,
-            now,
-          })
-          return { id, principal, createdAt: new Date(now).toISOString() }
-        }),
-      )
+      const key = drawKey(once, secret)
+      const made = await store.transact((outbox) => doOnce(once, now, () => createKey(outbox, body, key, principal, now)))
       return { key, ...made }
     },
+    listKeys: (page) => store.read(() => listKeys(page)),
+    revokeKey: (id, { principal }) => store.transact((outbox) => revokeKey(outbox, id, principal, clock.nowMs())),
   }
 }

@@ -1,4 +1,4 @@
-import { insertKey } from '../principals.ts'
+import { insertKey } from '../keys.ts'
 import type { Tx } from '../query.ts'
 
 /** Writes a key whose principal does not exist: the database refuses it. */

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import type { Principal } from '@countersign/core'
+import type { Logger } from 'pino'
+import { recordAudit } from '../../audit/index.ts'
+import type { Clock } from '../../clock.ts'
+import { consoleSessions, newId, type Outbox, principals, type Store, type Tx } from '../../store/index.ts'
+import { NOTED_EVERY_MS } from './directory.ts'
+import { hashOf } from './keys.ts'
+
+/** Whoever signed in gets another secret this often. */
+export const ROTATED_EVERY_MS = 3_600_000
+/** Requests that were under way when the secret changed still carry the one before. */
+const EARLIER_GOOD_MS = 60_000
+
+export type SignedInHow = 'local' | 'key' | 'oidc'
+
+/** Somebody at a console, for as long as the request that asked. */
+export interface ConsoleSession {
+  id: string
+  principal: Principal
+  how: SignedInHow
+  /** Of the secret that is good from now on. */
+  hash: string
+  rotatedAt: number
+}
+
+export interface BeginSession {
+  principal: Principal
+  how: SignedInHow
+  /** Of the key that was signed in with: the session ends with it. */
+  keyHash?: string
+  /** Of the sign-in service. */
+  idToken?: string | undefined
+  /** The secret that the same browser had before: that session is over. */
+  replaces?: string | undefined
+}
+
+/** Who is signed in at a console. The rows are the truth: what ends in one process has ended in all of them. */
+export interface ConsoleSessions {
+  /** Signs somebody in; answers the secret for the cookie. */
+  begin(session: BeginSession): Promise<string>
+  /** The session of a secret, while it is good. */
+  read(secret: string): Promise<ConsoleSession | undefined>
+  /** A new secret when it is time for one. */
+  renew(session: ConsoleSession): Promise<string | undefined>
+  /** Ends a session, or all of its principal's; answers what the sign-in service wants back. */
+  end(session: ConsoleSession, everywhere: boolean): Promise<{ idToken: string | undefined }>
+}
+
+export interface ConsoleSessionOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  /** Without a request for so long a session is over; and after `maxMs` in any case. */
+  limits: { idleMs: number; maxMs: number }
+  /** True while people may be signed in that way here. */
+  accepts(how: SignedInHow): boolean
+  /** The principal of a key, while that is good. */
+  byKeyHash(hash: string): Promise<Principal | undefined>
+}
+
+const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.OpenConsoleSession) => ({
+  id: principal,
+  kind,
+  name,
+  roles,
+  person_id,
+})
+
+/** Whoever comes from a sign-in service has the name and the roles that it says they have now. */
+function* takePerson(outbox: Outbox, person: Principal, now: number): Tx<void> {
+  const row = yield* principals.findPrincipal.first({ id: person.id })
+  const known = row && principals.readPrincipal(row)
+  if (known && known.name === person.name && known.roles.join('\n') === person.roles.join('\n')) return
+  const data = { principal: person.id, name: person.name, roles: person.roles, before: known ? { name: known.name, roles: known.roles } : null }
+  yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
+  yield* principals.savePrincipal(person, now)
+}
+
+const SECRET = /^[\w-]{43}$/
+
+export function createConsoleSessions({ store, clock, log, limits, accepts, byKeyHash }: ConsoleSessionOptions): ConsoleSessions {
+  const find = (secret: string) => store.read(() => consoleSessions.findConsoleSession.first({ hash: hashOf(secret) }))
+
+  function noteSeen(id: string, seenAt: number, now: number): void {
+    if (now - seenAt < NOTED_EVERY_MS) return
+    const noted = store.transact(() => consoleSessions.touchConsoleSession.run({ id, before: now - NOTED_EVERY_MS, now }))
+    noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.use_not_noted'))
+  }
+
+  return {
+    async begin({ principal, how, keyHash = null, idToken = null, replaces }) {
+      const now = clock.nowMs()
+      const secret = randomBytes(32).toString('base64url')
+      const id = newId('con', now)
+      const earlier = replaces !== undefined && SECRET.test(replaces) ? await find(replaces) : undefined
+      await store.transact(function* (outbox) {
+        yield* recordAudit(outbox, { kind: 'signed_in', actor: principal.id, data: { session: id, how } }, now)
+        if (how === 'oidc') yield* takePerson(outbox, principal, now)
+        if (earlier) yield* consoleSessions.endConsoleSession.run({ id: earlier.id, now })
+        const hash = hashOf(secret)
+        yield* consoleSessions.insertConsoleSession.run({
+          id,
+          principal_id: principal.id,
+          hash,
+          how,
+          key_hash: keyHash,
+          id_token: idToken,
+          now,
+        })
+      })
+      return secret
+    },
+
+    async read(secret) {
+      if (!SECRET.test(secret)) return undefined
+      const found = await find(secret)
+      if (!found) return undefined
+      const now = clock.nowMs()
+      const isOver = now - found.seen_at > limits.idleMs || now - found.began_at > limits.maxMs
+      const isEarlier = found.hash !== hashOf(secret)
+      if (isOver || (isEarlier && now - found.rotated_at > EARLIER_GOOD_MS) || !accepts(found.how)) return undefined
+      // What the key is limited to, its session is.
+      const principal = found.key_hash === null ? principals.readPrincipal(ofSession(found)) : await byKeyHash(found.key_hash)
+      if (!principal) return undefined
+      noteSeen(found.id, found.seen_at, now)
+      return { id: found.id, how: found.how, hash: found.hash, rotatedAt: found.rotated_at, principal }
+    },
+
+    async renew({ id, hash, rotatedAt }) {
+      const now = clock.nowMs()
+      if (now - rotatedAt < ROTATED_EVERY_MS) return undefined
+      const secret = randomBytes(32).toString('base64url')
+      const changed = await store.transact(() => consoleSessions.rotateConsoleSession.change({ id, from: hash, to: hashOf(secret), now }))
+      return changed === 1 ? secret : undefined
+    },
+
+    async end({ id, principal }, everywhere) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        yield* recordAudit(outbox, { kind: 'signed_out', actor: principal.id, data: { session: id, everywhere } }, now)
+        const row = yield* consoleSessions.idTokenOf.first({ id })
+        if (everywhere) yield* consoleSessions.endConsoleSessions.run({ principal_id: principal.id, now })
+        else yield* consoleSessions.endConsoleSession.run({ id, now })
+        return { idToken: row?.id_token ?? undefined }
+      })
+    },
+  }
+}
