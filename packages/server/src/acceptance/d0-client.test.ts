@@ -161,7 +161,7 @@ test('D0.7 one of several clients gets an action; the same Idempotency-Key gets 
 
 test('D0.7 who may decide and who asked may carry an action out; an agent still approves nothing', async () => {
   await using desk = await startDesk({ says: [{ calls: [call('c', 'unkeyed', 'x')] }, DONE] })
-  const agent = await desk.server.as({ name: 'bot', kind: 'agent', roles: ['approver'] })
+  const agent = await desk.server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
   const other = await desk.server.as({ name: 'other', kind: 'agent', roles: [] })
   const viewer = await desk.server.as({ name: 'Vera', kind: 'person', roles: ['viewer'] })
   const { proposal, path } = await desk.begin(agent)

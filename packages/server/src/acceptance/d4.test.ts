@@ -94,8 +94,8 @@ test('D4.2 the word of an agent, a service or a viewer decides nothing, by whate
   await using talk = await startTalk({ says: Array.from({ length: 3 }, () => ({ calls: [call('a', 'keyed', 'x')] })) })
   const { server } = talk
   const viewer = await server.as({ name: 'Vera', kind: 'person', roles: ['viewer'] })
-  const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['approver', 'admin'] })
-  const service = await server.as({ name: 'hook', kind: 'service', roles: ['approver', 'admin'] })
+  const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
+  const service = await server.as({ name: 'hook', kind: 'service', roles: ['agent'] })
   const words = ['approve', 'yes', 'reject', 'approve all']
   for (const who of [agent, service]) {
     // In a session of its own, where it may speak.

@@ -211,8 +211,8 @@ test('I10 only a person who may decide about an action settles its outcome or ha
   await using target = await startTarget((_, nth) => (nth === 1 ? { status: 200, body: { id: 1 } } : 'reset'))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const others: CreateKeyBody[] = [
-    { name: 'Bot', kind: 'agent', roles: ['admin', 'approver'] },
-    { name: 'Cron', kind: 'service', roles: ['admin', 'approver'] },
+    { name: 'Bot', kind: 'agent', roles: ['agent'] },
+    { name: 'Cron', kind: 'service', roles: ['agent'] },
     { name: 'Vic', kind: 'person', roles: ['viewer'] },
     { name: 'Nora', kind: 'person', roles: [] },
   ]

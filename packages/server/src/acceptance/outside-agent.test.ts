@@ -110,7 +110,7 @@ test('agents and services never decide, by no route and with no roles', async ()
   await using it = await start()
   const { server } = it
   for (const kind of ['agent', 'service'] as const) {
-    const who = await server.as({ name: `a ${kind}`, kind, roles: ['admin', 'approver', 'viewer'] })
+    const who = await server.as({ name: `a ${kind}`, kind, roles: ['agent'] })
     const own = await who.post('/api/actions', body())
     const foreign = await server.admin.post('/api/actions', body())
     const attempts: [path: string, body: object | undefined][] = [
@@ -143,7 +143,7 @@ test('a session’s approvals cannot be given by the agent that owns the session
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
     scripts: { talk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }] },
   })
-  const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['admin', 'approver'] })
+  const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
   using stream = await agent.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId } = await stream.next('session')
   const { proposal } = await stream.next('action_proposed')

@@ -7,8 +7,8 @@ import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolGroup,
 import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, fillTable, refuseVariables } from './environment.ts'
-import { fillSignIn, type SignIn } from './sign-in.ts'
 import { type AgentSection, ConfigShape, GROUP_KINDS, LATER_KINDS } from './schema.ts'
+import { fillSignIn, type SignIn } from './sign-in.ts'
 
 /** An agent with its tools found; its model is still a name. */
 export interface ConfiguredAgent extends Omit<z.output<typeof AgentSection>, 'tools'> {

@@ -1,7 +1,7 @@
 import type { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
-import { SignInSection } from './sign-in.ts'
 import { type CodedTool, isCodedTool, RouteTable, type RouteTableInput } from '../tools/index.ts'
+import { SignInSection } from './sign-in.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
 

@@ -21,6 +21,11 @@ test('without flags and environment the server is local and keyless', () => {
     executions: { perProcess: 128, perSession: 8 },
     modelCalls: 200,
     logLevel: 'info',
+    publicUrl: undefined,
+    trustedProxies: [],
+    sessionLimits: { idleMs: 12 * 3_600_000, maxMs: 30 * 24 * 3_600_000 },
+    rateLimits: { requestsPerSecond: 5_000, failuresPerMinute: 600 },
+    oidc: {},
     bootstrapKey: undefined,
     models: { openai: {}, anthropic: {}, google: {}, openaiCompatible: {} },
   })

@@ -43,7 +43,7 @@ export function fillSignIn(section: z.output<typeof SignInSection>, environment:
   refuseVariables(shown, path, report)
   if (clientSecret === undefined) return shown
   const place = [...path, 'clientSecret']
-  if (!/^\$\{\w+\}$/.test(clientSecret)) report({ path: place, message: 'must come from the environment: write ${NAME}' })
+  if (!/^\$\{\w+\}$/.test(clientSecret)) report({ path: place, message: `must come from the environment: write \${NAME}` })
   return { ...shown, clientSecret: fill(clientSecret, place, 'unset', environment, report) }
 }
 

@@ -36,6 +36,7 @@ import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
+import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
 
@@ -100,11 +101,10 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.setErrorHandler(handleError)
   acceptStrictJson(app)
   await app.register(fastifyCookie)
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', async (request) => {
     if (request.method === 'POST') reach('http.before_answer')
-    reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
+  addSecurityHeaders(app, parts.publicUrl)
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') reach('http.after_answer')
   })

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 export interface StreamLimits {
   /** A comment this often, so that proxies and readers know that the stream lives. Default 15_000. */
@@ -157,10 +158,10 @@ function openStream(
 
 function writeHead(raw: ServerResponse): void {
   raw.writeHead(200, {
+    ...SECURITY_HEADERS,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
     connection: 'keep-alive',
   })
   raw.write('retry: 1000\n\n')

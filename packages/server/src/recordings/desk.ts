@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Action, ActionList, JsonObject, MessageList, PostedMessage, Session, SessionEvent } from '@countersign/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { openConfig } from '../config/index.ts'
-import { DEFAULT_EXECUTIONS } from '../engine.ts'
+import { openConfig, readSettings } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import type { ModelSettings } from '../models/index.ts'
 import { modelFor, type Recording } from '../models/testing/recordings.ts'
@@ -68,18 +67,7 @@ export async function openDesk(recordings: readonly Recording[]): Promise<Desk> 
   const config = await openConfig({ agents, tools: { recorded: { prefix: false, tools } } }, { environment: {}, folder })
   const server = await startServer({
     config,
-    settings: {
-      host: '127.0.0.1',
-      port: 0,
-      dataDir: folder,
-      database: { kind: 'sqlite', dataDir: folder },
-      executions: DEFAULT_EXECUTIONS,
-      modelCalls: 200,
-      configFile: undefined,
-      logLevel: 'silent',
-      bootstrapKey: KEY,
-      models,
-    },
+    settings: { ...readSettings({ port: 0, data: folder, logLevel: 'silent' }, { COUNTERSIGN_BOOTSTRAP_KEY: KEY }), models },
     log: createLog('fatal'),
   })
   resources.defer(() => server.close())

@@ -72,7 +72,12 @@ function* takePerson(outbox: Outbox, person: Principal, now: number): Tx<void> {
   const row = yield* principals.findPrincipal.first({ id: person.id })
   const known = row && principals.readPrincipal(row)
   if (known && known.name === person.name && known.roles.join('\n') === person.roles.join('\n')) return
-  const data = { principal: person.id, name: person.name, roles: person.roles, before: known ? { name: known.name, roles: known.roles } : null }
+  const data = {
+    principal: person.id,
+    name: person.name,
+    roles: person.roles,
+    before: known ? { name: known.name, roles: known.roles } : null,
+  }
   yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
   yield* principals.savePrincipal(person, now)
 }

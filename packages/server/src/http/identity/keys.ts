@@ -1,5 +1,14 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { assert, CountersignError, type CreatedKey, type CreateKeyBody, durationMs, type Key, type Principal, personOf } from '@countersign/core'
+import {
+  assert,
+  CountersignError,
+  type CreatedKey,
+  type CreateKeyBody,
+  durationMs,
+  type Key,
+  type Principal,
+  personOf,
+} from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { isoTime } from '../../gate/index.ts'
 import { keys, newId, type OnceKey, type Outbox, principals, type Tx } from '../../store/index.ts'
