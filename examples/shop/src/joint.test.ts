@@ -58,7 +58,7 @@ test('D0.4 a status change shows what will change, changes it in the shop, and d
   const args = { orderId: 'ORD-001', newStatus: 'processing' }
   const update = tool('updateOrderStatus')
   expect(update.describe(args)).toBe('Set order ORD-001 to processing')
-  expect(await update.preview?.(args, context.signal)).toEqual([{ field: 'status', oldValue: 'pending', newValue: 'processing' }])
+  expect((await update.preview?.(args, context.signal))?.fields).toEqual([{ field: 'status', oldValue: 'pending', newValue: 'processing' }])
   const output = await update.execute(args, context)
   expect(await update.execute(args, context)).toEqual(output)
   expect(output).toMatchObject({ id: 'ORD-001', status: 'processing' })
@@ -119,5 +119,7 @@ test('D0.7 in client.yaml the change is the client’s, and what it is to send i
     body: { status: 'processing' },
   })
   await expect(update?.execute(args, context)).rejects.toMatchObject({ kind: 'broken' })
-  expect(await update?.preview?.(args, context.signal)).toEqual([{ field: 'status', oldValue: 'pending', newValue: 'processing' }])
+  expect((await update?.preview?.(args, context.signal))?.fields).toEqual([
+    { field: 'status', oldValue: 'pending', newValue: 'processing' },
+  ])
 })

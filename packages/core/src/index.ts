@@ -29,6 +29,7 @@ export {
 } from './policy/evaluate.ts'
 export { matchesGlob } from './policy/glob.ts'
 export {
+  type EditedOutcome,
   type FinishReason,
   type Model,
   type ModelErrorCode,
@@ -48,6 +49,7 @@ export {
   type ExecuteContext,
   type Executor,
   type JsonSchema,
+  type Preview,
   type PreviewField,
   type Tool,
   ToolError,

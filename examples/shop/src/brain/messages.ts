@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Outcome } from '../desk/answer.ts'
-import type { HistoryMessage } from '../desk/turn.ts'
+import type { EditedOutcome, HistoryMessage } from '../desk/turn.ts'
 
 const Content = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() })), z.null()]).optional()
 
@@ -42,10 +42,21 @@ export function toHistory(messages: BrainRequest['messages']): HistoryMessage[] 
   })
 }
 
-/** `{denied: true, reason}`, `{error}` and `{outcome_unknown: true, message}` are not outputs; everything else is. */
-function toOutcome(content: string): Outcome {
+/**
+ * `{denied: true, reason}`, `{error}` and `{outcome_unknown: true, message}` are not outputs, `{edited: true, arguments_run, …}` says what ran
+ * instead; everything else is one.
+ */
+function toOutcome(content: string): Outcome | EditedOutcome {
   const value = parse(content)
   if (!isRecord(value)) return { type: 'output', value }
+  if (value.edited === true && isRecord(value.arguments_run)) {
+    const outcome = 'result' in value ? { type: 'output' as const, value: value.result } : toPlainOutcome(value)
+    return { type: 'edited', argumentsRun: value.arguments_run, outcome }
+  }
+  return toPlainOutcome(value)
+}
+
+function toPlainOutcome(value: Record<string, unknown>): Outcome {
   if (value.denied === true || value.declined === true) return { type: 'declined', reason: textOr(value.reason, 'User declined') }
   if (value.outcome_unknown === true) return { type: 'outcome_unknown', message: textOr(value.message, 'no answer came back') }
   if (typeof value.error === 'string') return { type: 'error', message: value.error }

@@ -5,7 +5,14 @@ import type { Turn } from './understand.ts'
 export type HistoryMessage =
   | { role: 'user'; content: string }
   | { role: 'assistant'; content: string; toolCalls: readonly { id: string; name: string; arguments: Record<string, unknown> }[] }
-  | { role: 'tool'; toolCallId: string; outcome: Outcome }
+  | { role: 'tool'; toolCallId: string; outcome: Outcome | EditedOutcome }
+
+/** What a person changed before they approved it: this is what ran, whatever was called. */
+export interface EditedOutcome {
+  type: 'edited'
+  argumentsRun: Record<string, unknown>
+  outcome: Outcome
+}
 
 const DECISION_WORD = /^(?:approve|yes|reject|no|approve all|(?:approve|reject) act_\w+)$/i
 
@@ -23,7 +30,13 @@ export function readTurn(messages: readonly HistoryMessage[]): Turn {
     if (message.role === 'assistant') for (const call of message.toolCalls) calls.set(call.id, call)
     if (message.role !== 'tool') continue
     const call = calls.get(message.toolCallId)
-    if (call) results.push({ tool: call.name, arguments: call.arguments, outcome: message.outcome })
+    if (!call) continue
+    const { outcome } = message
+    results.push(
+      outcome.type === 'edited'
+        ? { tool: call.name, arguments: outcome.argumentsRun, outcome: outcome.outcome }
+        : { tool: call.name, arguments: call.arguments, outcome },
+    )
   }
   return { text: request?.role === 'user' ? request.content : '', results }
 }

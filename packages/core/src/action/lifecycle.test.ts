@@ -22,7 +22,7 @@ expired          -         -         =        -          -         -          - 
 cancelled        -         -         -        =          -         -          -          -       -                -          -
 executing        =         -         -        -          -         =          succeeded  failed  outcome_unknown  -          -
 succeeded        =         -         -        -          -         -          =          -       -                -          -
-failed           =         -         -        -          -         -          -          =       -                executing  -
+failed           =         -         -        -          proposed  -          -          =       -                executing  -
 outcome_unknown  =         -         -        -          -         -          succeeded  failed  =                -          executing
 `
 
@@ -51,7 +51,7 @@ test('statesBefore names exactly the states that the event moves', () => {
     decline: ['proposed'],
     expire: ['proposed'],
     cancel: ['proposed', 'approved'],
-    revise: ['proposed', 'approved'],
+    revise: ['proposed', 'approved', 'failed'],
     start: ['approved'],
     succeed: ['executing', 'outcome_unknown'],
     fail: ['executing', 'outcome_unknown'],
@@ -118,18 +118,24 @@ describe('whatever happens, in any order', () => {
     expect([...ways].sort()).toEqual(['resend from outcome_unknown', 'retry from failed', 'start from approved'])
   })
 
-  test('once it has begun to execute, no decision, deadline, cancel or revision moves an action', () => {
+  test('once it has begun to execute, no decision, deadline or cancel moves an action, until it failed and is asked again', () => {
     forEverySequence((steps) => {
-      const begun = steps.findIndex((step) => step.to === 'executing')
-      const later = begun < 0 ? [] : steps.slice(begun + 1).map((step) => step.event)
-      expect(later.filter((event) => ['approve', 'decline', 'expire', 'cancel', 'revise', 'start'].includes(event))).toEqual([])
+      let begun = false
+      for (const { from, event, to } of steps) {
+        if (begun && event === 'revise') expect(from).toBe('failed')
+        if (begun) expect(['approve', 'decline', 'expire', 'cancel', 'start']).not.toContain(event)
+        begun = to === 'executing' || (begun && event !== 'revise')
+      }
     })
   })
 
   test('between two sends the first one has ended: there is never a second attempt in flight', () => {
     forEverySequence((steps) => {
       const sends = steps.flatMap((step, at) => (step.to === 'executing' ? [at] : []))
-      for (const at of sends.slice(1)) expect(['failed', 'outcome_unknown']).toContain(steps[at - 1]?.to)
+      for (const [nth, at] of sends.slice(1).entries()) {
+        const between = steps.slice((sends[nth] ?? 0) + 1, at).map((step) => step.to)
+        expect(between.some((to) => to === 'failed' || to === 'outcome_unknown')).toBe(true)
+      }
     })
   })
 })

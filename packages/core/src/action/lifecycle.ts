@@ -15,7 +15,8 @@ export type ActionState = (typeof ACTION_STATES)[number]
 /**
  * Everything that can happen to an action.
  *
- * - `revise`: what was asked changed (a fresh preview, an edit, a stale target): a new revision is asked.
+ * - `revise`: what was asked changed (a fresh preview, an edit, a stale target): a new revision is asked. Also of what failed, which did
+ *   nothing: who starts it again is asked about it as it is now.
  * - `start`: the intent to execute was written. `retry`: a person starts a failed one again.
  * - `lose`: the attempt ended without a trustworthy answer. `resend`: the same attempt again under the same idempotency key.
  */
@@ -60,7 +61,7 @@ export const AFTER: Readonly<Record<ActionState, Readonly<Record<ActionEvent, An
   cancelled: { ...refuses, cancel: 'same' },
   executing: { ...refuses, approve: 'same', start: 'same', succeed: 'succeeded', fail: 'failed', lose: 'outcome_unknown' },
   succeeded: { ...refuses, approve: 'same', succeed: 'same' },
-  failed: { ...refuses, approve: 'same', fail: 'same', retry: 'executing' },
+  failed: { ...refuses, approve: 'same', revise: 'proposed', fail: 'same', retry: 'executing' },
   outcome_unknown: { ...refuses, approve: 'same', lose: 'same', succeed: 'succeeded', fail: 'failed', resend: 'executing' },
 }
 

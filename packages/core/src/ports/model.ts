@@ -21,6 +21,11 @@ export type ToolOutcome =
   | { type: 'declined'; reason: string }
   | { type: 'error'; message: string }
   | { type: 'outcome_unknown'; message: string }
+  /** A person changed the arguments before they approved: `outcome` is that of what really ran. */
+  | { type: 'edited'; argumentsRun: JsonObject; by: string; outcome: EditedOutcome }
+
+/** How what a person had edited ended. What did not run is `declined` as ever. */
+export type EditedOutcome = Extract<ToolOutcome, { type: 'output' | 'error' | 'outcome_unknown' }>
 
 /** The result of a tool call as models, histories and events have it: the output as it is, everything else an object that says what happened. */
 export function toolResultValue(outcome: ToolOutcome): JsonValue {
@@ -33,6 +38,11 @@ export function toolResultValue(outcome: ToolOutcome): JsonValue {
       return { error: outcome.message }
     case 'outcome_unknown':
       return { outcome_unknown: true, message: outcome.message }
+    case 'edited': {
+      const { argumentsRun, by, outcome: ran } = outcome
+      const result = ran.type === 'output' ? { result: ran.value } : (toolResultValue(ran) as JsonObject)
+      return { edited: true, by, arguments_run: argumentsRun, ...result }
+    }
   }
 }
 

@@ -14,6 +14,15 @@ export interface PreviewField {
   newValue?: JsonValue
 }
 
+/** What would change, and what the target was when that was read. */
+export interface Preview {
+  fields: PreviewField[]
+  /** What has to be the same still when the action starts, for example the values shown. Undefined where nothing could have changed. */
+  precondition?: JsonValue
+  /** Names the version of the target that was read (an ETag), for the call to be held against. */
+  version?: string
+}
+
 /** One thing wrong with the arguments, at a JSON Pointer (`/items/0/quantity`, empty for the whole). */
 export interface ArgumentIssue {
   path: string
@@ -31,6 +40,8 @@ export interface ExecuteContext {
   signal: AbortSignal
   /** Who asked, not who approved: an action never borrows the approver's rights. */
   principalId: string | undefined
+  /** The version of the target that {@link Preview} named when it was read again just before. */
+  version?: string | undefined
 }
 
 /** The attempt that a tool is asked about. */
@@ -74,8 +85,11 @@ export interface Tool {
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments. */
   describe(args: JsonObject): string
-  /** What would change, read now. Undefined when the tool cannot tell. @throws ToolError when the target could not be read. */
-  preview?(args: JsonObject, signal: AbortSignal): Promise<PreviewField[]>
+  /**
+   * What would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.
+   * @throws ToolError when the target could not be read.
+   */
+  preview?(args: JsonObject, signal: AbortSignal): Promise<Preview>
   /** @throws ToolError with what is known of the effect; after any other error it is not known whether a write acted. */
   execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
   /** Finds out what became of an attempt, by reading only. An error counts as `unknown`. */
@@ -92,8 +106,9 @@ export interface Tool {
  * - `unreachable`: nothing was sent (connection refused, name not found).
  * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).
  * - `broken`: our own code failed before it sent anything.
+ * - `stale`: the target is not what was shown any more, and it did nothing for that reason (412). People are asked again.
  */
-export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken'
+export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale'
 
 /** How a tool says that it did not succeed. `message` is shown to people and told to the model: plain words, no secrets, no stack. */
 export class ToolError extends Error {

@@ -26,6 +26,20 @@ export type Vote = z.infer<typeof Vote>
 export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
 export type Resolution = z.infer<typeof Resolution>
 
+/**
+ * Why an action is asked anew, or was made another one: a person's `edit`, a fresh `preview`, or at its start the `target`, the `tool`, the
+ * `credential`, the `policy` or the right of a `decider` was not as decided.
+ */
+export const Revised = z.object({
+  why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider']),
+  /** A sentence for people. */
+  reason: z.string(),
+  /** The person, where one did it. */
+  by: Principal.nullable(),
+  at: z.string(),
+})
+export type Revised = z.infer<typeof Revised>
+
 /** One tool call, as everybody sees it. Times are ISO 8601 UTC; absent things are `null`. */
 export const Action = z.object({
   id: z.string(),
@@ -36,13 +50,19 @@ export const Action = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'write']),
   destination: z.string(),
+  /** Whose rights it happens with: names and a hash, never a value; `none` where it needs none of ours. */
+  credential: z.string(),
   arguments: z.record(z.string(), Json),
   digest: z.string(),
   revision: z.int(),
+  /** Why the revision is not the first. */
+  revised: Revised.nullable(),
   description: z.string(),
   preview: z.array(PreviewField).nullable(),
   previewError: z.string().nullable(),
   previewedAt: z.string().nullable(),
+  /** Hash of what has to be the same still when the action starts; part of the digest. */
+  precondition: z.string().nullable(),
   risk: z.object({ level: RiskLevel, reasons: z.array(z.string()), setBy: z.enum(['policy', 'tool', 'unverified']) }),
   state: ActionState,
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
@@ -76,6 +96,8 @@ export const DecisionBody = z.strictObject({
   digest: z.string().max(200).optional(),
   reason: Reason.optional(),
   stop: z.boolean().optional(),
+  /** Only with `approve`: these arguments instead. They are checked as any others, and make a new revision. */
+  arguments: z.record(z.string(), Json).optional(),
 })
 export type DecisionBody = z.infer<typeof DecisionBody>
 
@@ -98,8 +120,11 @@ export type ResolveBody = z.infer<typeof ResolveBody>
 export const ClaimBody = z.strictObject({ retry: z.boolean().default(false) })
 export type ClaimBody = z.input<typeof ClaimBody>
 
-/** The HTTP request that a client sends for a route of a route table. It carries no header of the configuration: the client uses its own. */
-export const ClientRequest = z.object({ method: z.string(), url: z.string(), body: Json.optional() })
+/**
+ * The HTTP request that a client sends for a route of a route table. It carries no header of the configuration: the client uses its own,
+ * and `ifMatch` as `If-Match` where there is one.
+ */
+export const ClientRequest = z.object({ method: z.string(), url: z.string(), body: Json.optional(), ifMatch: z.string().optional() })
 export type ClientRequest = z.infer<typeof ClientRequest>
 
 /** A client's hold on an action that it carries out; over at `holdEndsAt`, when the outcome becomes unknown. */
@@ -118,12 +143,35 @@ export const ClientResultBody = z.union([
   z.strictObject({
     epoch: z.int().positive(),
     error: z.strictObject({
-      kind: z.enum(['refused', 'unreachable', 'ambiguous', 'broken']),
+      kind: z.enum(['refused', 'unreachable', 'ambiguous', 'broken', 'stale']),
       message: z.string().trim().min(1).max(2_000),
     }),
   }),
 ])
 export type ClientResultBody = z.infer<typeof ClientResultBody>
+
+/** An earlier revision of an action, as it was shown, with the votes it had and why it ended. */
+export const ActionRevision = Action.pick({
+  revision: true,
+  revised: true,
+  arguments: true,
+  digest: true,
+  destination: true,
+  credential: true,
+  precondition: true,
+  description: true,
+  preview: true,
+  previewError: true,
+  previewedAt: true,
+  risk: true,
+  policy: true,
+  requires: true,
+  votes: true,
+}).extend({ ended: Revised })
+export type ActionRevision = z.infer<typeof ActionRevision>
+
+export const ActionRevisionList = z.object({ items: z.array(ActionRevision) })
+export type ActionRevisionList = z.infer<typeof ActionRevisionList>
 
 export const ActionListQuery = z.object({
   state: z.string().optional(),

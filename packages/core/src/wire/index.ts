@@ -3,6 +3,8 @@ export {
   ActionErrorView,
   ActionList,
   ActionListQuery,
+  ActionRevision,
+  ActionRevisionList,
   Claim,
   ClaimBody,
   ClientRequest,
@@ -11,6 +13,7 @@ export {
   ProposeBody,
   Resolution,
   ResolveBody,
+  Revised,
   RiskLevel,
   Vote,
 } from './action.ts'

@@ -78,12 +78,18 @@ export const ChatApproveBody = z.strictObject({
   approvalId: z.string(),
   approved: z.boolean(),
   reason: z.string().trim().max(2_000).optional(),
+  /** To approve what was changed since it was first asked, both have to be named. */
+  revision: z.int().positive().optional(),
+  digest: z.string().max(200).optional(),
 })
 
 export const SessionApproveBody = z.strictObject({
   verdict: z.enum(['approve', 'reject', 'approve_all']),
   actionId: z.string().optional(),
   reason: z.string().trim().max(2_000).optional(),
+  /** Of the named action. To approve what was changed since it was first asked, both have to be named. */
+  revision: z.int().positive().optional(),
+  digest: z.string().max(200).optional(),
 })
 export type SessionApproveBody = z.infer<typeof SessionApproveBody>
 

@@ -20,6 +20,8 @@ export interface SessionVerdict {
   verdict: 'approve' | 'reject' | 'approve_all'
   actionId?: string | undefined
   reason?: string | undefined
+  revision?: number | undefined
+  digest?: string | undefined
 }
 
 /**
@@ -31,11 +33,11 @@ export function* decideAll(
   outbox: Outbox,
   writer: SessionWriter,
   actionIds: readonly string[],
-  { verdict, all, reason }: { verdict: 'approve' | 'decline'; all: boolean; reason?: string | undefined },
+  { all, ...body }: { verdict: 'approve' | 'decline'; all: boolean } & Pick<SessionVerdict, 'reason' | 'revision' | 'digest'>,
   caller: Caller,
   now: number,
 ): Tx<ActionRow[]> {
-  const decided = yield* decideInSession(outbox, writer, actionIds, { verdict, reason }, caller, now)
+  const decided = yield* decideInSession(outbox, writer, actionIds, body, caller, now)
   const rows = decided.map(({ row }) => row)
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
   if (all && !rows.every(isExpired)) writer.row.approve_all_by = caller.principal.id
@@ -72,7 +74,16 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
         })
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
-      const decided = yield* decideAll(parts, outbox, writer, named, { verdict, all, reason: input.reason }, caller, now)
+      const { reason, revision, digest } = input
+      const decided = yield* decideAll(
+        parts,
+        outbox,
+        writer,
+        named,
+        { verdict, all, reason, ...(named.length === 1 && { revision, digest }) },
+        caller,
+        now,
+      )
       reach('approve.storing')
       yield* writer.finish()
       const row = yield* sessions.findSession.first({ id: sessionId })

@@ -77,7 +77,7 @@ function* takeMessage(
   if (command) {
     const messageId = yield* addUserMessage(writer, content, 'command', now)
     const named = command.actionId === undefined ? waiting : [command.actionId]
-    const problem = whyNot(command, waiting)
+    const problem = whyNot(command, waiting) ?? (command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
     const answered = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
@@ -110,6 +110,15 @@ function whyNot({ all, actionId }: Command, waiting: readonly string[]): string 
     return waiting.includes(actionId) ? undefined : `${actionId} does not wait in this session; nothing was decided.`
   if (all || waiting.length === 1) return undefined
   return `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`
+}
+
+/** A word names no revision: what has changed since it was first asked is approved where it can be seen. */
+function* whyNotUnseen(actionIds: readonly string[]): Tx<string | undefined> {
+  for (const id of actionIds) {
+    const row = yield* actions.findAction.first({ id })
+    if (row && row.revision > 1) return `"${row.description}" changed since it was first asked. Look at its card, and approve it there.`
+  }
+  return undefined
 }
 
 const tooLate = ({ description, expires_at }: ActionRow): string =>

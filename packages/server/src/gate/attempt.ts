@@ -41,7 +41,13 @@ export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled
   if (!(await isStillHeld(parts, row))) return undefined
   try {
     const output = await withinTimeout(parts.clock, tool, (signal) =>
-      tool.execute(args, { actionId: row.id, idempotencyKey: row.idempotency_key, signal, principalId: row.requested_by }),
+      tool.execute(args, {
+        actionId: row.id,
+        idempotencyKey: row.idempotency_key,
+        signal,
+        principalId: row.requested_by,
+        version: row.target_version ?? undefined,
+      }),
     )
     reach('execute.answered')
     return succeeded(parts, tool, args, output)

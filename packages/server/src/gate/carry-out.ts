@@ -3,16 +3,17 @@ import type { ActionRow } from '../store/index.ts'
 import { attempt, type Lost, type Settled } from './attempt.ts'
 import { findOut } from './find-out.ts'
 import type { GateParts } from './gate.ts'
+import { askAnew } from './look-again.ts'
 import { untilStored } from './patience.ts'
-import { settle } from './settle.ts'
+import { settle, settleStale } from './settle.ts'
 
 /**
  * Sends a started action, as often as its tool allows, until it has an end, and stores that.
- * @param lost Begins with finding out instead: the answer of the attempt is lost already.
+ * @param known What came of the attempt already: its answer is lost and found out, or it ended before anything was sent.
  */
-export async function carryOut(parts: GateParts, started: ActionRow, lost?: Lost): Promise<void> {
+export async function carryOut(parts: GateParts, started: ActionRow, known?: Settled | Lost): Promise<void> {
   let row = started
-  let end: Settled | Lost | undefined = lost
+  let end: Settled | Lost | undefined = known
   for (;;) {
     end ??= await attempt(parts, row)
     const next: ActionRow | Settled | undefined = end?.to === 'lost' ? await findOut(parts, row, end) : end
@@ -24,8 +25,15 @@ export async function carryOut(parts: GateParts, started: ActionRow, lost?: Lost
 }
 
 async function storeEnd(parts: GateParts, row: ActionRow, settled: Settled): Promise<void> {
+  const isStale = settled.to === 'failed' && settled.error.kind === 'stale'
+  const look = isStale ? await askAnew(parts, row, { why: 'target', reason: settled.error.message }) : undefined
   reach('settle.before_store')
-  const isOurs = await untilStored(parts, row.id, (outbox) => settle(parts, outbox, row, settled, parts.clock.nowMs()))
+  const isOurs = await untilStored(parts, row.id, (outbox) => {
+    const nowMs = parts.clock.nowMs()
+    return isStale && look?.to === 'ask'
+      ? settleStale(parts, outbox, row, { error: settled.error, look }, nowMs)
+      : settle(parts, outbox, row, settled, nowMs)
+  })
   reach('settle.after_store')
   if (isOurs === false) parts.log.warn({ actionId: row.id, epoch: row.epoch, to: settled.to }, 'action.stale_answer')
 }

@@ -183,29 +183,30 @@ for (const { database, open } of STORES) {
     expect(await gates.there.takeClientResult(id, { epoch: 1, output: null }, asAna)).toMatchObject({ state: 'succeeded' })
   })
 
-  test(`${database}: I3 what is no longer what was decided is not handed out: it fails, and says why`, async () => {
+  test(`${database}: I3 what is no longer what was decided is not handed out: people are asked again, and where its tool is gone it fails`, async () => {
     await using gates = await openTwo()
-    const changes: [string, Partial<ClientToolDefinition<object>> | undefined][] = [
-      ['tool_changed', { idempotent: true }],
-      ['tool_changed', { effect: 'read' as Effect }],
-      ['tool_missing', undefined],
-    ]
-    for (const [kind, change] of changes) {
+    for (const change of [{ idempotent: true }, { effect: 'read' as Effect }, { description: 'Something else.' }]) {
       const { id } = await gates.here.approved('unkeyed')
-      const after = openBareGate(gates.store, change ? [tool('unkeyed', change)] : [tool('other')], 'prc_3')
+      const after = openBareGate(gates.store, [tool('unkeyed', change)], 'prc_3')
       await expect(after.claim(id, {}, asAna)).rejects.toMatchObject({
-        code: 'illegal_transition',
-        message: expect.stringContaining('not carried out'),
-        extra: { action: { state: 'failed', error: { kind, retryable: false } } },
+        code: 'stale_preview',
+        extra: { action: { state: 'proposed', revision: 2, revised: { why: 'tool' }, error: null, ...('effect' in change && change) } },
       })
-      expect(await gates.row(id)).toMatchObject({ claimed_by: null, due_at: null })
+      expect(await gates.row(id)).toMatchObject({ claimed_by: null, attempt: 0 })
     }
+    const { id } = await gates.here.approved('unkeyed')
+    await expect(openBareGate(gates.store, [tool('other')], 'prc_3').claim(id, {}, asAna)).rejects.toMatchObject({
+      code: 'illegal_transition',
+      message: expect.stringContaining('not carried out'),
+      extra: { action: { state: 'failed', error: { kind: 'tool_missing', retryable: false } } },
+    })
+    expect(await gates.row(id)).toMatchObject({ claimed_by: null, due_at: null })
   })
 
-  test(`${database}: in a session, a claim that fails because the tool changed is told to the model like any failure`, async () => {
+  test(`${database}: in a session, a claim that fails because the tool is gone is told to the model like any failure`, async () => {
     await using gates = await openTwo()
     const { store } = gates
-    const changed = openBareGate(store, [tool('unkeyed', { idempotent: true })], 'prc_3')
+    const changed = openBareGate(store, [tool('other')], 'prc_3')
     const own = openTools({ own: { prefix: true, tools: TOOLS } }).byName('own.unkeyed')
     if (!own) throw new Error('the tool is there')
     const prepared = await prepareAction({

@@ -1,40 +1,65 @@
-import { type Action, assert, type Claim, CountersignError, type JsonObject } from '@countersign/core'
+import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, attempts, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, attempts, doOnce, findAnswer, type Outbox, type Tx } from '../store/index.ts'
 import { failed } from './attempt.ts'
 import { attemptKey } from './attempt-key.ts'
+import { type Begun, beginDecided, justChanged, lookBefore, notAsDecided } from './begin.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from './caller.ts'
 import { lookAgainAt } from './deadlines.ts'
-import { writeSessionOf } from './events.ts'
+import { type Deed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
+import type { Look } from './look-again.ts'
+import type { SessionWriter } from './session-writer.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start.ts'
 import { isoTime, viewAction } from './view.ts'
 import { requireVisibleAction } from './visible.ts'
 
-/** What a claim comes to: the client has the action, or the action must not be carried out any more and was settled as failed. */
-type Claimed = { claim: Claim } | { fault: string }
+/** What a claim comes to: the client has the action, or it must not be carried out any more and was settled as failed, or is asked again. */
+type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
 
 /**
  * Gives an approved action to the client that carries it out: one client, under a new epoch, until the hold is over. The intent is stored
  * before the client hears of it, as for an action that the server carries out.
  * @param again True to take a failed action once more, or one of unknown outcome whose target honours our key: only for who may decide.
- * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it is not to be had.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it is not to be had; `stale_preview`
+ *   with the action as it is asked now, when it is not what was decided any more.
  */
 export async function claim(parts: GateParts, actionId: string, again: boolean, caller: Caller): Promise<Claim> {
-  const nowMs = parts.clock.nowMs()
-  reach('claim.before_store')
-  const claimed = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeClaim(parts, outbox, actionId, again, caller, nowMs)),
-  )
-  reach('claim.after_store')
+  const { once } = caller
+  const seen = await parts.store.read(function* () {
+    const answer = once && (yield* findAnswer<Claimed>(once))
+    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller) }
+  })
+  const claimed = seen.answer ?? (await claimNow(parts, seen.row, again, caller))
   if ('claim' in claimed) return claimed.claim
+  if ('asked' in claimed) throw notAsDecided(claimed.asked)
   const action = await parts.store.read(() => viewNow(actionId))
   throw new CountersignError('illegal_transition', `action ${actionId}: ${claimed.fault}`, { action })
 }
 
-function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: boolean, caller: Caller, nowMs: number): Tx<Claimed> {
+async function claimNow(parts: GateParts, seen: ActionRow, again: boolean, caller: Caller): Promise<Claimed> {
+  const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
+  const look = isDecided ? await lookBefore(parts, seen) : undefined
+  const nowMs = parts.clock.nowMs()
+  reach('claim.before_store')
+  const claimed = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeClaim(parts, outbox, { seen, look, again }, caller, nowMs)),
+  )
+  reach('claim.after_store')
+  return claimed
+}
+
+interface Wanted {
+  /** The action as it was read when the world was looked at. */
+  seen: ActionRow
+  look: Look | undefined
+  again: boolean
+}
+
+function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
+  const actionId = seen.id
   const row = yield* findForClaim(actionId, again, caller)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = boundTool(parts, row)
@@ -43,18 +68,15 @@ function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: b
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   reach('claim.storing')
-  const started = yield* beginAttempt(
-    outbox,
-    writer,
-    startable,
-    { key: keyOf(row), runner: null, dueAtMs, deed: { kind: 'claimed', by: caller } },
-    nowMs,
-  )
-  if (!started) throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it`)
-  if ('fault' in bound) {
-    const why = `${bound.fault.message}; it was not carried out`
-    yield* settle(parts, outbox, started, failed(bound.fault.kind, why, false), nowMs)
-    return { fault: why }
+  const begun = yield* beginFor(parts, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
+  if (!begun) throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it`)
+  if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
+  const started = begun.begun
+  const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
+  if ('fault' in bound || end?.to === 'failed') {
+    assert(end?.to === 'failed', 'what is not carried out has failed')
+    yield* settle(parts, outbox, started, end, nowMs)
+    return { fault: end.error.message }
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
   lookAgainAt(outbox, dueAtMs)
@@ -63,10 +85,39 @@ function* takeClaim(parts: GateParts, outbox: Outbox, actionId: string, again: b
     action: yield* viewAction(started),
     epoch: started.epoch,
     idempotencyKey: started.idempotency_key,
-    request: bound.tool.clientRequest?.(args) ?? null,
+    request: requestOf(bound.tool, args, started),
     holdEndsAt: isoTime(dueAtMs),
   }
   return { claim }
+}
+
+type Started = Exclude<Begun, { because: unknown }>
+
+/** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
+function* beginFor(
+  parts: GateParts,
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  { row, seen, look, dueAtMs, caller }: { row: Startable; dueAtMs: number; caller: Caller } & Pick<Wanted, 'seen' | 'look'>,
+  nowMs: number,
+): Tx<Started | undefined> {
+  const deed: Deed = { kind: 'claimed', by: caller }
+  const attempt = { key: keyOf(row), runner: null, dueAtMs, deed }
+  const { state } = row
+  if (state === 'outcome_unknown') {
+    const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version: row.target_version }, nowMs)
+    return begun && { begun }
+  }
+  // Looked at in another state, or as another revision: somebody moved it meanwhile.
+  if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
+  const begun = yield* beginDecided(parts, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
+  if (begun && 'because' in begun) throw justChanged(row.id)
+  return begun
+}
+
+function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow): Claim['request'] {
+  const request = tool.clientRequest?.(args)
+  return request ? { ...request, ...(target_version !== null && { ifMatch: target_version }) } : null
 }
 
 /** The action, for who may carry it out: who may decide about it, and who asked for it. */

@@ -54,11 +54,18 @@ export function* decideInSession(
     if (found.session_id !== writer.row.id) {
       throw new CountersignError('not_found', `there is no action ${actionId} in session ${writer.row.id}`)
     }
-    const { row, writer: used } = yield* decideRow(outbox, found, { ...body, revision: found.revision }, caller, nowMs, writer)
+    const { row, writer: used } = yield* decideRow(outbox, found, named(body, found), caller, nowMs, writer)
     decided.push({ row, isNew: used !== undefined })
   }
   return decided
 }
+
+/**
+ * Who says no means it, whatever it has become. A yes that names nothing is for what was asked first: nobody approves with a word what may
+ * have changed under it.
+ */
+const named = (body: DecisionBody, { revision, digest }: ActionRow): DecisionBody =>
+  body.verdict === 'decline' ? { ...body, revision, digest } : body
 
 /** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
 export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
@@ -86,11 +93,8 @@ function* decideRow(
 ): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
   const { principal } = caller
   if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id) }
-  // Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean.
-  const revision = body.revision ?? (row.revision === 1 ? 1 : undefined)
-  if (revision !== row.revision || (body.digest !== undefined && body.digest !== row.digest)) {
-    throw changedSinceShown(yield* viewAction(row))
-  }
+  if (!names(body, row)) throw changedSinceShown(yield* viewAction(row))
+  const { revision } = row
   const to = body.verdict === 'approve' ? 'approved' : 'declined'
   const writer = opened ?? (yield* writeSessionOf(outbox, row, nowMs))
   if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
@@ -113,7 +117,7 @@ function* decideRow(
     reason: reason ?? null,
     created_at: nowMs,
   })
-  const votes = yield* viewVotes(row.id)
+  const votes = yield* viewVotes(row)
   yield* announceUpdate(outbox, writer, moved, { votes }, { kind: to, by: caller, data: { reason: reason ?? null } }, nowMs)
   if (body.verdict === 'approve') {
     if (moved.executor === 'server') outbox.actions.add(moved.id)
@@ -123,6 +127,10 @@ function* decideRow(
   }
   return { row: moved, writer, votes }
 }
+
+/** Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean. */
+export const names = ({ revision, digest }: Pick<DecisionBody, 'revision' | 'digest'>, row: ActionRow): boolean =>
+  row.revision === 1 ? (revision ?? 1) === 1 && (digest ?? row.digest) === row.digest : revision === row.revision && digest === row.digest
 
 /** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */
 function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {

@@ -1,6 +1,6 @@
 import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
 import { append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
-import { type ActionRow, events, lock, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, events, lock, messages, newId, type Outbox, principals, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
 import { outcomeOf } from './tool-result.ts'
@@ -37,10 +37,11 @@ export interface Deed {
 /** Tells everybody that there is a new action, and writes it down in the record, in its session's part or in one of its own. */
 export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, nowMs: number): Tx<Action> {
   const proposal = yield* viewAction(row)
-  const { policy, tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom } = proposal
+  const { policy, tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom, credential, precondition } =
+    proposal
   const data = {
     ...factsOf(row),
-    ...{ tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom },
+    ...{ tool, effect, destination, credential, precondition, executor, agent, description, preview, expiresAt, cachedFrom },
     arguments: proposal.arguments,
     definition: row.definition_hash,
     policy: { verdict: policy.verdict, rule: policy.rule, version: policy.version },
@@ -93,14 +94,37 @@ function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, run
   }
 }
 
-/** Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. */
+/**
+ * Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. What
+ * failed once, and was asked again, has a result: the model gets a note.
+ */
 export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
   if (!writer) return
+  const { session_id, tool_call_id } = row
+  const isTold =
+    row.attempt > 0 && session_id !== null && (yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? row.id }))
+  if (isTold) return yield* noteResult(writer, row, `was asked again and ${row.state}${reason === undefined ? '' : `: ${reason}`}`, nowMs)
+  const editor = row.edited_by === null ? undefined : yield* principals.findPrincipal.first({ id: row.edited_by })
   yield* writer.toolResult({
     messageId: newId('msg', nowMs),
     runId: row.run_id,
     toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
-    outcome: outcomeOf(row, reason),
+    outcome: outcomeOf(row, reason, editor?.name),
     actionId: row.id,
+  })
+}
+
+/**
+ * Tells a model that was given a result what came of the action since. It waits in the queue like a person's message: a history is never
+ * rewritten (signed reasoning is bound to it).
+ */
+export function* noteResult(writer: SessionWriter, row: ActionRow, sentence: string, nowMs: number): Tx<void> {
+  yield* writer.message({
+    id: newId('msg', nowMs),
+    role: 'system',
+    kind: 'note',
+    content: `The action "${row.description}" (${row.tool}) ${sentence}`,
+    queued: 1,
+    inHistory: false,
   })
 }

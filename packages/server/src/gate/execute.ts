@@ -1,10 +1,11 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions } from '../store/index.ts'
+import { startApproved } from './begin.ts'
 import { carryOut } from './carry-out.ts'
 import type { GateParts } from './gate.ts'
+import { askAnew, lookAgain } from './look-again.ts'
 import { untilItWorks, untilStored } from './patience.ts'
 import { takeUpOwn } from './recover.ts'
-import { startApproved } from './start.ts'
 
 /**
  * Carries out an approved action once a lane is free for its tool. Returns without it when another caller has it already, or when its
@@ -16,14 +17,24 @@ export async function execute(parts: GateParts, actionId: string): Promise<void>
   if (row?.state === 'approved' && row.executor === 'server') await parts.lanes.run(row.tool, () => executeNow(parts, row))
 }
 
-/** Writes the intent, calls the tool, settles. */
+/** Looks whether it is still what was decided, writes the intent, calls the tool, settles. */
 async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
-  let mayHaveBegun = false
-  const started = await untilStored(parts, approved.id, (outbox, isRepeat) => {
-    mayHaveBegun = isRepeat
-    return startApproved(parts, outbox, approved)
-  })
-  reach('execute.started')
-  if (started) await carryOut(parts, started)
-  else if (mayHaveBegun) await takeUpOwn(parts, approved.id)
+  let look = await lookAgain(parts, approved)
+  for (;;) {
+    const seen = look
+    let mayHaveBegun = false
+    reach('execute.looked')
+    const started = await untilStored(parts, approved.id, (outbox, isRepeat) => {
+      mayHaveBegun = isRepeat
+      return startApproved(parts, outbox, approved, seen)
+    })
+    reach('execute.started')
+    if (started && 'because' in started) {
+      look = await askAnew(parts, approved, started.because)
+      continue
+    }
+    if (started && 'begun' in started) await carryOut(parts, started.begun, started.end)
+    else if (!started && mayHaveBegun) await takeUpOwn(parts, approved.id)
+    return
+  }
 }

@@ -13,6 +13,7 @@ import { doWhatIsDue } from './due.ts'
 import { execute } from './execute.ts'
 import { type ProposeInput, propose } from './propose.ts'
 import { recover } from './recover.ts'
+import { createRefresh, type Refresh } from './refresh.ts'
 import { resolve } from './resolve.ts'
 import { retry } from './retry.ts'
 import { verify } from './verify.ts'
@@ -45,6 +46,8 @@ export interface Gate {
   /** Carries out an approved action; harmless when it has been started already. */
   execute(actionId: string): Promise<void>
   retry(actionId: string, caller: Caller): Promise<Action>
+  /** Reads again what a waiting action would change. */
+  refresh: Refresh
   /** Gives an approved action to the client that carries it out. */
   claim(actionId: string, body: ClaimBody, caller: Caller): Promise<Claim>
   /** Takes what a client says came of an action that it holds. */
@@ -64,6 +67,7 @@ export const createGate = (parts: GateParts): Gate => ({
   decide: (actionId, body, caller) => decide(parts, actionId, body, caller),
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),
+  refresh: createRefresh(parts),
   claim: (actionId, { retry: again = false }, caller) => claim(parts, actionId, again, caller),
   takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),

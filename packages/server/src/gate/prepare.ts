@@ -1,32 +1,17 @@
-import { createHash } from 'node:crypto'
-import {
-  CountersignError,
-  canonicalJson,
-  type JsonObject,
-  type PolicyResult,
-  type PreviewField,
-  type Principal,
-  type Tool,
-} from '@countersign/core'
+import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Principal, type Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { Policies, PolicyCall } from '../policy/index.ts'
-import { toolDefinitionHash } from '../tools/index.ts'
-import { withinTimeout } from './patience.ts'
-
-/** A target that takes longer than this to be read gets a card without current values. */
-const PREVIEW_TIMEOUT_MS = 5_000
+import { definitionHashOf, digestOf } from './digest.ts'
+import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
 
 /** Everything about a proposed call that is worked out before the transaction that stores it. */
-export interface PreparedAction {
+export interface PreparedAction extends SeenTarget {
   tool: Tool
   /** Canonical: what is shown, hashed, stored and sent. */
   argumentsText: string
   definitionHash: string
   digest: string
   description: string
-  preview: PreviewField[] | null
-  previewError: string | null
-  previewedAtMs: number | null
   /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
   policy: PolicyResult
 }
@@ -41,13 +26,15 @@ export interface PrepareInput {
   requester: Principal
   policies: Policies
   clock: Clock
+  /** What the target was when it was read already. Default: it is read when people are to be asked. */
+  seen?: SeenTarget | 'read now'
 }
 
 /**
  * Checks a call's arguments, asks policy, and reads what would change.
  * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`.
  */
-export async function prepareAction({ tool, arguments: args, policies, clock, ...who }: PrepareInput): Promise<PreparedAction> {
+export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
   if (!checked.ok) {
     const first = checked.issues[0]
@@ -60,47 +47,45 @@ export async function prepareAction({ tool, arguments: args, policies, clock, ..
   const definitionHash = definitionHashOf(tool)
   const policy = policies.current.evaluate({ tool, arguments: checked.value, ...who, nowMs: clock.nowMs() })
   // Only a person looks at a preview: what runs or is refused at once needs none.
-  const preview = policy.verdict === 'ask' ? await readPreview(tool, checked.value, clock) : NO_PREVIEW
+  const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
+  const target = looks ? await readPreview(tool, checked.value, clock) : typeof seen === 'object' ? seen : NOT_SEEN
   return {
     tool,
     argumentsText,
     definitionHash,
-    digest: digestAction(tool, definitionHash, argumentsText),
+    digest: digestOf({
+      tool: tool.name,
+      definition_hash: definitionHash,
+      arguments: argumentsText,
+      destination: tool.destination,
+      credential: tool.credential,
+      precondition: target.precondition,
+    }),
     description: tool.describe(checked.value),
-    ...preview,
+    ...target,
     policy,
   }
 }
 
-const NO_PREVIEW = { preview: null, previewError: null, previewedAtMs: null }
+/** What a prepared call is stored as, besides what policy says of it. */
+export const columnsOf = (prepared: PreparedAction) => ({
+  tool: prepared.tool.name,
+  effect: prepared.tool.effect,
+  executor: prepared.tool.executor,
+  destination: prepared.tool.destination,
+  credential: prepared.tool.credential,
+  definition_hash: prepared.definitionHash,
+  arguments: prepared.argumentsText,
+  precondition: prepared.precondition,
+  digest: prepared.digest,
+  description: prepared.description,
+  preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
+  preview_error: prepared.previewError,
+  previewed_at: prepared.previewedAtMs,
+})
 
-async function readPreview(tool: Tool, args: JsonObject, clock: Clock) {
-  const { name, preview } = tool
-  if (!preview) return NO_PREVIEW
-  const previewedAtMs = clock.nowMs()
-  try {
-    const fields = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) => preview.call(tool, args, signal))
-    return { preview: fields, previewError: null, previewedAtMs }
-  } catch (error) {
-    const known = error instanceof Error && error.name === 'ToolError'
-    return { preview: null, previewError: known ? error.message : 'the current values could not be read', previewedAtMs: null }
-  }
-}
-
-const hashes = new WeakMap<Tool, string>()
-
-/** The hash of what a tool is; hashing a schema anew for each call would cost more than storing the action. */
-export function definitionHashOf(tool: Tool): string {
-  const hash = hashes.get(tool) ?? toolDefinitionHash(tool)
-  hashes.set(tool, hash)
-  return hash
-}
-
-/**
- * The digest that a decision is bound to: SHA-256 over the canonical JSON of what will be sent and where. Computed again from the
- * stored bytes when the action starts.
- */
-export function digestAction(tool: Pick<Tool, 'name' | 'destination'>, definitionHash: string, argumentsText: string): string {
-  const bound = canonicalJson({ tool: tool.name, definition: definitionHash, arguments: argumentsText, destination: tool.destination })
-  return `sha256:${createHash('sha256').update(bound).digest('hex')}`
+/** The same call for who does not look at it: what runs without a person is not held to what one would have been shown. */
+export function unseen(prepared: PreparedAction): PreparedAction {
+  const bound = { ...prepared, precondition: null }
+  return { ...bound, digest: digestOf(columnsOf(bound)) }
 }

@@ -6,7 +6,7 @@ import { deadlinesOf, lookAgainAt } from './deadlines.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { isInForce, policyText, riskOf } from './policy.ts'
-import { type PreparedAction, prepareAction } from './prepare.ts'
+import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { findReusable } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
 
@@ -62,17 +62,11 @@ export function* insertPrepared(
     message_id: placement.messageId,
     tool_call_id: placement.toolCallId,
     position: placement.position,
-    tool: tool.name,
-    effect: tool.effect,
-    destination: tool.destination,
-    definition_hash: prepared.definitionHash,
-    arguments: prepared.argumentsText,
-    digest: prepared.digest,
+    ...columnsOf(policy.verdict === 'ask' ? prepared : unseen(prepared)),
     revision: 1,
-    description: prepared.description,
-    preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
-    preview_error: prepared.previewError,
-    previewed_at: prepared.previewedAtMs,
+    revised: null,
+    edited_by: null,
+    target_version: null,
     risk: JSON.stringify(riskOf(tool.effect, policy)),
     state,
     policy: policyText(policy),
@@ -80,7 +74,6 @@ export function* insertPrepared(
     requested_by: requestedBy,
     agent: input.agent ?? null,
     agent_says: input.agentSays || null,
-    executor: tool.executor,
     attempt: 0,
     epoch: 0,
     // Its result is known at once, and told with it.

@@ -242,7 +242,16 @@ for (const { database, open } of STORES) {
     await Promise.all(
       all.map(({ id, revision }) =>
         store.transact(() =>
-          attempts.startAction.change({ id, revision, epoch: 0, idempotency_key: `${id}.1`, runner: 'prc_dead', due_at: null, now: 2 }),
+          attempts.startAction.change({
+            id,
+            revision,
+            epoch: 0,
+            idempotency_key: `${id}.1`,
+            runner: 'prc_dead',
+            due_at: null,
+            target_version: null,
+            now: 2,
+          }),
         ),
       ),
     )

@@ -1,55 +1,75 @@
 import { type Action, CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, doOnce } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, findAnswer, type Tx } from '../store/index.ts'
 import { attemptKey } from './attempt-key.ts'
+import { type Begun, beginDecided, type Decided, justChanged, lookBefore, notAsDecided } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
 import { type Deed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
+import type { Look } from './look-again.ts'
 import { orTakeUp } from './recover.ts'
-import { beginAttempt } from './start.ts'
 import { viewAction } from './view.ts'
 
 /**
- * Starts a failed action again, because a person said so. A definite failure gets a new idempotency key (many services replay the
- * stored failure for the old one), an ambiguous one keeps its key.
- * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`.
+ * Starts a failed action again, because a person said so, if it is still what was decided; else people are asked about what it is now. A
+ * definite failure gets a new idempotency key (many services replay the stored failure for the old one), an ambiguous one keeps its key.
+ * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`; `stale_preview` with the action as it is asked now.
  */
 export async function retry(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
+  const { once } = caller
+  reach('retry.before_look')
+  const seen = await parts.store.read(function* () {
+    const answer = once && (yield* findAnswer<Action>(once))
+    return answer ? { answer } : { row: yield* findForRetry(actionId, caller) }
+  })
+  const action = seen.answer ?? (await retryNow(parts, seen.row, await lookBefore(parts, seen.row), caller))
+  if (action.state !== 'executing') throw notAsDecided(action)
+  return action
+}
+
+async function retryNow(parts: GateParts, failed: Decided, look: Look, caller: Caller): Promise<Action> {
   const nowMs = parts.clock.nowMs()
-  let toCarryOut: ActionRow | undefined
+  let begun: Extract<Begun, { begun: ActionRow }> | undefined
   reach('retry.before_store')
   const stored = parts.store.transact((outbox) => {
-    toCarryOut = undefined
+    begun = undefined
     return doOnce(caller.once, nowMs, function* () {
-      const before = yield* findForDecision(actionId, caller)
-      if (before.executor === 'client') {
-        const why = `action ${actionId} is carried out by a client: claim it again with {"retry": true}`
-        throw new CountersignError('illegal_transition', why, { action: yield* viewAction(before) })
-      }
-      const writer = yield* writeSessionOf(outbox, before, nowMs)
-      const ambiguous = before.error !== null && JSON.parse(before.error).kind === 'ambiguous'
-      const key = ambiguous ? before.idempotency_key : attemptKey(actionId, before.attempt + 1)
-      const { state } = before
-      const deed: Deed = { kind: 'retried', by: caller }
+      yield* findForRetry(failed.id, caller)
+      const writer = yield* writeSessionOf(outbox, failed, nowMs)
+      const ambiguous = failed.error !== null && JSON.parse(failed.error).kind === 'ambiguous'
+      const key = ambiguous ? failed.idempotency_key : attemptKey(failed.id, failed.attempt + 1)
       reach('retry.storing')
-      const row =
-        state === 'failed'
-          ? yield* beginAttempt(outbox, writer, { ...before, state }, { key, runner: parts.processId, dueAtMs: null, deed }, nowMs)
-          : undefined
-      if (row) {
-        toCarryOut = row
-        return yield* viewAction(row)
-      }
-      const current = (yield* actions.findAction.first({ id: actionId })) ?? before
-      throw new CountersignError('illegal_transition', `action ${actionId} is ${current.state}; only a failed action can be retried`, {
-        action: yield* viewAction(current),
-      })
+      const deed: Deed = { kind: 'retried', by: caller }
+      const attempt = { key, runner: parts.processId, dueAtMs: null, deed }
+      const done = yield* beginDecided(parts, outbox, writer, { row: failed, look, attempt }, nowMs)
+      if (done && 'because' in done) throw justChanged(failed.id)
+      if (done && 'asked' in done) return yield* viewAction(done.asked)
+      if (!done) throw yield* notFailed((yield* actions.findAction.first({ id: failed.id })) ?? failed)
+      begun = done
+      return yield* viewAction(done.begun)
     })
   })
-  const action = await orTakeUp(parts, actionId, stored)
+  const action = await orTakeUp(parts, failed.id, stored)
   reach('retry.after_store')
-  if (toCarryOut) parts.background(carryOut(parts, toCarryOut))
+  if (begun) parts.background(carryOut(parts, begun.begun, begun.end))
   return action
+}
+
+/** The action, for who may decide about it, where it failed and the server carries it out. */
+function* findForRetry(actionId: string, caller: Caller): Tx<Decided> {
+  const row = yield* findForDecision(actionId, caller)
+  if (row.executor === 'client') {
+    const why = `action ${actionId} is carried out by a client: claim it again with {"retry": true}`
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+  }
+  const { state } = row
+  if (state !== 'failed') throw yield* notFailed(row)
+  return { ...row, state }
+}
+
+function* notFailed(row: ActionRow): Tx<CountersignError> {
+  const why = `action ${row.id} is ${row.state}; only a failed action can be retried`
+  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
 }

@@ -1,10 +1,13 @@
+import type { ActionErrorView } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, type actions, attempts, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, type actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import type { Settled } from './attempt.ts'
 import type { Caller } from './caller.ts'
-import { announceUpdate, type Deed, writeSessionOf, writeToolResult } from './events.ts'
+import { announceUpdate, type Deed, noteResult, writeSessionOf, writeToolResult } from './events.ts'
 import type { GateParts } from './gate.ts'
+import type { Look } from './look-again.ts'
 import { endReuse, keepForReuse } from './reuse.ts'
+import { revise } from './revise.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { putUpNext } from './start.ts'
 
@@ -49,6 +52,29 @@ export function* settle(
 }
 
 /**
+ * Ends an attempt that its target refused because it is not what was shown any more, and asks people about what it is now. The model waits
+ * with them. False when a later attempt owns the action.
+ */
+export function* settleStale(
+  { executionsPerSession }: Pick<GateParts, 'executionsPerSession'>,
+  outbox: Outbox,
+  attempted: ActionRow,
+  { error, look }: { error: ActionErrorView; look: Extract<Look, { to: 'ask' }> },
+  nowMs: number,
+): Tx<boolean> {
+  const { id, epoch, told } = attempted
+  const writer = yield* writeSessionOf(outbox, attempted, nowMs)
+  const ended = { result: null, result_url: null, error: JSON.stringify(error) }
+  if (!(yield* attempts.settleAction.change({ id, epoch, to: 'failed', ...ended, told, now: nowMs }))) return false
+  yield* endReuse(attempted)
+  const row = { ...attempted, ...ended, state: 'failed' as const, runner: null, due_at: null, updated_at: nowMs }
+  yield* announceUpdate(outbox, writer, row, { error }, { kind: 'failed' }, nowMs)
+  yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
+  if (writer) putUpNext(outbox, yield* writer.finish(), executionsPerSession)
+  return true
+}
+
+/**
  * Ends what was of unknown outcome, with what a person says or the tool found, by compare-and-set on the epoch of the attempt it is
  * about. Undefined when somebody else was first.
  * @param resolution JSON of the person's; null when the tool found out.
@@ -74,8 +100,7 @@ export function* settleUnknown(
 }
 
 /**
- * Gives the model the result of its call. A model that was told of an earlier attempt gets a note instead, which waits in the queue like
- * a person's message: its history is never rewritten (signed reasoning is bound to it). Answers what is still open in the session.
+ * Gives the model the result of its call, or a note where it was told of an earlier attempt. Answers what is still open in the session.
  */
 function* tellModel(
   outbox: Outbox,
@@ -86,14 +111,7 @@ function* tellModel(
 ): Tx<readonly actions.OpenAction[]> {
   if (!writer) return []
   if (row.told) {
-    yield* writer.message({
-      id: newId('msg', nowMs),
-      role: 'system',
-      kind: 'note',
-      content: `The action "${row.description}" (${row.tool}) ${sentence}`,
-      queued: 1,
-      inHistory: false,
-    })
+    yield* noteResult(writer, row, sentence, nowMs)
   } else yield* writeToolResult(writer, row, undefined, nowMs)
   const open = yield* writer.finish()
   outbox.sessions.add(writer.row.id)

@@ -1,7 +1,6 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import { announceUpdate, type Deed, writeSessionOf } from './events.ts'
-import type { GateParts } from './gate.ts'
 import { endReuse } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
 
@@ -16,6 +15,8 @@ export interface NewAttempt {
   /** The process that carries it out; null for a client, whose hold ends at `dueAtMs`. */
   runner: string | null
   dueAtMs: number | null
+  /** The version of the target that was read just before; the attempt is held against it. */
+  version: string | null
   /** What makes it begin. */
   deed: Deed
 }
@@ -29,11 +30,11 @@ export function* beginAttempt(
   outbox: Outbox,
   writer: SessionWriter | undefined,
   row: Startable,
-  { key, runner, dueAtMs, deed }: NewAttempt,
+  { key, runner, dueAtMs, version, deed }: NewAttempt,
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   const { id, revision, epoch } = row
-  const intent = { id, revision, epoch, idempotency_key: key, runner, due_at: dueAtMs, now: nowMs }
+  const intent = { id, revision, epoch, idempotency_key: key, runner, due_at: dueAtMs, target_version: version, now: nowMs }
   if (!(yield* BEGIN[row.state].change(intent))) return undefined
   yield* endReuse(row)
   const started: ActionRow = {
@@ -44,6 +45,7 @@ export function* beginAttempt(
     idempotency_key: key,
     runner,
     due_at: dueAtMs,
+    target_version: version,
     error: null,
     resolution: null,
     updated_at: nowMs,
@@ -55,33 +57,14 @@ export function* beginAttempt(
   return started
 }
 
-/**
- * Starts an approved action in this process, as it was read. Undefined when there is nothing to start: somebody else has it, or its session
- * has enough under way.
- */
-export function* startApproved(
-  { clock, processId, executionsPerSession }: Pick<GateParts, 'clock' | 'processId' | 'executionsPerSession'>,
-  outbox: Outbox,
-  row: ActionRow,
-): Tx<ActionRow | undefined> {
-  const nowMs = clock.nowMs()
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
-  reach('execute.starting')
-  if (writer) {
-    const open = yield* actions.openActions.all({ session_id: writer.row.id })
-    if (countUnderWay(open) >= executionsPerSession) return undefined
-  }
-  const intent: NewAttempt = { key: row.idempotency_key, runner: processId, dueAtMs: null, deed: { kind: 'executing' } }
-  return yield* beginAttempt(outbox, writer, { ...row, state: 'approved' }, intent, nowMs)
-}
-
 /** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */
 export function putUpNext(outbox: Outbox, open: readonly actions.OpenAction[], executionsPerSession: number): void {
   const waiting = open.filter(({ state, executor }) => state === 'approved' && executor === 'server')
   for (const { id } of waiting.slice(0, Math.max(executionsPerSession - countUnderWay(open), 0))) outbox.actions.add(id)
 }
 
-const countUnderWay = (open: readonly actions.OpenAction[]): number =>
+/** How many of these the server carries out at the moment. */
+export const countUnderWay = (open: readonly actions.OpenAction[]): number =>
   open.filter(({ state, executor }) => state === 'executing' && executor === 'server').length
 
 /** Sends an executing attempt again: its answer is lost, the next one begins under the same key. */
@@ -99,7 +82,8 @@ export function* resendAttempt(
     return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
   }
   const lost: Startable = { ...row, state: 'outcome_unknown' }
-  return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key, runner, dueAtMs: null, deed: { kind: 'resent' } }, nowMs)
+  const again = { key: row.idempotency_key, runner, dueAtMs: null, version: row.target_version, deed: { kind: 'resent' } } as const
+  return yield* beginAttempt(outbox, writer, lost, again, nowMs)
 }
 
 /** The action, when `runner` holds its attempt of `epoch`: what a try wrote whose answer was lost. */

@@ -6,8 +6,17 @@ export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(t
 /** Asks the model not to try again on its own: the effect may be there already. */
 const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it; a person will find out.'
 
-/** How a settled action ended, for the model. `reason` is the decider's, where there is one. */
-export function outcomeOf(row: ActionRow, reason: string | undefined): ToolOutcome {
+/**
+ * How a settled action ended, for the model. `reason` is the decider's, where there is one; `editor` the name of who changed its arguments:
+ * then the model is told what really ran. Its own call stays as it said it.
+ */
+export function outcomeOf(row: ActionRow, reason: string | undefined, editor?: string): ToolOutcome {
+  const outcome = plainOutcomeOf(row, reason)
+  if (editor === undefined || outcome.type === 'declined' || outcome.type === 'edited') return outcome
+  return { type: 'edited', argumentsRun: JSON.parse(row.arguments), by: editor, outcome }
+}
+
+function plainOutcomeOf(row: ActionRow, reason: string | undefined): ToolOutcome {
   switch (row.state) {
     case 'succeeded':
       return { type: 'output', value: row.result === null ? null : JSON.parse(row.result) }

@@ -65,7 +65,7 @@ async function resend(parts: GateParts, unknown: ActionRow, caller: Caller): Pro
     return doOnce(caller.once, nowMs, function* () {
       const writer = yield* writeSessionOf(outbox, unknown, nowMs)
       const deed: Deed = { kind: 'resent', by: caller }
-      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null, deed }
+      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null, version: unknown.target_version, deed }
       toCarryOut = yield* beginAttempt(outbox, writer, { ...unknown, state: 'outcome_unknown' }, attempt, nowMs)
       return yield* viewNow(unknown.id)
     })

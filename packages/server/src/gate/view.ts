@@ -1,4 +1,13 @@
-import { type Action, assert, DEFAULT_REQUIREMENTS, type Message, type Principal, type Session, type Vote } from '@countersign/core'
+import {
+  type Action,
+  assert,
+  DEFAULT_REQUIREMENTS,
+  type Message,
+  type Principal,
+  type Revised,
+  type Session,
+  type Vote,
+} from '@countersign/core'
 import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow } from '../store/index.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
@@ -22,14 +31,29 @@ function* viewVote(row: VoteRow): Tx<Vote> {
   return { by, verdict: row.verdict, at: isoTime(row.created_at), ...(row.reason === null ? {} : { reason: row.reason }) }
 }
 
-export function* viewVotes(actionId: string): Tx<Vote[]> {
+/** The votes of the revision that is asked, the earliest first. */
+export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
   const votes: Vote[] = []
-  const rows = yield* actions.votesOf.all({ action_id: actionId })
+  const rows = (yield* actions.votesOf.all({ action_id: id })).filter((row) => row.revision === revision)
   for (const row of rows.sort((a, b) => a.created_at - b.created_at)) votes.push(yield* viewVote(row))
   return votes
 }
 
-const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+/** Why an action is asked anew, as it is stored. */
+export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
+  /** Id of the person, where one did it. */
+  by: string | null
+  /** Epoch milliseconds. */
+  at: number
+}
+
+/** Why an action is asked anew, from how it is stored. */
+export function* viewRevised(text: string): Tx<Revised> {
+  const { by, at, ...why }: StoredRevised = JSON.parse(text)
+  return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
+}
+
+export const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /**
  * An action as it leaves the server.
@@ -46,19 +70,22 @@ export function* viewAction(row: ActionRow, votes?: Vote[], known?: Known): Tx<A
     tool: row.tool,
     effect: row.effect,
     destination: row.destination,
+    credential: row.credential,
     arguments: JSON.parse(row.arguments),
     digest: row.digest,
     revision: row.revision,
+    revised: row.revised === null ? null : yield* viewRevised(row.revised),
     description: row.description,
     preview: parsed(row.preview),
     previewError: row.preview_error,
     previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
     risk: JSON.parse(row.risk),
+    precondition: row.precondition,
     state: row.state,
     policy: { verdict, rule, version, reason },
     requires: { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) },
     // Only what was asked and decided has votes to look for.
-    votes: votes ?? (verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row.id) : []),
+    votes: votes ?? (verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
     agent: row.agent,
     agentSays: row.agent_says,

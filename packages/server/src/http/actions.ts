@@ -3,6 +3,7 @@ import {
   Action,
   ActionList,
   ActionListQuery,
+  ActionRevisionList,
   type ActionState,
   CountersignError,
   DecisionBody,
@@ -10,7 +11,7 @@ import {
   ProposeBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions } from '../gate/index.ts'
+import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions, viewRevisions } from '../gate/index.ts'
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
@@ -72,6 +73,19 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
   app.post('/api/actions/:id/decision', { schema: { tags, params: Params, body: DecisionBody, response: { 200: Action } } }, (request) =>
     gate.decide(request.params.id, request.body, callerOf(request)),
   )
+
+  app.post('/api/actions/:id/preview', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
+    gate.refresh(request.params.id, callerOf(request)),
+  )
+
+  app.get('/api/actions/:id/revisions', { schema: { tags, params: Params, response: { 200: ActionRevisionList } } }, (request) => {
+    const { principal } = callerOf(request)
+    const { id } = request.params
+    return store.read(function* () {
+      yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`)
+      return { items: yield* viewRevisions(id) }
+    })
+  })
 
   app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
     gate.retry(request.params.id, callerOf(request)),

@@ -35,8 +35,8 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams, log
     '/api/chat/approve',
     { schema: { tags: ['chat'], body: ChatApproveBody, response: { 200: z.object({ action: Action }) } } },
     async (request) => {
-      const { approvalId, approved, reason } = request.body
-      return { action: await gate.decide(approvalId, { verdict: approved ? 'approve' : 'decline', reason }, callerOf(request)) }
+      const { approvalId, approved, ...named } = request.body
+      return { action: await gate.decide(approvalId, { verdict: approved ? 'approve' : 'decline', ...named }, callerOf(request)) }
     },
   )
 }

@@ -13,7 +13,7 @@ const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>
 const resolve = (id: string, to: ActionState): Tx<number> =>
   attempts.resolveAction.change({ id, epoch: 0, to, ...nothing, resolution: null, now: 2 })
 const intent = (id: string, read: { revision?: number; epoch?: number } = {}) => ({
-  ...{ id, revision: 1, epoch: 0, idempotency_key: `${id}.1`, runner: 'prc_1', due_at: null, now: 2 },
+  ...{ id, revision: 1, epoch: 0, idempotency_key: `${id}.1`, runner: 'prc_1', due_at: null, target_version: null, now: 2 },
   ...read,
 })
 

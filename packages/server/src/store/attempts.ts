@@ -11,6 +11,7 @@ interface Begin {
   /** Null for a client's attempt: its hold ends at `due_at`. */
   runner: string | null
   due_at: number | null
+  target_version: string | null
   now: number
   [name: string]: string | number | null
 }
@@ -26,6 +27,7 @@ const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
         idempotency_key: p.idempotency_key,
         runner: p.runner,
         due_at: p.due_at,
+        target_version: p.target_version,
         error: null,
         resolution: null,
         updated_at: p.now,

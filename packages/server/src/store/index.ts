@@ -22,7 +22,19 @@ export type { OtherProcess, OwnConnection } from './processes.ts'
 export * as processes from './processes.ts'
 export { lock, type Tx, together } from './query.ts'
 export * as reads from './reads.ts'
-export type { ActionRow, ArchiveFileRow, AuditHeadRow, AuditRow, EventRow, MessageRow, RunRow, SessionRow, VoteRow } from './schema.ts'
+export * as revisions from './revisions.ts'
+export type {
+  ActionRevisionRow,
+  ActionRow,
+  ArchiveFileRow,
+  AuditHeadRow,
+  AuditRow,
+  EventRow,
+  MessageRow,
+  RunRow,
+  SessionRow,
+  VoteRow,
+} from './schema.ts'
 export * as sessions from './sessions.ts'
 export * as settings from './settings.ts'
 export { openSqlite, type SqliteOptions } from './sqlite.ts'

@@ -63,6 +63,17 @@ export const lastOfRun = question<{ session_id: string; run_id: string }, Messag
     .limit(lit(10)),
 )
 
+/** The result that a tool call has in its session. */
+export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'id'>>((db, p) =>
+  db
+    .selectFrom('message')
+    .select('id')
+    .where('session_id', '=', p.session_id)
+    .where('tool_call_id', '=', p.tool_call_id)
+    .where('role', '=', lit('tool'))
+    .limit(lit(1)),
+)
+
 export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
 )

@@ -11,6 +11,7 @@ export interface Schema {
   run: RunRow
   message: MessageRow
   action: ActionRow
+  action_revision: ActionRevisionRow
   vote: VoteRow
   event: EventRow
   agent_request: AgentRequestRow
@@ -136,14 +137,24 @@ export interface ActionRow {
   tool: string
   effect: Effect
   destination: string
+  /** Whose rights it happens with. */
+  credential: string
   definition_hash: string
   arguments: string
   digest: string
   revision: number
+  /** Why the revision is not the first: JSON of `{why, reason, by, at}`. */
+  revised: string | null
+  /** Who changed the arguments last. */
+  edited_by: string | null
   description: string
   preview: string | null
   preview_error: string | null
   previewed_at: number | null
+  /** Hash of what has to be the same still when it starts. */
+  precondition: string | null
+  /** The version of the target that the attempt is held against. */
+  target_version: string | null
   risk: string
   state: ActionState
   policy: string
@@ -173,6 +184,31 @@ export interface ActionRow {
   redacted_at: number | null
   created_at: number
   updated_at: number
+}
+
+/** An earlier revision of an action. */
+export type ActionRevisionRow = Pick<
+  ActionRow,
+  | 'revision'
+  | 'tool'
+  | 'arguments'
+  | 'digest'
+  | 'definition_hash'
+  | 'destination'
+  | 'credential'
+  | 'precondition'
+  | 'description'
+  | 'preview'
+  | 'preview_error'
+  | 'previewed_at'
+  | 'risk'
+  | 'policy'
+  | 'requires'
+  | 'revised'
+> & {
+  action_id: string
+  /** Why it is over: JSON as of {@link ActionRow.revised}. */
+  ended: string
 }
 
 export interface VoteRow {

@@ -11,7 +11,7 @@ export interface TargetRequest {
 }
 
 /** `reset` breaks the connection without an answer. */
-export type TargetAnswer = { status: number; body?: unknown } | 'reset'
+export type TargetAnswer = { status: number; body?: unknown; headers?: Record<string, string> } | 'reset'
 
 /** A group of tools over a target: `keyed` may be sent again under its key, `unkeyed` may not, `look` only reads. */
 export const toolsOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
@@ -52,7 +52,7 @@ export async function startTarget(answer: (request: TargetRequest, nth: number) 
     if (request.method !== 'GET') writes.push(request)
     const given = await answer(request, writes.length)
     if (given === 'reset') return incoming.socket.resetAndDestroy()
-    response.writeHead(given.status, { 'content-type': 'application/json' }).end(JSON.stringify(given.body ?? {}))
+    response.writeHead(given.status, { 'content-type': 'application/json', ...given.headers }).end(JSON.stringify(given.body ?? {}))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

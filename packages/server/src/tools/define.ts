@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonSchema,
   type JsonValue,
+  type Preview,
   type PreviewField,
   type Tool,
   ToolError,
@@ -19,7 +20,7 @@ import { credentialOf } from './credential.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
-import { byClient, executorOf, plainDescription, type ToolDraft } from './tool-draft.ts'
+import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
 
 const MAX_OUTPUT_BYTES = 1_000_000
 
@@ -33,8 +34,16 @@ export interface ToolDefinition<Args> {
   effect: Effect
   /** Words for the card, from the real arguments; default `Call <name> with N arguments`. */
   describe?(args: Args): string
-  /** What would change, read now. */
+  /**
+   * What would change, read now. It is read again before the action starts: when an `oldValue` is another one then, people are asked again
+   * with the new values.
+   */
   preview?(args: Args, signal: AbortSignal): PreviewField[] | Promise<PreviewField[]>
+  /**
+   * What has to be the same still when the action starts, as JSON: a version, a balance, whatever the decision rests on. Read with the
+   * preview and again before the start. Default: the old values of `preview`.
+   */
+  precondition?(args: Args, signal: AbortSignal): JsonValue | Promise<JsonValue>
   /**
    * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect. An error of a `fetch` is read
    * as one: code that makes several calls says itself what became of it. After any other error the outcome of a write is unknown.
@@ -109,7 +118,8 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
   if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
   if (tool.effect === 'read' && tool.verify) throw new Error(`tool ${tool.name}: verify is for writes: a read leaves nothing to find out`)
   const { inputSchema, check } = openInput(tool.name, input)
-  const { preview, resultUrl, verify, execute } = tool
+  const { resultUrl, verify, execute } = tool
+  const preview = previewOf(tool)
   const { executor, timeoutMs } = executorOf(tool)
   if (executor === 'client' && execute) throw new Error(`tool ${tool.name}: a client carries it out, no code here: leave out execute`)
   if (executor === 'server' && !execute) throw new Error(`tool ${tool.name}: execute is missing`)
@@ -129,7 +139,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     secrets: Object.values(tool.credentials ?? {}),
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
-    ...(preview && { preview: async (args: JsonObject, signal: AbortSignal) => preview(args, signal) }),
+    ...(preview && { preview }),
     execute: execute ? (args, context) => runCode(tool.name, execute, args, context) : byClient(tool.name),
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
@@ -167,6 +177,16 @@ function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
   return {
     ok: false,
     issues: [{ path: '', message: "The tool's input schema changes what it already accepted, so it cannot be approved." }],
+  }
+}
+
+function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['preview'] {
+  if (!preview && !precondition) return undefined
+  return async (args, signal): Promise<Preview> => {
+    // What it rests on first: what changes between the two reads is found later, where the other way round it would be missed.
+    const rests = await precondition?.(args, signal)
+    const fields = (await preview?.(args, signal)) ?? []
+    return { fields, precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields) }
   }
 }
 

@@ -18,6 +18,8 @@ export interface HttpCall {
   body?: JsonValue
   /** Set on a call that may change something; its absence makes this a read. */
   idempotencyKey?: string
+  /** The version (ETag) that the target must still have to do it. */
+  ifMatch?: string | undefined
   /** True when 404 is an answer, not a refusal. */
   mayBeMissing?: boolean
   signal: AbortSignal
@@ -28,11 +30,14 @@ export interface HttpAnswer {
   status: number
   /** Undefined when the answer was empty. */
   body: JsonValue | undefined
+  /** The version of what was answered, where the service gave one that `If-Match` takes: a weak ETag never matches. */
+  version?: string
 }
 
 /**
  * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
- * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
+ * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `stale` for 412 where the call named a version,
+ *   `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
  *   a cut body, 5xx and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
  */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
@@ -60,7 +65,9 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
       if (status >= 400 && status < 500) return ''
       throw error
     })
-    return readAnswer(call, status, response.headers.location, body)
+    const answer = readAnswer(call, status, response.headers.location, body)
+    const { etag } = response.headers
+    return etag?.startsWith('"') ? { ...answer, version: etag } : answer
   } catch (error) {
     throw error instanceof ToolError ? error : failure(call, timeout, isConnected, error)
   } finally {
@@ -75,6 +82,7 @@ function requestHeaders(call: HttpCall): Record<string, string> {
     ...call.headers,
     ...(call.body !== undefined && { 'content-type': 'application/json' }),
     ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+    ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),
   }
 }
 
@@ -102,6 +110,9 @@ function readAnswer(call: HttpCall, status: number, location: string | undefined
     throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}`)
   }
   if (status === 404 && call.mayBeMissing) return { status, body: body ?? undefined }
+  if (status === 412 && call.ifMatch !== undefined) {
+    throw new ToolError('stale', `${target} changed after it was looked at last, and did nothing (412)${words}.`)
+  }
   if (status >= 400) {
     const retryable = status === 408 || status === 425 || status === 429
     throw new ToolError('refused', `${target} refused (${status})${words}.`, { retryable })

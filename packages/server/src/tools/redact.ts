@@ -16,7 +16,11 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
     ...tool,
     execute: async (args, context) => redactor.json(await attempt(tool.execute(args, context))),
     ...(preview && {
-      preview: async (args, signal) => (await attempt(preview(args, signal))).map((field) => redactField(field, redactor)),
+      preview: async (args, signal) => {
+        const { fields, ...rest } = await attempt(preview(args, signal))
+        // What it rests on is never shown, only hashed.
+        return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
+      },
     }),
     ...(verify && { verify: async (args, context) => redactFound(await attempt(verify(args, context)), redactor) }),
   }

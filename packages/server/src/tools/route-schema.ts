@@ -19,8 +19,18 @@ export const Route = z.strictObject({
   description: Text.optional(),
   /** For the card. */
   describe: Text.optional(),
-  /** Where the current values are read for the preview, and which fields change to what. A list names fields that go away. */
-  before: z.strictObject({ get: Text, compare: z.union([z.array(z.string().min(1)), JsonMembers]) }).optional(),
+  /**
+   * Where the current values are read for the preview, and again before the action starts, and which fields change to what. A list names
+   * fields that go away.
+   */
+  before: z
+    .strictObject({
+      get: Text,
+      compare: z.union([z.array(z.string().min(1)), JsonMembers]),
+      /** The service gives an `ETag` with `get` and honours `If-Match` on the call: what changes in the last moment is refused by itself. */
+      ifMatch: z.boolean().optional(),
+    })
+    .optional(),
   /** `/orders/{orderId}` or `/orders/{result.id}`: a page for people, against `publicUrl`. */
   resultUrl: Text.optional(),
   /** Default: GET and HEAD read, everything else writes. */

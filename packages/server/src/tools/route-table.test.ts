@@ -123,7 +123,8 @@ const lastSeen = (): Seen => {
   if (!last) throw new Error('nothing was sent')
   return last
 }
-const preview = (tool: Tool, args: JsonObject): Promise<PreviewField[]> | undefined => tool.preview?.(args, new AbortController().signal)
+const preview = async (tool: Tool, args: JsonObject): Promise<PreviewField[] | undefined> =>
+  (await tool.preview?.(args, new AbortController().signal))?.fields
 
 async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   const error = await work.then(

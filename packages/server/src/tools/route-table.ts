@@ -8,7 +8,7 @@ import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { asText, fillJson, fillWords, member } from './template.ts'
-import { byClient, executorOf, type ToolDraft } from './tool-draft.ts'
+import { byClient, executorOf, type ToolDraft, valuesOf } from './tool-draft.ts'
 import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
 /** What all tools of one table share. */
@@ -153,7 +153,7 @@ async function executeRoute(
   { network, redactor, base, headers }: Service,
   timeoutMs: number,
   args: JsonObject,
-  { idempotencyKey, signal }: ExecuteContext,
+  { idempotencyKey, signal, version }: ExecuteContext,
 ): Promise<JsonValue> {
   const body = bodyOf(read, args)
   const call: HttpCall = {
@@ -167,6 +167,7 @@ async function executeRoute(
     timeoutMs,
     ...(body !== undefined && { body }),
     ...(read.effect === 'write' && { idempotencyKey }),
+    ...(read.before?.ifMatch && { ifMatch: version }),
   }
   const answer = await callHttp(call)
   return answer.body ?? { status: answer.status }
@@ -178,23 +179,25 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
     return async (args, signal) => {
       const { network, redactor, base, headers } = service
       const url = buildUrl(base, before.get, args)
-      const current = (await callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs })).body
-      return before.compare.flatMap(([field, template]): PreviewField[] => {
+      const answer = await callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs })
+      const { body: current, version } = answer
+      const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
         const oldValue = field.split('.').reduce(member, current)
         const newValue = template && fillJson(template, args)
         // An optional argument that is absent leaves its field as it is.
         if (template && newValue === undefined) return []
         return [{ field, ...(oldValue !== undefined && { oldValue }), ...(newValue !== undefined && { newValue }) }]
       })
+      return { fields, precondition: valuesOf(fields), ...(before.ifMatch && version !== undefined && { version }) }
     }
   }
   // Without the current values only a creation can be told: it has none.
   if (route.method !== 'POST' || read.effect !== 'write') return undefined
   return async (args) => {
     const body = bodyOf(read, args)
-    if (body === undefined) return []
-    if (body === null || typeof body !== 'object' || Array.isArray(body)) return [{ field: 'body', newValue: body }]
-    return Object.entries(body).map(([field, newValue]) => ({ field, newValue }))
+    if (body === undefined) return { fields: [] }
+    if (body === null || typeof body !== 'object' || Array.isArray(body)) return { fields: [{ field: 'body', newValue: body }] }
+    return { fields: Object.entries(body).map(([field, newValue]) => ({ field, newValue })) }
   }
 }
 

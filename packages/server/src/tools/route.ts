@@ -18,7 +18,7 @@ export interface ReadRoute {
   /** `rest`: the arguments in `restNames` as they are. */
   body: { kind: 'none' } | { kind: 'template'; template: JsonTemplate } | { kind: 'rest'; used: ReadonlySet<string> }
   describe: Template | undefined
-  before: { get: Template; compare: [string, JsonTemplate | undefined][] } | undefined
+  before: { get: Template; compare: [string, JsonTemplate | undefined][]; ifMatch: boolean } | undefined
   resultUrl: Template | undefined
   verify: ReadVerify | undefined
 }
@@ -132,7 +132,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
 
 type Attempt = <T>(path: readonly PropertyKey[], read: () => T) => T | undefined
 
-function readBefore({ get, compare }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
+function readBefore({ get, compare, ifMatch = false }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
   const template = attempt(['before', 'get'], () => readPathTemplate(get))
   const fields = Array.isArray(compare)
     ? compare.map((field): [string, undefined] => [field, undefined])
@@ -140,7 +140,7 @@ function readBefore({ get, compare }: NonNullable<Route['before']>, attempt: Att
         field,
         attempt(['before', 'compare', field], () => readJsonTemplate(value)),
       ])
-  return template && { get: template, compare: fields }
+  return template && { get: template, compare: fields, ifMatch }
 }
 
 /** The input as declared, closed unless it says otherwise; without one, a required text for every placeholder that is sent. */

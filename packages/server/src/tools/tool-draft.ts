@@ -1,4 +1,4 @@
-import { type Executor, type JsonValue, type Tool, ToolError } from '@countersign/core'
+import { type Executor, type JsonValue, type PreviewField, type Tool, ToolError } from '@countersign/core'
 
 /** A tool whose place among the others (group, model name) is not settled yet. */
 export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
@@ -17,6 +17,10 @@ export function executorOf(given: {
   const { executor = 'server', timeoutMs = DEFAULT_TIMEOUT_MS[executor] } = given
   return { executor, timeoutMs }
 }
+
+/** The values that people are shown as those of now, to be compared later. A field that is not there says so. */
+export const valuesOf = (fields: readonly PreviewField[]): JsonValue =>
+  fields.map(({ field, oldValue }): JsonValue => (oldValue === undefined ? { field } : { field, value: oldValue }))
 
 /** Stands for the code of a tool that a client carries out, which the server never runs. */
 export const byClient = (name: string) => async (): Promise<never> => {

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@countersign/core'
-import { digestAction } from '../../gate/prepare.ts'
+import { digestOf } from '../../gate/digest.ts'
 import type { ActionRow, VoteRow } from '../../store/index.ts'
 import type { Rows } from './database.ts'
 import type { Journal } from './journal.ts'
@@ -110,7 +110,7 @@ function outcomeProblems({ row, requests, effects }: Case): string[] {
 /** What was sent is what was decided, after it was decided (I1, I3). */
 function bindingProblems({ row, what, votes, requests }: Case): string[] {
   const problems: string[] = []
-  const bound = digestAction({ name: row.tool, destination: row.destination }, row.definition_hash, row.arguments)
+  const bound = digestOf(row)
   if (bound !== row.digest) problems.push(`its digest is ${row.digest}, its bytes give ${bound}`)
   const approved = votes.find(({ verdict, revision }) => verdict === 'approve' && revision === row.revision)
   const isAllowed = row.policy.includes('"verdict":"allow"')

@@ -1,7 +1,7 @@
 /**
  * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
- * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails (the database away, a process
- * frozen, a target that cannot be asked), and the command that archives, which is killed in its own test.
+ * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails or changes (the database away,
+ * a process frozen, a target that cannot be asked or is not what was shown), and the command that archives, which is killed in its own test.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive'
 
@@ -31,12 +31,12 @@ export const POINTS: readonly Point[] = [
   ...at('work', ['propose.before_store', 'propose.storing', 'propose.after_store']),
   ...at('work', ['decide.before_store', 'decide.storing', 'decide.after_store', 'approve.storing']),
   ...at('work', ['cancel.before_store', 'cancel.storing', 'cancel.after_store']),
-  ...at('work', ['execute.before_start', 'execute.starting', 'execute.started', 'execute.before_send']),
+  ...at('work', ['execute.before_start', 'execute.looked', 'execute.starting', 'execute.started', 'execute.before_send']),
   ...at('work', ['execute.answered', 'execute.not_answered', 'settle.before_store', 'settle.storing', 'settle.after_store']),
   ...at('work', ['resend.waiting', 'resend.before_store', 'resend.storing', 'resend.after_store']),
   ...at('work', ['verify.before_read', 'verify.before_ask', 'verify.answered']),
   ...at('work', ['resolve.before_store', 'resolve.storing', 'resolve.after_store']),
-  ...at('work', ['retry.before_store', 'retry.storing', 'retry.after_store']),
+  ...at('work', ['retry.before_look', 'retry.before_store', 'retry.storing', 'retry.after_store']),
   ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
   ...at('work', ['result.before_store', 'result.storing', 'result.after_store', 'hold.ending']),
   ...at('work', ['timer.fired', 'timer.before_store', 'timer.after_store', 'timer.batch_done', 'expire.storing', 'remind.storing']),
@@ -48,5 +48,6 @@ export const POINTS: readonly Point[] = [
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
+  ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]

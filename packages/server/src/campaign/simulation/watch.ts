@@ -1,5 +1,5 @@
 import { ACTION_EVENTS, type ActionState, AFTER, canonicalJson, type JsonObject } from '@countersign/core'
-import { digestAction } from '../../gate/prepare.ts'
+import { digestOf } from '../../gate/digest.ts'
 import type { ActionRow } from '../../store/index.ts'
 import type { Counts } from './counts.ts'
 import type { Move, WorldDatabase } from './database.ts'
@@ -93,7 +93,7 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
     onSend(tool, args, { actionId, idempotencyKey }) {
       const row = database.action(actionId)
       if (!row) return violate(`I1: ${tool} was called for ${actionId}, which does not exist`)
-      const sent = digestAction({ name: tool, destination: row.destination }, row.definition_hash, canonicalJson(args))
+      const sent = digestOf({ ...row, tool, arguments: canonicalJson(args) })
       if (sent !== row.digest) violate(`I3: what was sent for ${name(actionId)} is not what was decided`)
       if (!isDecided(database, row)) violate(`I1: ${name(actionId)} was sent without a decision, in the state ${row.state}`)
       if (row.attempt === 0) violate(`I5: ${name(actionId)} was sent before the intent was stored`)

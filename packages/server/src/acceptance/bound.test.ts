@@ -1,0 +1,156 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { type Orders, orderTools, startOrders } from '../testing/orders.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+interface Desk extends AsyncDisposable {
+  server: TestServer
+  orders: Orders
+  propose(tool: string, status?: string): Promise<Action>
+  approve(action: Action): Promise<Action>
+  /** The action when nothing is under way any more. */
+  later(action: Action): Promise<Action>
+}
+
+async function openDesk(): Promise<Desk> {
+  const stack = new AsyncDisposableStack()
+  const orders = stack.use(await startOrders())
+  const server = stack.use(await startTestServer({ config: { tools: orderTools(orders) } }))
+  const { admin } = server
+  return {
+    server,
+    orders,
+    propose: (tool, status = 'paid') => admin.post('/api/actions', { tool, arguments: { id: 'o1', status } }),
+    approve: ({ id, revision, digest }) => admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest }),
+    async later({ id }) {
+      await server.settle()
+      return admin.get(`/api/actions/${id}`)
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+test('I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('set')
+  expect(shown).toMatchObject({ revision: 1, revised: null, preview: [{ field: 'status', oldValue: 'pending', newValue: 'paid' }] })
+  expect(shown.precondition).toMatch(/^sha256:/)
+  desk.orders.order('o1', { status: 'shipped' })
+  await desk.approve(shown)
+  const asked = await desk.later(shown)
+  expect(asked).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    attempt: 0,
+    votes: [],
+    preview: [{ field: 'status', oldValue: 'shipped', newValue: 'paid' }],
+    revised: { why: 'target', by: null, reason: 'The values changed since this was shown: status was "pending" and is "shipped" now.' },
+  })
+  expect(asked.digest).not.toBe(shown.digest)
+  expect(desk.orders.done).toEqual([])
+
+  const { items } = await desk.server.admin.get(`/api/actions/${shown.id}/revisions`)
+  expect(items).toMatchObject([
+    { revision: 1, digest: shown.digest, preview: shown.preview, votes: [{ verdict: 'approve' }], ended: { why: 'target' } },
+  ])
+  // The decision about what was shown first is none about this.
+  for (const named of [{}, { revision: 1, digest: shown.digest }, { revision: 2 }, { digest: asked.digest }]) {
+    const answer = await desk.server.admin.send('POST', `/api/actions/${shown.id}/decision`, { body: { verdict: 'approve', ...named } })
+    expect(answer, JSON.stringify(named)).toMatchObject({ status: 409, body: { code: 'revision_mismatch', action: asked } })
+  }
+  await desk.approve(asked)
+  expect(await desk.later(shown)).toMatchObject({ state: 'succeeded', revision: 2, attempt: 1 })
+  expect(desk.orders.done).toEqual([{ id: 'o1', from: 'shipped', to: 'paid' }])
+})
+
+test('H7 a change between the last look and the send is refused by the target, and asked again with the values of now', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('setGuarded')
+  desk.orders.beforeWrite = (id) => {
+    desk.orders.beforeWrite = undefined
+    desk.orders.order(id, { status: 'cancelled' })
+  }
+  await desk.approve(shown)
+  const asked = await desk.later(shown)
+  expect(asked).toMatchObject({ state: 'proposed', revision: 2, attempt: 1, revised: { why: 'target' }, error: null })
+  expect(asked.preview).toEqual([{ field: 'status', oldValue: 'cancelled', newValue: 'paid' }])
+  expect(asked.idempotencyKey, 'the refusal was stored under the first key').not.toBe(shown.idempotencyKey)
+  expect(desk.orders.done).toEqual([])
+  await desk.approve(asked)
+  expect((await desk.later(shown)).state).toBe('succeeded')
+  expect(desk.orders.done).toEqual([{ id: 'o1', from: 'cancelled', to: 'paid' }])
+  expect(desk.orders.writes.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"2"'])
+})
+
+test('a change of what was not shown asks nobody again, and is what the call is held against', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('setGuarded')
+  desk.orders.order('o1', { note: 'call first' })
+  await desk.approve(shown)
+  expect(await desk.later(shown)).toMatchObject({ state: 'succeeded', revision: 1 })
+  expect(desk.orders.writes.map(({ headers }) => headers['if-match'])).toEqual(['"2"'])
+})
+
+test('values that cannot be read again are no reason to go on: nothing is sent, and it can be started again', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('set')
+  desk.orders.isAway = true
+  await desk.approve(shown)
+  const failed = await desk.later(shown)
+  expect(failed).toMatchObject({ state: 'failed', error: { kind: 'unreadable', retryable: true } })
+  expect(failed.error?.message).toContain('could not be read')
+  expect(desk.orders.writes).toEqual([])
+  desk.orders.isAway = false
+  await desk.server.admin.post(`/api/actions/${shown.id}/retry`)
+  expect((await desk.later(shown)).state).toBe('succeeded')
+})
+
+test('what failed is not started again when the target changed since: people are asked, and the retry says so', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('set')
+  desk.orders.isAway = true
+  await desk.approve(shown)
+  await desk.later(shown)
+  desk.orders.isAway = false
+  desk.orders.order('o1', { status: 'shipped' })
+  const headers = { 'idempotency-key': 'again' }
+  const first = await desk.server.admin.send('POST', `/api/actions/${shown.id}/retry`, { headers })
+  expect(first).toMatchObject({ status: 409, body: { code: 'stale_preview', action: { state: 'proposed', revision: 2, error: null } } })
+  const repeated = await desk.server.admin.send('POST', `/api/actions/${shown.id}/retry`, { headers })
+  expect(repeated.body).toEqual(first.body)
+  const asked = await desk.later(shown)
+  expect(asked.preview).toEqual([{ field: 'status', oldValue: 'shipped', newValue: 'paid' }])
+  await desk.approve(asked)
+  expect(await desk.later(shown)).toMatchObject({ state: 'succeeded', attempt: 2 })
+  expect(desk.orders.done).toEqual([{ id: 'o1', from: 'shipped', to: 'paid' }])
+})
+
+test('a fresh preview of a waiting action: the same values are the same revision, others are another one without votes', async () => {
+  await using desk = await openDesk()
+  const { admin } = desk.server
+  const shown = await desk.propose('set')
+  const path = `/api/actions/${shown.id}/preview`
+  const same: Action = await admin.post(path)
+  expect(same).toMatchObject({ revision: 1, digest: shown.digest, preview: shown.preview, revised: null })
+  expect(same.previewedAt).not.toBeNull()
+  desk.orders.order('o1', { status: 'shipped' })
+  // The reading of a moment ago answers those who ask at once.
+  let other: Action = await admin.post(path)
+  while (other.revision === 1) other = await admin.post(path)
+  expect(other).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    preview: [{ oldValue: 'shipped' }],
+    revised: { why: 'preview', by: { kind: 'person' } },
+  })
+  desk.orders.isAway = true
+  let unread: Action = await admin.post(path)
+  while (unread.previewError === null) unread = await admin.post(path)
+  expect(unread, 'what was shown stays').toMatchObject({ revision: 2, digest: other.digest, preview: other.preview })
+  const agent = await desk.server.as({ name: 'Bot', kind: 'agent', roles: ['agent'] })
+  expect(await agent.send('POST', path)).toMatchObject({ status: 404 })
+  desk.orders.isAway = false
+  await desk.approve(other)
+  expect(await desk.later(shown)).toMatchObject({ state: 'succeeded', revision: 2 })
+  expect(await admin.send('POST', path)).toMatchObject({ status: 409, body: { code: 'illegal_transition' } })
+})

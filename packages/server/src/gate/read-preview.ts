@@ -1,0 +1,42 @@
+import type { JsonObject, PreviewField, Tool } from '@countersign/core'
+import type { Clock } from '../clock.ts'
+import { preconditionOf } from './digest.ts'
+import { withinTimeout } from './patience.ts'
+
+/** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
+const PREVIEW_TIMEOUT_MS = 5_000
+
+/** What a target was when it was read. */
+export interface SeenTarget {
+  preview: PreviewField[] | null
+  previewError: string | null
+  previewedAtMs: number | null
+  /** Hash of what has to be the same still when the action starts. */
+  precondition: string | null
+  /** The version of the target, for the attempt to be held against. */
+  version: string | null
+}
+
+export const NOT_SEEN: SeenTarget = { preview: null, previewError: null, previewedAtMs: null, precondition: null, version: null }
+
+/** Reads what would change. A target that cannot be read is one with an error in words for the card. */
+export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): Promise<SeenTarget> {
+  const { name, preview } = tool
+  if (!preview) return NOT_SEEN
+  const previewedAtMs = clock.nowMs()
+  try {
+    const { fields, precondition, version } = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) =>
+      preview.call(tool, args, signal),
+    )
+    return {
+      preview: fields,
+      previewError: null,
+      previewedAtMs,
+      precondition: precondition === undefined ? null : preconditionOf(precondition),
+      version: version ?? null,
+    }
+  } catch (error) {
+    const known = error instanceof Error && error.name === 'ToolError'
+    return { ...NOT_SEEN, previewError: known ? error.message : 'the current values could not be read' }
+  }
+}

@@ -1,0 +1,137 @@
+import { assert, type JsonObject, type Revised } from '@countersign/core'
+import { reach } from '../points.ts'
+import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../store/index.ts'
+import { attemptKey } from './attempt-key.ts'
+import type { Caller } from './caller.ts'
+import { deadlinesOf, lookAgainAt } from './deadlines.ts'
+import { announceUpdate, type Deed, writeToolResult } from './events.ts'
+import { policyText, riskOf } from './policy.ts'
+import { columnsOf, type PreparedAction } from './prepare.ts'
+import type { SessionWriter } from './session-writer.ts'
+import type { StoredRevised } from './view.ts'
+
+/** The states in which people can be asked anew. */
+const REVISE = { proposed: revisions.reviseWaiting, approved: revisions.reviseApproved, failed: revisions.reviseFailed }
+
+/** A row as it was read, in a state in which people can be asked anew. */
+export type Revisable = ActionRow & { state: keyof typeof REVISE }
+
+/** Why what was asked, or decided, does not hold any more. */
+export interface Why extends Pick<Revised, 'why' | 'reason'> {
+  /** Who made it so, where somebody did. */
+  by?: Caller
+}
+
+/**
+ * Makes an action another one that people are asked about: a new revision with its own digest, to which no earlier vote belongs. What it
+ * was is kept. Where policy denies it now, it is declined at once. Undefined when the action is no longer as it was read.
+ * @param writer The action's session, opened before; the caller finishes it.
+ */
+export function* revise(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  row: Revisable,
+  prepared: PreparedAction,
+  { why, reason, by }: Why,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: nowMs }
+  const text = JSON.stringify(revised)
+  const { tool: _, ...columns } = columnsOf(prepared)
+  const question = {
+    ...columns,
+    ...askedOf(row, prepared),
+    ...timesOf(row, prepared, nowMs),
+    // A failed attempt was answered under its key: many services give the same answer again.
+    idempotency_key: attemptKey(row.id, row.attempt + 1),
+    revised: text,
+    edited_by: why === 'edit' ? revised.by : row.edited_by,
+  }
+  if (!(yield* REVISE[row.state].change({ ...question, id: row.id, was: row.revision, epoch: row.epoch, now: nowMs }))) return undefined
+  reach('revise.storing')
+  yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
+  const asked: ActionRow = {
+    ...row,
+    ...question,
+    state: 'proposed',
+    revision: row.revision + 1,
+    error: null,
+    resolution: null,
+    updated_at: nowMs,
+  }
+  lookAgainAt(outbox, question.due_at)
+  const deed: Deed = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
+  yield* announceUpdate(outbox, writer, asked, { digest: asked.digest, votes: [] }, deed, nowMs)
+  if (prepared.policy.verdict === 'deny') return yield* denyRevision(outbox, writer, asked, prepared.policy.reason, nowMs)
+  if (row.state !== 'proposed') yield* askInSession(writer, asked, reason, nowMs)
+  return asked
+}
+
+/** What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to. */
+function askedOf(row: ActionRow, { policy, tool }: PreparedAction): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
+  if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
+  return { policy: policyText(policy), requires: JSON.stringify(policy.requires), risk: JSON.stringify(riskOf(tool.effect, policy)) }
+}
+
+/** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
+function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Pick<ActionRow, 'expires_at'> & { due_at: number } {
+  if (row.state === 'proposed') return { expires_at: row.expires_at, due_at: row.due_at ?? nowMs }
+  return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
+}
+
+/** What the record says of what is asked now, besides what every row says. */
+const factsOf = (asked: ActionRow): JsonObject => ({
+  arguments: JSON.parse(asked.arguments),
+  description: asked.description,
+  destination: asked.destination,
+  definition: asked.definition_hash,
+  credential: asked.credential,
+  precondition: asked.precondition,
+  preview: asked.preview === null ? null : JSON.parse(asked.preview),
+  policy: JSON.parse(asked.policy),
+})
+
+const keptOf = (row: ActionRow) => ({
+  action_id: row.id,
+  revision: row.revision,
+  tool: row.tool,
+  arguments: row.arguments,
+  digest: row.digest,
+  definition_hash: row.definition_hash,
+  destination: row.destination,
+  credential: row.credential,
+  precondition: row.precondition,
+  description: row.description,
+  preview: row.preview,
+  preview_error: row.preview_error,
+  previewed_at: row.previewed_at,
+  risk: row.risk,
+  policy: row.policy,
+  requires: row.requires,
+  revised: row.revised,
+})
+
+function* denyRevision(outbox: Outbox, writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<ActionRow> {
+  const { id, revision } = asked
+  const denied: ActionRow = { ...asked, state: 'declined', due_at: null }
+  const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, now: nowMs })
+  assert(moved === 1, 'what was revised in this transaction is there to be denied')
+  yield* announceUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
+  yield* writeToolResult(writer, denied, undefined, nowMs)
+  if (denied.session_id !== null) outbox.sessions.add(denied.session_id)
+  return denied
+}
+
+/** Said again where the approval was given, so that whoever comes back sees why it waits once more. */
+function* askInSession(writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<void> {
+  if (!writer) return
+  yield* writer.message({
+    id: newId('msg', nowMs),
+    run_id: asked.run_id,
+    role: 'assistant',
+    kind: 'request',
+    content: `I need approval again to use ${asked.tool}: ${asked.description}. ${reason} Please look at it and approve or reject this action.`,
+    actionIds: [asked.id],
+    inHistory: false,
+  })
+}
