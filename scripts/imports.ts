@@ -16,7 +16,7 @@ const PACKAGES: Record<string, string[]> = {
 
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
-  ['log', 'clock', 'points', 'version', 'net'],
+  ['log', 'clock', 'points', 'version', 'net', 'lines'],
   ['models', 'tools', 'store'],
   ['audit', 'policy'],
   ['config'],

@@ -1,6 +1,7 @@
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
+import { type AuditKey, openAuditKey } from './audit/index.ts'
 import type { Clock } from './clock.ts'
 import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
@@ -21,6 +22,8 @@ export interface EngineOptions {
   executions?: ExecutionLimits
   /** Sessions that are advanced at the same time; each makes one model call at a time. Default 200. */
   modelCalls?: number
+  /** Where the key is that the record is signed with; default: in the database. */
+  auditKeyFile?: string | undefined
 }
 
 /** How many actions are carried out at the same time. */
@@ -43,6 +46,7 @@ export interface Engine {
   readonly agentLoop: AgentLoop
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
+  readonly auditKey: AuditKey
   /** Why nothing can be begun or decided at the moment; undefined while all is well. */
   readonly trouble: string | undefined
   /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
@@ -83,12 +87,14 @@ export async function startEngine({
   hub,
   dispatch,
   timers,
+  sealer,
   membership,
   agents,
   tools,
   policy,
   log,
   executions = DEFAULT_EXECUTIONS,
+  auditKeyFile,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const policies = fixedPolicies(compilePolicy(policy, 1))
@@ -120,11 +126,17 @@ export async function startEngine({
     onRunEnded: hub.onRunEnded,
   })
 
+  const auditKey = await openAuditKey(store, auditKeyFile)
   reach('start.opened')
-  await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm: timers.rearm })
+  const rearm = () => {
+    timers.rearm()
+    sealer.wake()
+  }
+  await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
   reach('start.recovered')
   dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
   timers.start({ doWhatIsDue: gate.doWhatIsDue })
+  sealer.start({ store, key: auditKey, log })
   reach('start.dispatching')
 
   let draining: Promise<void> | undefined
@@ -137,7 +149,12 @@ export async function startEngine({
     agentLoop.abortModelCalls()
     const late = Promise.withResolvers<boolean>()
     const stopWaiting = clock.after(drainMs, () => late.resolve(false))
-    isDrained = await Promise.race([dispatch.drained().then(() => true), late.promise])
+    const ended = async () => {
+      await dispatch.drained()
+      await sealer.finish()
+      return true
+    }
+    isDrained = await Promise.race([ended(), late.promise])
     stopWaiting()
     stopped.abort()
     reach('stop.drained')
@@ -150,6 +167,7 @@ export async function startEngine({
     agentLoop,
     agents: byName,
     hub,
+    auditKey,
     get trouble() {
       return membership.trouble
     },

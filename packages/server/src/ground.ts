@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import { createSealer, type Sealer } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import {
   alone,
@@ -26,6 +27,7 @@ export interface Ground {
   hub: EventHub
   dispatch: Dispatch
   timers: Timers
+  sealer: Sealer
   membership: Membership
 }
 
@@ -39,10 +41,11 @@ export interface GroundOptions {
 }
 
 /** What becomes of a commit in the process that made it. */
-export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers) => (outbox: Outbox) => {
+export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, sealer: Sealer) => (outbox: Outbox) => {
   if (outbox.events.length > 0) hub.publish(outbox.events)
   if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
   if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+  if (outbox.isAudited) sealer.wake()
 }
 
 export const openGround = (database: Database, options: GroundOptions): Promise<Ground> | Ground =>
@@ -52,8 +55,9 @@ function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemC
   const hub = createEventHub()
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
-  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers) })
-  return { store, clock, hub, dispatch, timers, membership: alone({ store, dispatch, clock }) }
+  const sealer = createSealer(clock)
+  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers, sealer) })
+  return { store, clock, hub, dispatch, timers, sealer, membership: alone({ store, dispatch, clock }) }
 }
 
 async function openAmongOthers(
@@ -80,9 +84,10 @@ async function openAmongOthers(
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
-    tell = handOut(hub, dispatch, timers)
+    const sealer = createSealer(clock)
+    tell = handOut(hub, dispatch, timers, sealer)
     stack.move()
-    return { store, clock, hub, dispatch, timers, membership: amongOthers({ processes, notices, hub, dispatch, log }) }
+    return { store, clock, hub, dispatch, timers, sealer, membership: amongOthers({ processes, notices, hub, dispatch, log }) }
   } catch (error) {
     await stack.disposeAsync()
     throw error

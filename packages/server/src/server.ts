@@ -46,8 +46,9 @@ export interface RunningServer {
  */
 export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
-  const { database, executions, modelCalls } = settings
-  const engine = await openEngine({ database, executions, modelCalls, agents, tools: config.tools, policy: config.policy, log })
+  const { database, executions, modelCalls, auditKeyFile } = settings
+  const policy = config.policy
+  const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools: config.tools, policy, log })
   const { store, clock } = engine
   const streams = createStreams()
   let isStopping = false
@@ -89,6 +90,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       trustedProxies: settings.trustedProxies,
       sessionLimits: settings.sessionLimits,
       clock,
+      auditKey: engine.auditKey,
       log,
       streams,
       logs: createLogReader(store),

@@ -83,6 +83,8 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** Present once what it was about is blanked: arguments, preview, result and sentences. */
+  redactedAt: z.string().optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
 })

@@ -25,7 +25,17 @@ export {
   RequestAnswer,
   RequestStatus,
 } from './agent-request.ts'
-export { AUDIT_KINDS, type AuditKind } from './audit.ts'
+export {
+  AUDIT_KINDS,
+  AuditActor,
+  AuditEntryView,
+  AuditExportQuery,
+  AuditKeyView,
+  type AuditKind,
+  AuditList,
+  AuditListQuery,
+  RedactBody,
+} from './audit.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'

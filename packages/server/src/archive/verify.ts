@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { linesOf } from '../lines.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, openLine } from './line.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
@@ -86,17 +87,6 @@ function readBody<T>(body: string): T | undefined {
   } catch {
     return undefined
   }
-}
-
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
 }
 
 async function againstManifest(

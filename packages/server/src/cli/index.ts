@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
+import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { serveCommand } from './serve.ts'
 
@@ -14,6 +15,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
   program.addCommand(archiveCommand(environment))
+  program.addCommand(auditCommand())
   try {
     await program.parseAsync([...argv])
   } catch (error) {

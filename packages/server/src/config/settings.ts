@@ -60,6 +60,8 @@ export interface Settings {
   oidc: { issuer?: string | undefined; clientId?: string | undefined; clientSecret?: string | undefined }
   /** An admin person's key, at least 24 characters. A secret. */
   bootstrapKey: string | undefined
+  /** The file of the key that the record is signed with; undefined keeps it in the database. */
+  auditKeyFile: string | undefined
   /** Keys are secrets. */
   models: ModelSettings
 }
@@ -161,6 +163,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     rateLimits,
     oidc,
     bootstrapKey,
+    auditKeyFile: variable('COUNTERSIGN_AUDIT_KEY_FILE'),
     models,
   }
 }

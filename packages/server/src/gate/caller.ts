@@ -50,7 +50,8 @@ export function requireAdmin(principal: Principal, what: string): void {
   throw new CountersignError('forbidden', `only an admin ${what}`)
 }
 
-/** @throws CountersignError `gone` for an action of the archive: it can be read, and nothing more is done about it. */
-export function requireUnarchived({ id, archived_at }: Pick<ActionRow, 'id' | 'archived_at'>): void {
+/** @throws CountersignError `gone` for an action that was archived or redacted: it can be read, and nothing more is done about it. */
+export function requireUnarchived({ id, archived_at, redacted_at }: Pick<ActionRow, 'id' | 'archived_at' | 'redacted_at'>): void {
+  if (redacted_at !== null) throw new CountersignError('gone', `action ${id} was redacted: nothing can be done about it any more`)
   if (archived_at !== null) throw new CountersignError('gone', `action ${id} was archived: nothing can be done about it any more`)
 }

@@ -1,4 +1,4 @@
-import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, ResolveBody } from '@countersign/core'
+import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, RedactBody, ResolveBody } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Lanes } from '../dispatch/index.ts'
@@ -13,6 +13,7 @@ import { doWhatIsDue } from './due.ts'
 import { execute } from './execute.ts'
 import { type ProposeInput, propose } from './propose.ts'
 import { recover } from './recover.ts'
+import { redact } from './redact.ts'
 import { createRefresh, type Refresh } from './refresh.ts'
 import { resolve } from './resolve.ts'
 import { retry } from './retry.ts'
@@ -56,6 +57,8 @@ export interface Gate {
   resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
   /** Lets the tool find out about an unknown outcome. */
   verify(actionId: string, caller: Caller): Promise<Action>
+  /** Blanks what a settled action was about, in its row and in the record. */
+  redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Takes over what processes that are gone left: those named, or with none named all but this one. */
   recover(gone?: readonly string[]): Promise<void>
   /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
@@ -72,6 +75,7 @@ export const createGate = (parts: GateParts): Gate => ({
   takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
   verify: (actionId, caller) => verify(parts, actionId, caller),
+  redact: (actionId, body, caller) => redact(parts, actionId, body, caller),
   recover: (gone) => recover(parts, gone),
   doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
 })

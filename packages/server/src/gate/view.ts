@@ -98,6 +98,7 @@ export function* viewAction(row: ActionRow, votes?: Vote[], known?: Known): Tx<A
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   }

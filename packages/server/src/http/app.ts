@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AgentLoop, AgentParts } from '../agent/index.ts'
+import type { AuditKey } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
@@ -18,6 +19,7 @@ import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
+import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
@@ -67,6 +69,8 @@ export interface HttpParts {
   trustedProxies: string[]
   sessionLimits: { maxMs: number }
   clock: Clock
+  /** What the record is signed with. */
+  auditKey: AuditKey
   log: FastifyBaseLogger
   streams: Streams
   /** Where streams read their logs. */
@@ -124,6 +128,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     claimRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
+    auditRoutes(app, parts)
   })
   app.setNotFoundHandler(
     parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir, reachedByClients(parts.tools)),

@@ -9,7 +9,12 @@ import type { App } from './app.ts'
 const Problem = z.looseObject({ type: z.string(), title: z.string(), status: z.int(), code: z.string(), detail: z.string() })
 
 const ANY_PROBLEM = { description: 'A problem document (RFC 9457)', content: { 'application/problem+json': { schema: Problem } } }
-const EVENT_STREAM = { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } }
+
+/** What a route answers that produces text of these media types. */
+const textIn = (types: readonly string[]) => ({
+  description: types.includes('text/event-stream') ? 'Server-sent events' : 'A file',
+  content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
+})
 
 /** What stands under its own name. `Json` has to: it contains itself, and inline it would refer to a place that is not there. */
 const schemaRegistry = z.registry<{ id: string }>()
@@ -18,10 +23,10 @@ for (const [id, schema] of Object.entries({ Action, Json, Message, Principal, Pr
 const toJsonSchema = createJsonSchemaTransform({ schemaRegistry })
 const addComponents = createJsonSchemaTransformObject({ schemaRegistry })
 
-/** What every route answers besides its own shapes, said once: a problem, and an event stream where it produces one. */
+/** What every route answers besides its own shapes, said once: a problem, and where it produces a stream or a file, that. */
 const transform: typeof toJsonSchema = ({ schema, ...route }) => {
-  const isStream = schema?.produces?.includes('text/event-stream') ?? false
-  const response = { ...(schema?.response ?? {}), ...(isStream && { 200: EVENT_STREAM }), default: ANY_PROBLEM }
+  const produces = schema?.produces
+  const response = { ...(schema?.response ?? {}), ...(produces && { 200: textIn(produces) }), default: ANY_PROBLEM }
   return toJsonSchema({ ...route, schema: { ...schema, response } })
 }
 

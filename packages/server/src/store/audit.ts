@@ -1,5 +1,6 @@
-import { lit, question, type Tx, takePlaces } from './query.ts'
-import type { AuditRow } from './schema.ts'
+import { sql } from 'kysely'
+import { ask, lit, question, type Tx, takePlaces } from './query.ts'
+import type { AuditHeadRow, AuditRow } from './schema.ts'
 
 const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
   db.insertInto('audit').values({
@@ -26,4 +27,143 @@ export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<void> {
 /** The last row of a scope. */
 export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'>>((db, p) =>
   db.selectFrom('audit').select(['seq', 'hash']).where('scope', '=', p.scope).orderBy('seq', 'desc').limit(lit(1)),
+)
+
+export const lastHead = question<Record<string, never>, AuditHeadRow>((db) =>
+  db.selectFrom('audit_head').selectAll().orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** Rows of the record after a place, in order. Those that are not final are not to be sealed yet: others may still appear before them. */
+export const rowsToSeal = question<{ after: number; limit: number }, Pick<AuditRow, 'id' | 'at' | 'hash'> & { is_final: number }>(
+  (db, p, { firstOpenPlace }) =>
+    db
+      .selectFrom('audit')
+      .select(['id', 'at', 'hash'])
+      .select(sql<number>`case when id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)} then 1 else 0 end`.as('is_final'))
+      .where('id', '>', p.after)
+      .orderBy('id')
+      .limit(p.limit),
+)
+
+/** Stores a head. It fails when another process sealed meanwhile. */
+export const insertHead = question<{ [K in keyof AuditHeadRow]: AuditHeadRow[K] }>((db, p) =>
+  db.insertInto('audit_head').values({
+    number: p.number,
+    prev: p.prev,
+    at: p.at,
+    first_id: p.first_id,
+    last_id: p.last_id,
+    row_count: p.row_count,
+    first_at: p.first_at,
+    last_at: p.last_at,
+    rows_hash: p.rows_hash,
+    key: p.key,
+    hash: p.hash,
+    signature: p.signature,
+  }),
+)
+
+/** The numbers of the first and the last head with rows of a time; null without any. */
+export const headRange = question<{ since: number; until: number }, { first: number | null; last: number }>((db, p) =>
+  db
+    .selectFrom('audit_head')
+    .select((eb) => [eb.fn.min('number').as('first'), eb.fn.max('number').as('last')])
+    .where('last_at', '>=', p.since)
+    .where('first_at', '<', p.until),
+)
+
+/** Heads behind `after` up to `last`, in order. */
+export const headsUpTo = question<{ after: number; last: number; limit: number }, AuditHeadRow>((db, p) =>
+  db.selectFrom('audit_head').selectAll().where('number', '>', p.after).where('number', '<=', p.last).orderBy('number').limit(p.limit),
+)
+
+/** Rows behind `after` up to `last`, in order. */
+export const rowsUpTo = question<{ after: number; last: number; limit: number }, AuditRow>((db, p) =>
+  db.selectFrom('audit').selectAll().where('id', '>', p.after).where('id', '<=', p.last).orderBy('id').limit(p.limit),
+)
+
+/** The last head whose rows are all older than `before`. */
+export const lastHeadBefore = question<{ before: number }, Pick<AuditHeadRow, 'last_id'>>((db, p) =>
+  db.selectFrom('audit_head').select('last_id').where('last_at', '<', p.before).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** The first head whose rows are all younger than `after`. */
+export const firstHeadAfter = question<{ after: number }, Pick<AuditHeadRow, 'first_id'>>((db, p) =>
+  db.selectFrom('audit_head').select('first_id').where('first_at', '>', p.after).orderBy('number').limit(lit(1)),
+)
+
+export interface AuditFilter {
+  actionId?: string | undefined
+  actor?: string | undefined
+  kind?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** Rows of one scope that fit every given filter, newest first. @param before Only rows with a number below this one. */
+export const listScope = (scope: string, filter: AuditFilter, before: number | undefined, limit: number): Tx<AuditRow[]> =>
+  ask((db) => {
+    let query = db.selectFrom('audit').selectAll().where('scope', '=', scope).orderBy('seq', 'desc').limit(limit)
+    if (before !== undefined) query = query.where('seq', '<', before)
+    return query.where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
+  })
+
+/** The same over all scopes, among the rows with places from `from` up to, not including, `before`. */
+export const listRows = (filter: AuditFilter, { from, before }: { from: number; before: number }, limit: number): Tx<AuditRow[]> =>
+  ask((db) =>
+    db
+      .selectFrom('audit')
+      .selectAll()
+      .where('id', '>=', from)
+      .where('id', '<', before)
+      .where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
+      .orderBy('id', 'desc')
+      .limit(limit),
+  )
+
+type Condition = [column: 'action_id' | 'actor' | 'kind' | 'at', is: '=' | '>=' | '<', value: string | number]
+
+const fitting = ({ actionId, actor, kind, since, until }: AuditFilter): Condition[] =>
+  [
+    ['action_id', '=', actionId] as const,
+    ['actor', '=', actor] as const,
+    ['kind', '=', kind] as const,
+    ['at', '>=', since] as const,
+    ['at', '<', until] as const,
+  ].flatMap(([column, is, value]) => (value === undefined ? [] : [[column, is, value] as Condition]))
+
+/** The place of the row that stands `count` rows before `before`; undefined when there are not so many. */
+export const placeBefore = question<{ before: number; count: number }, { id: number }>((db, p) =>
+  db.selectFrom('audit').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
+
+/** Blanks what is known of an action beyond that it happened. */
+export const blankRows = question<{ scope: string; action_id: string }>((db, p) =>
+  db.updateTable('audit').set({ data: null, salt: null }).where('scope', '=', p.scope).where('action_id', '=', p.action_id),
+)
+
+/** Blanks what an action was about, once it is settled for good. Nothing changed: it is not, or was blanked before. */
+export const blankAction = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({
+      arguments: lit('{}'),
+      description: lit('Redacted'),
+      preview: null,
+      preview_error: null,
+      agent_says: null,
+      result: null,
+      result_url: null,
+      error: null,
+      resolution: null,
+      reusable_until: null,
+      redacted_at: p.now,
+    })
+    .where('id', '=', p.id)
+    .where(sql<boolean>`state in ('succeeded', 'failed', 'declined', 'expired', 'cancelled')`)
+    .where('redacted_at', 'is', null),
+)
+
+export const blankVotes = question<{ action_id: string }>((db, p) =>
+  db.updateTable('vote').set({ reason: null }).where('action_id', '=', p.action_id),
 )

@@ -36,5 +36,8 @@ export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
   return makeId(prefix, nowMs, random)
 }
 
+/** 32 bytes that nobody can guess. */
+export const newSecret = (): Uint8Array => Uint8Array.from([...draw(), ...draw()])
+
 /** 128 random bits as text: hashed with a value, they keep others from guessing it by its hash. */
 export const newSalt = (): string => Buffer.from(draw()).toString('base64url')

@@ -38,7 +38,7 @@ async function requireDurability(client: Client): Promise<void> {
 async function findFirstTransaction(client: Client): Promise<number> {
   const { rows } = await client.query(
     `select value::bigint::text as first, pg_snapshot_xmax(pg_current_snapshot())::text as next,
-    greatest((select max(id) from event), (select max(last_event) from archive_file))::text as last_place from setting where name = $1`,
+    greatest((select max(id) from event), (select max(id) from audit), (select max(last_event) from archive_file))::text as last_place from setting where name = $1`,
     [FIRST_TRANSACTION],
   )
   const first = Number(rows[0].first)

@@ -3,27 +3,29 @@ import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import type { Database } from '../store/index.ts'
 
-/** Every row of every table of a server's database, for comparing before with after. Reads beside the running server. */
+/**
+ * Every row of every table of a server's database, for comparing before with after. Reads beside the running server. Without what changes
+ * by itself: the signatures of the record and, on Postgres, the processes' signs of life.
+ */
 export const dumpDatabase = async (database: Database): Promise<Record<string, unknown[]>> =>
   database.kind === 'sqlite' ? dumpSqlite(database.dataDir) : dumpPostgres(database.url)
 
 function dumpSqlite(dataDir: string): Record<string, unknown[]> {
   const db = new DatabaseSync(join(dataDir, 'countersign.db'), { readOnly: true })
   try {
-    const tables = db.prepare("select name from sqlite_schema where type = 'table' order by name").all()
+    const tables = db.prepare("select name from sqlite_schema where type = 'table' and name <> 'audit_head' order by name").all()
     return Object.fromEntries(tables.map(({ name }) => [String(name), db.prepare(`select * from "${name}"`).all()]))
   } finally {
     db.close()
   }
 }
 
-/** Without the processes' signs of life, which change by themselves. */
 async function dumpPostgres(url: string): Promise<Record<string, unknown[]>> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
     const { rows: tables } = await client.query(
-      "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'process' order by name",
+      "select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('process', 'audit_head') order by name",
     )
     const dump: Record<string, unknown[]> = {}
     for (const { name } of tables) dump[name] = (await client.query(`select * from "${name}" as t order by t`)).rows

@@ -1,5 +1,6 @@
 import type { PolicyDocument } from '@countersign/core'
 import type { Logger } from 'pino'
+import { createSealer } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
 import { alone, createDispatch, createEventHub, createTimers } from '../../dispatch/index.ts'
 import { type Engine, type ExecutionLimits, startEngine } from '../../engine.ts'
@@ -66,7 +67,8 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   const hub = createEventHub()
   const dispatch = createDispatch(slot.log, clock)
   const timers = createTimers({ clock, background: dispatch.background })
-  const tell = handOut(hub, dispatch, timers)
+  const sealer = createSealer(clock)
+  const tell = handOut(hub, dispatch, timers, sealer)
   const store = groupCommit({
     db: database.connection,
     onCommitted: (outbox: Outbox) => {
@@ -76,7 +78,7 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   })
   const { tools, agents, log } = slot
   const membership = alone({ store, dispatch, clock })
-  startEngine({ store, hub, dispatch, timers, membership, agents, tools, policy, executions, log, clock }).then(
+  startEngine({ store, hub, dispatch, timers, sealer, membership, agents, tools, policy, executions, log, clock }).then(
     (engine) => openDoor(process, engine, timeline),
     (error) => {
       if (process.state !== 'dead') failed(process, error)

@@ -1,3 +1,4 @@
+import { createSealer } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
 import { amongOthers } from '../../dispatch/among-others.ts'
 import { createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
@@ -56,9 +57,10 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     })
     const { clock } = processes
     const timers = createTimers({ clock, background: dispatch.background })
-    tell = handOut(hub, dispatch, timers)
+    const sealer = createSealer(clock)
+    tell = handOut(hub, dispatch, timers, sealer)
     const membership = amongOthers({ processes, notices, hub, dispatch, log })
-    return startEngine({ store, clock, hub, dispatch, timers, membership, agents, tools, policy, executions, log })
+    return startEngine({ store, clock, hub, dispatch, timers, sealer, membership, agents, tools, policy, executions, log })
   }
 
   start().then(

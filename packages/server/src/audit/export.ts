@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { type AuditRow, audit, type Store } from '../store/index.ts'
+import { CSV_HEADER, csvLine } from './csv.ts'
+import type { Head } from './head.ts'
+import type { AuditKey } from './key.ts'
+import { type ExportEnd, endLine, endText, FORMAT, headLine, rowLine, startLine } from './line.ts'
+
+const ROWS_PER_READ = 500
+const HEADS_PER_READ = 200
+
+export interface ExportOptions {
+  store: Store
+  key: AuditKey
+  nowMs: number
+  /** Epoch milliseconds: from this time on, and before that one. */
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** The sealed rows of a time and their heads as lines that can be verified without the database; whole heads, in order. */
+export async function* exportLines({ store, key, nowMs, since, until }: ExportOptions): AsyncGenerator<string> {
+  const digest = createHash('sha256')
+  const end: ExportEnd = { rows: 0, heads: 0, lines: '', exportedAt: nowMs }
+  const take = (line: string): string => {
+    const text = `${line}\n`
+    digest.update(text)
+    return text
+  }
+  yield take(startLine({ format: FORMAT, publicKey: key.publicKey, exportedAt: nowMs, since: since ?? null, until: until ?? null }))
+  // A chain of heads has no gap: those between the first and the last that fit belong to it.
+  for await (const head of headsOf(store, since, until)) {
+    for await (const rows of rowsOf(store, head)) {
+      end.rows += rows.length
+      yield rows.map((row) => take(rowLine(row))).join('')
+    }
+    end.heads++
+    yield take(headLine(head))
+  }
+  end.lines = digest.digest('base64url')
+  yield `${endLine(end, key.sign(endText(end)))}\n`
+}
+
+/** The sealed rows of a time as a table for people: it proves nothing by itself. */
+export async function* exportCsv({ store, since, until }: ExportOptions): AsyncGenerator<string> {
+  yield CSV_HEADER
+  for await (const head of headsOf(store, since, until)) {
+    for await (const rows of rowsOf(store, head)) {
+      const fitting = rows.filter(({ at }) => at >= (since ?? 0) && at < (until ?? Number.POSITIVE_INFINITY))
+      if (fitting.length > 0) yield fitting.map(csvLine).join('')
+    }
+  }
+}
+
+async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
+  // Rows are a little older or younger than those of the heads beside theirs: one that is out of the time may stand between two that are not.
+  const bounds = await store.read(() => audit.headRange.first({ since, until }))
+  if (!bounds?.first) return
+  for (let after = bounds.first - 1; after < bounds.last; ) {
+    const heads = await store.read(() => audit.headsUpTo.all({ after, last: bounds.last, limit: HEADS_PER_READ }))
+    const last = heads.at(-1)
+    if (!last) return
+    yield* heads
+    after = last.number
+  }
+}
+
+async function* rowsOf(store: Store, { first_id, last_id }: Head): AsyncGenerator<AuditRow[]> {
+  for (let after = first_id - 1; after < last_id; ) {
+    const rows = await store.read(() => audit.rowsUpTo.all({ after, last: last_id, limit: ROWS_PER_READ }))
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows
+    after = last.id
+  }
+}

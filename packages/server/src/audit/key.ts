@@ -1,0 +1,84 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { assert } from '@countersign/core'
+import { newSecret, type Store, settings } from '../store/index.ts'
+
+/** What the record is signed with. */
+export interface AuditKey {
+  /** Its 32 bytes as base64url: the name by which a head says who signed it. */
+  readonly publicKey: string
+  /** Signs a text; base64url. */
+  sign(text: string): string
+}
+
+const SETTING = 'audit_key'
+/** What stands before the 32 bytes of an Ed25519 key in its usual forms (RFC 8410). */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+/**
+ * The key of this installation, made when it is first asked for: in the database, or in a file that others than the database's
+ * administrators look after.
+ * @param file PEM (PKCS #8); made, readable for its owner alone, when it is not there.
+ * @throws Error when the file holds no Ed25519 key, or cannot be read or written.
+ */
+export async function openAuditKey(store: Store, file: string | undefined): Promise<AuditKey> {
+  return readKey(file === undefined ? await openInDatabase(store) : await openInFile(file))
+}
+
+async function openInDatabase(store: Store): Promise<string> {
+  const pem = await store.transact(function* () {
+    const found = yield* settings.findSetting.first({ name: SETTING })
+    if (found) return found.value
+    yield* settings.insertSetting.run({ name: SETTING, value: newPem() })
+    return (yield* settings.findSetting.first({ name: SETTING }))?.value
+  })
+  assert(pem, 'the key was just written')
+  return pem
+}
+
+async function openInFile(file: string): Promise<string> {
+  const missing = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw new Error(`the key of the record in ${file} cannot be read: ${error.message}`, { cause: error })
+  }
+  const found = await readFile(file, 'utf8').catch(missing)
+  if (found !== undefined) return found
+  try {
+    await writeFile(file, newPem(), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    // Another process that starts at the same moment may have made it.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+  return readFile(file, 'utf8')
+}
+
+function readKey(pem: string): AuditKey {
+  let privateKey: KeyObject
+  try {
+    privateKey = createPrivateKey(pem)
+  } catch (cause) {
+    throw new Error('the key of the record is not a private key in PEM form', { cause })
+  }
+  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('the key of the record must be an Ed25519 key')
+  const bytes = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  return {
+    publicKey: bytes.subarray(SPKI.length).toString('base64url'),
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
+  }
+}
+
+/** True when `key`, 32 bytes as base64url, has signed `text`; false also for what is no key. */
+export function isSignedBy(text: string, signature: string, key: string): boolean {
+  const bytes = Buffer.from(key, 'base64url')
+  const signed = Buffer.from(signature, 'base64url')
+  // Each has one spelling: the last character has bits that mean nothing.
+  if (bytes.length !== 32 || bytes.toString('base64url') !== key || signed.toString('base64url') !== signature) return false
+  const publicKey = createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: 'der', type: 'spki' })
+  return verify(null, Buffer.from(text), publicKey, signed)
+}
+
+// From our own source of randomness: a simulation makes the same key again.
+const newPem = (): string =>
+  createPrivateKey({ key: Buffer.concat([PKCS8, newSecret()]), format: 'der', type: 'pkcs8' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString()

@@ -1,0 +1,79 @@
+import { type AuditActor, type AuditEntryView, type AuditKind, type AuditListQuery, assert } from '@countersign/core'
+import { type AuditRow, actions, audit, principals, type Store, type Tx } from '../store/index.ts'
+import { SYSTEM } from './row.ts'
+
+/** Rows that are looked through in one piece: a list that finds little holds nobody up for longer. */
+const WINDOW = 5_000
+/** Rows may be written so much later than the time that they name. */
+const LATE_MS = 60_000
+
+const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))
+
+/**
+ * Rows that fit a query, newest first, one more than `limit` where there are more.
+ * @param before Only what stands before this place: the number in its scope where the query names a session or an action, else the place.
+ */
+export async function listAudit(store: Store, query: AuditListQuery, before: number | undefined, limit: number): Promise<AuditRow[]> {
+  const { action: actionId, session, actor, kind } = query
+  const filter = { actionId, actor, kind, since: msOf(query.since), until: msOf(query.until) }
+  if (actionId !== undefined || session !== undefined) {
+    return store.read(function* () {
+      const sessionOfAction = actionId === undefined ? undefined : (yield* actions.findAction.first({ id: actionId }))?.session_id
+      if (session !== undefined && sessionOfAction !== undefined && sessionOfAction !== session) return []
+      return yield* audit.listScope(session ?? sessionOfAction ?? actionId ?? '', filter, before, limit)
+    })
+  }
+  const { since, until } = filter
+  const bounds = await store.read(function* () {
+    const older = since === undefined ? undefined : yield* audit.lastHeadBefore.first({ before: since - LATE_MS })
+    const younger = until === undefined ? undefined : yield* audit.firstHeadAfter.first({ after: until + LATE_MS })
+    return { from: (older?.last_id ?? 0) + 1, end: younger?.first_id ?? Number.MAX_SAFE_INTEGER }
+  })
+  const rows: AuditRow[] = []
+  for (let end = Math.min(before ?? bounds.end, bounds.end); end > bounds.from && rows.length < limit; ) {
+    const next = await store.read(function* () {
+      const from = (yield* audit.placeBefore.first({ before: end, count: WINDOW - 1 }))?.id ?? 0
+      rows.push(...(yield* audit.listRows(filter, { from: Math.max(from, bounds.from), before: end }, limit - rows.length)))
+      return from
+    })
+    end = next
+  }
+  return rows
+}
+
+/** The place of a row in the list that a query asks for. */
+export const placeIn = ({ action, session }: AuditListQuery, row: AuditRow): number =>
+  action === undefined && session === undefined ? row.id : row.seq
+
+/** Rows as they leave the server. */
+export function* viewRows(rows: readonly AuditRow[]): Tx<AuditEntryView[]> {
+  const sealedUpTo = (yield* audit.lastHead.first({}))?.last_id ?? 0
+  const actors = new Map<string, AuditActor>()
+  const views: AuditEntryView[] = []
+  for (const row of rows) {
+    const actor = actors.get(row.actor) ?? (yield* viewActor(row.actor))
+    actors.set(row.actor, actor)
+    views.push({
+      id: row.id,
+      scope: row.scope,
+      seq: row.seq,
+      at: new Date(row.at).toISOString(),
+      kind: row.kind as AuditKind,
+      actor,
+      actionId: row.action_id,
+      data: row.data === null ? null : JSON.parse(row.data),
+      dataHash: row.data_hash,
+      prev: row.prev,
+      hash: row.hash,
+      sealed: row.id <= sealedUpTo,
+    })
+  }
+  return views
+}
+
+function* viewActor(id: string): Tx<AuditActor> {
+  if (id === SYSTEM) return { id, kind: SYSTEM, name: 'the server' }
+  const row = yield* principals.findPrincipal.first({ id })
+  assert(row, `principal ${id} is in the table`)
+  return { id, kind: row.kind, name: row.name }
+}

@@ -1,0 +1,63 @@
+import type { AuditRow } from '../store/index.ts'
+
+type Link = Pick<AuditRow, 'seq' | 'prev' | 'hash'>
+
+interface Chain {
+  first: Link
+  last: Link
+  /** Rows that came before those that they follow: transactions may commit in another order than they are numbered in. */
+  early: Map<number, Link>
+}
+
+/** Follows the chains of all scopes at once, as their rows come. */
+export interface Scopes {
+  readonly count: number
+  /** Why a row does not fit in its chain; undefined when it does. */
+  take(row: AuditRow): string | undefined
+  /** What a chain lacks now that nothing more comes. @param isWhole True for a record that has every chain from its first row on. */
+  missing(isWhole: boolean): string | undefined
+}
+
+export function createScopes(): Scopes {
+  const chains = new Map<string, Chain>()
+
+  function extend(chain: Chain, row: Link): string | undefined {
+    if (row.prev !== chain.last.hash) return 'does not follow the row before it'
+    chain.last = row
+    const next = chain.early.get(row.seq + 1)
+    if (!next) return undefined
+    chain.early.delete(next.seq)
+    return extend(chain, next)
+  }
+
+  return {
+    get count() {
+      return chains.size
+    },
+    take({ scope, seq, prev, hash }) {
+      const row = { seq, prev, hash }
+      const chain = chains.get(scope)
+      if (!chain) {
+        chains.set(scope, { first: row, last: row, early: new Map() })
+        return undefined
+      }
+      const { first, last, early } = chain
+      if (seq === last.seq + 1) return extend(chain, row)
+      if (seq > last.seq && !early.has(seq)) {
+        early.set(seq, row)
+        return undefined
+      }
+      if (seq !== first.seq - 1) return 'is there twice'
+      if (hash !== first.prev) return 'is not the one that the row behind it follows'
+      chain.first = row
+      return undefined
+    },
+    missing(isWhole) {
+      for (const [scope, { first, last, early }] of chains) {
+        if (early.size > 0) return `row ${last.seq + 1} of ${scope} is missing`
+        if (first.seq === 1 ? first.prev !== '' : isWhole) return `row ${first.seq === 1 ? 0 : first.seq - 1} of ${scope} is missing`
+      }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import type { AuditRow } from '../store/index.ts'
+import { createTally, type Head, headHashOf, headText } from './head.ts'
+import { isSignedBy } from './key.ts'
+import { type ExportEnd, type ExportStart, endText, readLine } from './line.ts'
+import { dataHashOf, rowHashOf } from './row.ts'
+import { createScopes, type Scopes } from './scopes.ts'
+
+/** What an exported record turned out to be. */
+export interface AuditVerdict {
+  /** Where it is not as it was written, and how; undefined when all of it is. */
+  problem: string | undefined
+  rows: number
+  /** Rows whose data was redacted: that they are is proved, not what they said. */
+  redacted: number
+  scopes: number
+  /** Numbers of its first and last head; undefined without any. */
+  heads: { first: number; last: number } | undefined
+  /** Between which times its rows were written; epoch ms. */
+  time: { first: number; last: number } | undefined
+  /** Whose signatures it has. */
+  keys: string[]
+}
+
+interface Reading extends AuditVerdict {
+  line: number
+  /** The keys that may have signed it; undefined takes the one that it names itself. */
+  trusted: readonly string[] | undefined
+  start: ExportStart | undefined
+  end: ExportEnd | undefined
+  lastHead: Head | undefined
+  lastId: number
+  tally: ReturnType<typeof createTally>
+  chains: Scopes
+}
+
+/**
+ * Checks an exported record without any database, line by line: each row against its own hashes and the row before it in its scope, the rows
+ * against their head, the heads against each other and their signatures, and that nothing is missing at the end. Ends at the first problem.
+ * @param lines Its lines without their ends.
+ * @param trusted Public keys that may have signed it. Without them the key that the file names is taken: then it proves that the file is
+ *   of one piece, and whose it is stands in `keys`, to be compared.
+ */
+export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>, trusted?: readonly string[]): Promise<AuditVerdict> {
+  const digest = createHash('sha256')
+  const reading: Reading = {
+    ...{ problem: undefined, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0 },
+    ...{ trusted, start: undefined, end: undefined, lastHead: undefined, lastId: 0, tally: createTally(), chains: createScopes() },
+  }
+  for await (const text of lines) {
+    reading.line++
+    const problem = reading.end ? 'stands behind the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
+    if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
+    digest.update(text).update('\n')
+  }
+  return verdictOf(reading, reading.end ? reading.chains.missing(reading.heads?.first === 1) : 'its end is missing: lines were cut off')
+}
+
+function verdictOf(reading: Reading, problem: string | undefined): AuditVerdict {
+  const { rows, redacted, heads, time, keys } = reading
+  return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys }
+}
+
+function takeLine(reading: Reading, text: string, digestSoFar: () => string): string | undefined {
+  const line = readLine(text)
+  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not as an export writes it'
+  if (reading.line === 1) {
+    if (!('start' in line)) return 'this is not an exported record'
+    reading.start = line.start
+    return undefined
+  }
+  if ('row' in line) return takeRow(reading, line.row)
+  if ('head' in line) return takeHead(reading, line.head)
+  return 'end' in line ? takeEnd(reading, line.end, line.signature, digestSoFar()) : 'the file begins again'
+}
+
+function takeRow(reading: Reading, row: AuditRow): string | undefined {
+  const what = `row ${row.seq} of ${row.scope}`
+  if (row.id <= reading.lastId) return `${what} is out of order, or twice there`
+  if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`
+  if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash) return `the data of ${what} was changed`
+  if (rowHashOf(row) !== row.hash) return `${what} was changed`
+  const problem = reading.chains.take(row)
+  if (problem !== undefined) return `${what} ${problem}`
+  reading.tally.add(row)
+  reading.lastId = row.id
+  reading.rows++
+  if (row.data === null) reading.redacted++
+  return undefined
+}
+
+function takeHead(reading: Reading, head: Head): string | undefined {
+  const what = `head ${head.number}`
+  const { lastHead } = reading
+  if (lastHead ? head.number !== lastHead.number + 1 || head.prev !== lastHead.hash : (head.number === 1) !== (head.prev === ''))
+    return `${what} does not follow ${lastHead ? `head ${lastHead.number}` : 'what it says'}`
+  const seen = reading.tally.end()
+  if (Object.entries(seen).some(([name, value]) => head[name as keyof typeof seen] !== value))
+    return `${what} was signed over other rows: one of those before it was changed, left out, added or moved`
+  if (headHashOf(head) !== head.hash) return `${what} was changed`
+  const problem = checkSignature(reading, headText(head), head.signature, head.key)
+  if (problem !== undefined) return `${what} ${problem}`
+  reading.tally = createTally()
+  reading.lastHead = head
+  reading.heads = { first: reading.heads?.first ?? head.number, last: head.number }
+  reading.time = {
+    first: Math.min(reading.time?.first ?? head.first_at, head.first_at),
+    last: Math.max(reading.time?.last ?? head.last_at, head.last_at),
+  }
+  return undefined
+}
+
+function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: string): string | undefined {
+  const { start } = reading
+  if (!start) return 'the file has no beginning'
+  if (reading.tally.rowCount > 0) return 'rows without a head stand before the end'
+  const heads = reading.heads ? reading.heads.last - reading.heads.first + 1 : 0
+  if (end.rows !== reading.rows || end.heads !== heads) return `there should be ${end.rows} rows and ${end.heads} heads`
+  if (end.lines !== lines || end.exportedAt !== start.exportedAt) return 'a line before the end was changed'
+  const problem = checkSignature(reading, endText(end), signature, start.publicKey)
+  if (problem !== undefined) return `the end ${problem}`
+  reading.end = end
+  return undefined
+}
+
+function checkSignature({ trusted, keys, start }: Reading, text: string, signature: string, key: string): string | undefined {
+  if (!(trusted ?? [start?.publicKey]).includes(key)) return `is signed with another key: ${key}`
+  if (!isSignedBy(text, signature, key)) return 'has a wrong signature'
+  if (!keys.includes(key)) keys.push(key)
+  return undefined
+}

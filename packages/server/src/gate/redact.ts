@@ -1,0 +1,43 @@
+import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
+import { reach } from '../points.ts'
+import { actions, audit, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { type Caller, requireAdmin } from './caller.ts'
+import { announceUpdate, writeSessionOf } from './events.ts'
+import type { GateParts } from './gate.ts'
+import { viewAction } from './view.ts'
+import { requireVisibleAction } from './visible.ts'
+
+/**
+ * Blanks what a settled action was about: arguments, preview, result and sentences in its row, data and salts in its rows of the record,
+ * whose chain stays as it is. Nothing more can be done about the action. Redacting again changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for who is no admin; `illegal_transition` with the current action while it is open.
+ */
+export async function redact(parts: GateParts, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  reach('redact.before_store')
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeRedaction(outbox, actionId, body, caller, nowMs)),
+  )
+  reach('redact.after_store')
+  return action
+}
+
+function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody, caller: Caller, nowMs: number): Tx<Action> {
+  const read = yield* actions.findAction.first({ id: actionId })
+  const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`)
+  requireAdmin(caller.principal, 'redacts what was recorded')
+  const writer = yield* writeSessionOf(outbox, found, nowMs)
+  const isBlanked = yield* audit.blankAction.change({ id: actionId, now: nowMs })
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'an action is never deleted')
+  if (!isBlanked && row.redacted_at === null) {
+    const why = `action ${actionId} is ${row.state}; only a settled action can be redacted`
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+  }
+  if (!isBlanked) return yield* viewAction(row)
+  yield* audit.blankVotes.run({ action_id: actionId })
+  yield* audit.blankRows.run({ scope: found.session_id ?? actionId, action_id: actionId })
+  yield* announceUpdate(outbox, writer, row, { error: null, resolution: null }, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
+  if (writer) yield* writer.save()
+  return yield* viewAction(row)
+}

@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream'
+import {
+  Action,
+  AuditExportQuery,
+  AuditKeyView,
+  AuditList,
+  AuditListQuery,
+  CountersignError,
+  type Principal,
+  RedactBody,
+} from '@countersign/core'
+import { z } from 'zod'
+import { exportCsv, exportLines, listAudit, placeIn, viewRows } from '../audit/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const ActionParams = z.object({ id: z.string() })
+
+/** @throws CountersignError `forbidden` for who does not see the whole record. */
+function requireAuditor({ kind, name, roles }: Principal): void {
+  if (kind === 'person' && (roles.includes('admin') || roles.includes('viewer'))) return
+  throw new CountersignError('forbidden', `${name} may not read the record: the role admin or viewer is needed`)
+}
+
+/** The record of what was decided and done, to read, to take along and to verify. */
+export function auditRoutes(app: App, { store, gate, clock, auditKey }: HttpParts): void {
+  app.get('/api/audit', { schema: { tags: ['audit'], querystring: AuditListQuery, response: { 200: AuditList } } }, async (request) => {
+    requireAuditor(callerOf(request).principal)
+    const { query } = request
+    const [before] = decodeCursor(query.cursor, ['number']) ?? []
+    const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
+    const { rows, nextCursor } = pageOf(found, query.limit, (row) => [placeIn(query, row)])
+    return { items: await store.read(() => viewRows(rows)), nextCursor }
+  })
+
+  app.get('/api/audit/key', { schema: { tags: ['audit'], response: { 200: AuditKeyView } } }, async (request) => {
+    callerOf(request)
+    return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
+  })
+
+  const produces = ['application/x-ndjson', 'text/csv']
+  app.get('/api/audit/export', { schema: { tags: ['audit'], querystring: AuditExportQuery, produces } }, async (request, reply) => {
+    requireAuditor(callerOf(request).principal)
+    const { format, since, until } = request.query
+    const time = { since: since === undefined ? undefined : Date.parse(since), until: until === undefined ? undefined : Date.parse(until) }
+    const options = { store, key: auditKey, nowMs: clock.nowMs(), ...time }
+    const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
+    reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
+    reply.header('content-disposition', `attachment; filename="${name}"`)
+    // Read as fast as it is taken, a few hundred rows at a time.
+    return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
+  })
+
+  app.post(
+    '/api/actions/:id/redact',
+    { schema: { tags: ['audit'], params: ActionParams, body: RedactBody, response: { 200: Action } } },
+    (request) => gate.redact(request.params.id, request.body, callerOf(request)),
+  )
+}
