@@ -78,6 +78,7 @@ test('with the cookie, a POST from a foreign page or from none at all is refused
     [`/api/sessions/${sessionId}/cancel`, {}],
     ['/api/actions', { tool: 'keyed', arguments: { what: 'x' } }],
     [`/api/actions/${proposal.id}/decision`, { verdict: 'approve' }],
+    [`/api/actions/${proposal.id}/preview`, {}],
     [`/api/actions/${proposal.id}/retry`, {}],
     [`/api/actions/${proposal.id}/claim`, {}],
     [`/api/actions/${proposal.id}/result`, { epoch: 1, output: null }],
