@@ -14,6 +14,9 @@ const PACKAGES: Record<string, string[]> = {
   'examples/shop': ['countersign', '@countersign/client', '@countersign/core'],
 }
 
+/** How a text is shown is one for all, and weighs nothing: the browser takes it too. */
+const FOR_ALL = ['@countersign/core/text']
+
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
   ['log', 'clock', 'points', 'version', 'net', 'lines'],
@@ -59,7 +62,7 @@ export function findWrongImports(root: string): string[] {
           continue
         }
         const name = /^(@countersign\/[^/]+|countersign(?=$|\/))/.exec(specifier)?.[0]
-        if (name === undefined || allowed.includes(name)) continue
+        if (name === undefined || allowed.includes(name) || FOR_ALL.includes(specifier)) continue
         const may = allowed.length === 0 ? 'values of no other package' : `only values of ${allowed.join(' and ')}`
         problems.push(`${from} → ${specifier}: ${place} takes ${may} (for types, import type)`)
       }

@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
 import { useEffect, useRef, useState } from 'react'
 import { outcomeText } from './outcome.ts'
-import { showInvisible } from './show-invisible.ts'
 import { RISK_WORDS, STATE_WORDS } from './words.ts'
 
 /** What a screen reader is to hear now; each belongs into a live region of its own, as in {@link CardAnnouncer}. */

@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
 import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
-import { showInvisible } from './show-invisible.ts'
 import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]

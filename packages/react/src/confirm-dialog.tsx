@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
 import { useId, useLayoutEffect, useRef, useState } from 'react'
 import { objectName } from './object-name.ts'
-import { showInvisible } from './show-invisible.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { RISK_WORDS } from './words.ts'
 

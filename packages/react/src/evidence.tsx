@@ -1,8 +1,8 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
 import { ChangeRows } from './change-rows.tsx'
 import { LongText } from './long-text.tsx'
 import { RawArguments } from './raw-arguments.tsx'
-import { showInvisible } from './show-invisible.ts'
 import { agoText, clockText, spanText } from './time.ts'
 import { joined, RISK_SETTERS, RISK_WORDS } from './words.ts'
 

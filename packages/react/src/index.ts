@@ -1,6 +1,6 @@
+export { showInvisible, showLines, showProse } from '@countersign/core/text'
 export { type Announcements, CardAnnouncer, useCardAnnouncements } from './announcer.tsx'
 export { ApprovalCard } from './approval-card.tsx'
 export type { ApprovalCardProps, DecisionDetails, Outcome, Verdict } from './card-props.ts'
 export { useInbox, useSessionStore, useStore } from './hooks.ts'
 export { whyNot } from './may-decide.ts'
-export { showInvisible } from './show-invisible.ts'

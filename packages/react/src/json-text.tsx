@@ -1,6 +1,6 @@
+import { showInvisible } from '@countersign/core/text'
 import { Fragment, type ReactNode } from 'react'
 import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
-import { showInvisible } from './show-invisible.ts'
 
 /** A value as indented JSON in which nothing is dropped; every long string in it opens by itself. */
 export const JsonText = ({ value, path }: { value: unknown; path: string }) => <>{json(value, path, '')}</>

@@ -1,5 +1,5 @@
+import { showInvisible, showLines } from '@countersign/core/text'
 import { createContext, useContext } from 'react'
-import { showInvisible, showLines } from './show-invisible.ts'
 
 /** Longer texts are shown by head and tail. */
 export const LONG_TEXT_CHARS = 600

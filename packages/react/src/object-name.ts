@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from './show-invisible.ts'
+import { showInvisible } from '@countersign/core/text'
 
 /**
  * What a person types to confirm a critical action: the argument that names its object (one called `id`, `name`, … first), else the

@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from './show-invisible.ts'
+import { showInvisible } from '@countersign/core/text'
 import { spanText } from './time.ts'
 import { approvedBy, declinedBy, STATE_WORDS } from './words.ts'
 

@@ -1,10 +1,10 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
 import type { ReactNode, RefObject } from 'react'
 import type { Outcome } from './card-props.ts'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, outcomeText } from './outcome.ts'
 import { ResolveRow } from './resolve-row.tsx'
-import { showInvisible } from './show-invisible.ts'
 import { ActionFacts } from './status-bar.tsx'
 import { useKeepFocus } from './use-keep-focus.ts'
 

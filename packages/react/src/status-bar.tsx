@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from './show-invisible.ts'
+import { showInvisible } from '@countersign/core/text'
 import { STATE_WORDS } from './words.ts'
 
 /** Where the action stands: a mark and a word. */

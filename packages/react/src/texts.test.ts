@@ -4,18 +4,8 @@ import { whyNot } from './may-decide.ts'
 import { objectName } from './object-name.ts'
 import { isSafeLink, outcomeText } from './outcome.ts'
 import { sayError } from './say-error.ts'
-import { showInvisible, showLines } from './show-invisible.ts'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { agoText, spanText } from './time.ts'
-
-test('every character that cannot be seen is spelled out, and what can be seen stays', () => {
-  const unseen =
-    '\u0000\u001B\u007F\u00A0\u00AD\u115F\u180E\u200B\u200D\u2028\u2029\u202E\u2066\u2800\u3000\u3164\uFE0F\uFEFF\u{E0041}\uD800'
-  for (const char of unseen) expect(showInvisible(char), char).toMatch(/^⟦U\+[0-9A-F]{4,6}⟧$/)
-  expect(showInvisible('Größe 5 € – 東京 שלום 👍')).toBe('Größe 5 € – 東京 שלום 👍')
-  expect(showInvisible('a\nb')).toBe('a⟦U+000A⟧b')
-  expect(showLines('a\nb\u200B')).toBe('a\nb⟦U+200B⟧')
-})
 
 test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(sampleAction(), ADA)).toBeNull()

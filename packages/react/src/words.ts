@@ -1,5 +1,5 @@
 import type { Action, ActionState, ConnectionState, RiskLevel } from '@countersign/client'
-import { showInvisible } from './show-invisible.ts'
+import { showInvisible } from '@countersign/core/text'
 
 /** The mark and the word of every state: never colour alone. */
 export const STATE_WORDS: Readonly<Record<ActionState, { mark: string; word: string }>> = {

@@ -1,15 +1,22 @@
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from './config/index.ts'
+import { createRedactor } from './net/index.ts'
 
-/** One JSON line per fact on standard error: standard output belongs to what the command says to a person. */
-export const createLog = (level: LogLevel): Logger =>
-  pino(
+/**
+ * One JSON line per fact on standard error: standard output belongs to what the command says to a person.
+ * @param secrets Never in a line, whoever wrote it.
+ */
+export function createLog(level: LogLevel, secrets: readonly string[] = []): Logger {
+  const redactor = createRedactor(secrets)
+  return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { error: pino.stdSerializers.err },
       redact: ['req.headers.authorization', 'req.headers.cookie'],
+      hooks: { streamWrite: redactor.text },
     },
     pino.destination(2),
   )
+}

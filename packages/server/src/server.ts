@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { type Config, type ConfiguredAgent, oidcOf, type Settings } from './config/index.ts'
+import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
 import { createConsoleSessions } from './http/identity/console-sessions.ts'
@@ -14,7 +14,7 @@ import { createSignInService } from './http/identity/oidc.ts'
 import { openSecret } from './http/identity/secret.ts'
 import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
-import { modelSecrets, openModel } from './models/index.ts'
+import { openModel } from './models/index.ts'
 import { reach } from './points.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
@@ -142,18 +142,14 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** True for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent(
-  { name, model, fallbacks, ...agent }: ConfiguredAgent,
-  { folder, network, secrets }: Config,
-  { models }: Settings,
-  log: Logger,
-) {
+async function openAgent({ name, model, fallbacks, ...agent }: ConfiguredAgent, config: Config, settings: Settings, log: Logger) {
+  const { folder, network } = config
   if (fallbacks.length > 0) log.warn({ agent: name, fallbacks }, 'agent.fallbacks_not_supported_yet')
   try {
     return {
       ...agent,
       name,
-      model: await openModel(model, { ...models, scriptDirectory: folder, network, secrets: [...secrets, ...modelSecrets(models)] }),
+      model: await openModel(model, { ...settings.models, scriptDirectory: folder, network, secrets: secretsOf(settings, config) }),
     }
   } catch (cause) {
     throw new Error(`agent ${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })

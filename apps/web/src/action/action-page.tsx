@@ -1,5 +1,5 @@
 import { isApiError } from '@countersign/client'
-import { useInbox } from '@countersign/react'
+import { showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, useParams } from 'react-router'
@@ -49,7 +49,7 @@ export default function ActionPage() {
   }
 
   return (
-    <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{action.tool}</span>}>
+    <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{showInvisible(action.tool)}</span>}>
       <div className="action-page" data-testid="action-page">
         <ConnectionBanner connection={connection} />
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
@@ -61,11 +61,11 @@ export default function ActionPage() {
             <ul className="votes">
               {action.votes.map((vote) => (
                 <li key={`${vote.by.id} ${vote.at}`} data-testid="vote">
-                  <strong>{vote.by.name}</strong> {vote.verdict === 'approve' ? 'approved' : 'declined'}{' '}
+                  <strong>{showInvisible(vote.by.name)}</strong> {vote.verdict === 'approve' ? 'approved' : 'declined'}{' '}
                   <time className="muted" dateTime={vote.at}>
                     {fullTime(vote.at)}
                   </time>
-                  {vote.reason && <p className="plain-text">{vote.reason}</p>}
+                  {vote.reason && <p className="plain-text">{showLines(vote.reason)}</p>}
                 </li>
               ))}
             </ul>
@@ -78,17 +78,17 @@ export default function ActionPage() {
             <Fact name="Attempts">{action.attempt}</Fact>
             {action.error && (
               <Fact name="Last error">
-                {action.error.message} ({action.error.kind})
+                {showInvisible(action.error.message)} ({showInvisible(action.error.kind)})
               </Fact>
             )}
             <Fact name="Asked by">
-              {action.requestedBy.name} ({action.requestedBy.kind}){action.agent && `, agent ${action.agent}`}
+              {showInvisible(action.requestedBy.name)} ({action.requestedBy.kind}){action.agent && `, agent ${showInvisible(action.agent)}`}
             </Fact>
             <Fact name="Session">
               {action.sessionId ? <Link to={`/sessions/${action.sessionId}`}>Open the chat</Link> : 'None: proposed over the API'}
             </Fact>
             <Fact name="Policy">
-              {action.policy.rule}, version {action.policy.version}
+              {showInvisible(action.policy.rule)}, version {action.policy.version}
             </Fact>
             <Fact name="Proposed">
               <time dateTime={action.createdAt}>{fullTime(action.createdAt)}</time>
@@ -101,13 +101,13 @@ export default function ActionPage() {
                 <time dateTime={action.expiresAt}>{fullTime(action.expiresAt)}</time>
               </Fact>
             )}
-            <Fact name="Runs at">{action.executor === 'client' ? 'The client that asked' : action.destination}</Fact>
+            <Fact name="Runs at">{action.executor === 'client' ? 'The client that asked' : showInvisible(action.destination)}</Fact>
             <Fact name="Revision">{action.revision}</Fact>
             <Fact name="Digest">
               <span className="mono">{action.digest}</span>
             </Fact>
             <Fact name="Idempotency key">
-              <span className="mono">{action.idempotencyKey}</span>
+              <span className="mono">{showInvisible(action.idempotencyKey)}</span>
             </Fact>
             <Fact name="Id">
               <span className="mono">{action.id}</span>

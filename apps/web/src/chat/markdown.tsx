@@ -1,3 +1,4 @@
+import { showInvisible, showProse } from '@countersign/react'
 import { memo, type ReactNode } from 'react'
 import Markdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
@@ -15,7 +16,13 @@ const COMPONENTS: Components = {
   h5: heading,
   h6: heading,
 }
-const PLUGINS = [rehypeSanitize]
+const PLUGINS = [rehypeSanitize, () => spellOut]
+
+/** On what was read, not on the source: `&#x202E;` becomes a character on the way. */
+function spellOut(node: { value?: unknown; children?: object[] }): void {
+  if (typeof node.value === 'string') node.value = showProse(node.value)
+  node.children?.forEach(spellOut)
+}
 
 /** What a model wrote: no raw HTML, no images, no requests; links say where they lead. */
 export default memo(function ModelMarkdown({ text }: { text: string }) {
@@ -34,7 +41,7 @@ function OutsideLink({ href, children }: { href?: string; children?: ReactNode }
       <a href={target.href} target="_blank" rel="noopener noreferrer nofollow">
         {children}
       </a>{' '}
-      <span className="link-host">({target.host})</span>
+      <span className="link-host">({showInvisible(`//${target.host}`).slice(2)})</span>
     </>
   )
 }

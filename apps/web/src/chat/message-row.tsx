@@ -1,4 +1,5 @@
 import type { ConnectionState } from '@countersign/client'
+import { showInvisible, showProse } from '@countersign/react'
 import { ActionCard } from '../action/action-card.tsx'
 import { Icon } from '../ui/index.ts'
 import { needsCard, type Row } from './conversation.ts'
@@ -12,10 +13,10 @@ export function MessageRow({ row, agent, connection }: { row: Row; agent: string
       return (
         <div className="row-user" data-testid="message" data-role="user">
           <span className="visually-hidden">You wrote:</span>
-          <p className="plain-text">{row.message.content}</p>
+          <p className="plain-text">{showProse(row.message.content)}</p>
           {row.message.queued && (
             <p className="row-queued" data-testid="queued">
-              <Icon name="clock" size={13} /> Queued: {agent} reads it when the run before it has ended.
+              <Icon name="clock" size={13} /> Queued: {showInvisible(agent)} reads it when the run before it has ended.
             </p>
           )}
         </div>
@@ -27,7 +28,7 @@ export function MessageRow({ row, agent, connection }: { row: Row; agent: string
       return (
         <p className="row-note" data-testid="message" data-role={row.kind}>
           <Icon name={row.kind === 'request' ? 'clock' : 'chat'} size={14} />
-          <span className="plain-text">{row.message.content}</span>
+          <span className="plain-text">{showProse(row.message.content)}</span>
         </p>
       )
   }
@@ -38,14 +39,14 @@ type AssistantRowProps = { row: Extract<Row, { kind: 'assistant' }>; agent: stri
 function AssistantRow({ row, agent, connection }: AssistantRowProps) {
   return (
     <div className="row-assistant" data-testid="message" data-role="assistant" data-streaming={row.isStreaming}>
-      <span className="visually-hidden">{agent} wrote:</span>
+      <span className="visually-hidden">{showInvisible(agent)} wrote:</span>
       {row.reasoning && (
         <details className="reasoning">
           <summary>
             <Icon name="chevron" size={12} />
             Reasoning
           </summary>
-          <p className="plain-text">{row.reasoning}</p>
+          <p className="plain-text">{showProse(row.reasoning)}</p>
         </details>
       )}
       {row.text && <ModelText text={row.text} />}

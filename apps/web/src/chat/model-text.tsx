@@ -1,3 +1,4 @@
+import { showProse } from '@countersign/react'
 import { lazy, Suspense } from 'react'
 
 const ModelMarkdown = lazy(() => import('./markdown.tsx'))
@@ -6,7 +7,7 @@ const ModelMarkdown = lazy(() => import('./markdown.tsx'))
 export function ModelText({ text }: { text: string }) {
   return (
     <div className="model-text">
-      <Suspense fallback={<p className="plain-text">{text}</p>}>
+      <Suspense fallback={<p className="plain-text">{showProse(text)}</p>}>
         <ModelMarkdown text={text} />
       </Suspense>
     </div>

@@ -1,4 +1,5 @@
 import type { AgentView } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
@@ -80,7 +81,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
   return (
     <Page title="New chat" subtitle={<span data-testid="agent-name">{agent.name}</span>} focusHeading={false}>
       <div className="fresh">
-        <h2>What should {agent.name} do?</h2>
+        <h2>What should {showInvisible(agent.name)} do?</h2>
         <p className="muted">It looks things up at once. Whatever changes something waits for a person to approve it.</p>
         {agents.length > 1 && (
           <label className="agent-picker">
@@ -88,7 +89,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
             <select value={agent.name} onChange={(event) => setName(event.target.value)} data-testid="agent-picker">
               {agents.map((each) => (
                 <option key={each.name} value={each.name}>
-                  {each.name}
+                  {showInvisible(each.name)}
                 </option>
               ))}
             </select>
@@ -98,7 +99,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
           draftOf="new"
           onSend={start}
           blocked={isOnline ? undefined : 'Offline. You can write on; sending works when the network is back.'}
-          placeholder={`Message ${agent.name}`}
+          placeholder={`Message ${showInvisible(agent.name)}`}
           autoFocus={window.matchMedia('(hover: hover)').matches}
         />
         {agent.suggestions.length > 0 && (

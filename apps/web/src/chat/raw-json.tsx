@@ -1,4 +1,4 @@
-import { showInvisible } from '@countersign/react'
+import { showLines } from '@countersign/react'
 
 /** A value as it is stored, whole; text that holds JSON is laid out, other text stands as it is. */
 export function RawJson({ label, value }: { label: string; value: unknown }) {
@@ -15,7 +15,7 @@ export function RawJson({ label, value }: { label: string; value: unknown }) {
 
 function layOut(value: unknown): string {
   // Line by line: breaks are layout here, everything else that cannot be seen is spelled out.
-  return asText(value).split('\n').map(showInvisible).join('\n')
+  return showLines(asText(value))
 }
 
 function asText(value: unknown): string {

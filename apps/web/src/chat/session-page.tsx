@@ -1,5 +1,5 @@
 import { openSession, type SessionSnapshot, type SessionStore } from '@countersign/client'
-import { useSessionStore } from '@countersign/react'
+import { showInvisible, useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
@@ -99,7 +99,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
             draftOf={sessionId}
             onSend={send}
             blocked={connection.kind === 'offline' ? 'Offline. You can write on; sending works when the network is back.' : undefined}
-            placeholder={`Message ${session.agent}`}
+            placeholder={`Message ${showInvisible(session.agent)}`}
             hint={isBusy ? 'A message sent now is queued until the run has ended; approve and reject act at once.' : undefined}
             autoFocus={startsHere}
             onStop={isBusy ? async () => void (await client.sessions.cancel(sessionId)) : undefined}

@@ -1,3 +1,4 @@
+import { showInvisible } from '@countersign/react'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
@@ -15,8 +16,8 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Account' } }}>
       <MenuItem disabled sx={{ display: 'block', '&.Mui-disabled': { opacity: 1 } }}>
-        <strong>{me.name}</strong>
-        <div className="muted">{me.roles.length > 0 ? me.roles.join(', ') : 'no roles'}</div>
+        <strong>{showInvisible(me.name)}</strong>
+        <div className="muted">{me.roles.length > 0 ? showInvisible(me.roles.join(', ')) : 'no roles'}</div>
       </MenuItem>
       {signIn === 'key' && <MenuItem onClick={leave}>Sign out</MenuItem>}
     </Menu>

@@ -1,3 +1,4 @@
+import { showInvisible } from '@countersign/react'
 import { lazy, useId, useState } from 'react'
 import { useServices } from '../services.tsx'
 import { Button, Icon } from '../ui/index.ts'
@@ -15,8 +16,8 @@ export function AccountMenu() {
     <>
       <Button
         className="account"
-        aria-label={`Signed in as ${me.name}`}
-        title={`Signed in as ${me.name}`}
+        aria-label={`Signed in as ${showInvisible(me.name)}`}
+        title={`Signed in as ${showInvisible(me.name)}`}
         aria-haspopup="menu"
         aria-expanded={anchor !== null}
         aria-controls={anchor ? menuId : undefined}
@@ -26,7 +27,7 @@ export function AccountMenu() {
         data-testid="account"
       >
         <Icon name="user" />
-        <span className="account-name">{me.name}</span>
+        <span className="account-name">{showInvisible(me.name)}</span>
       </Button>
       {anchor && (
         <Boundary>

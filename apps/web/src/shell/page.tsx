@@ -1,3 +1,4 @@
+import { showInvisible } from '@countersign/react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocation, useNavigationType } from 'react-router'
 import { Icon, IconButton } from '../ui/index.ts'
@@ -46,8 +47,8 @@ export function Page({ title, subtitle, status, focusHeading = true, layout = 'f
           </IconButton>
         )}
         <div className="top-bar-title">
-          <h1 ref={heading} tabIndex={-1} title={title}>
-            {title}
+          <h1 ref={heading} tabIndex={-1} title={showInvisible(title)}>
+            {showInvisible(title)}
           </h1>
           <div className="top-bar-sub">
             {subtitle}

@@ -1,4 +1,5 @@
 import type { Session } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
 import { NavLink } from 'react-router'
 import { errorText } from '../errors.ts'
 import { SessionStatus } from '../status/session-status.tsx'
@@ -48,7 +49,7 @@ export function SessionList({ onPick }: { onPick: () => void }) {
               data-testid="session-item"
               data-session-id={session.id}
             >
-              <span className="session-title">{session.title || 'Untitled'}</span>
+              <span className="session-title">{showInvisible(session.title) || 'Untitled'}</span>
               <span className="session-line">
                 <SessionStatus status={session.status} short />
                 <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>

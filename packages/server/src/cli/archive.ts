@@ -6,6 +6,7 @@ import { runArchive } from '../archive/run-archive.ts'
 import { verifyFiles } from '../archive/verify.ts'
 import { type Environment, readSettings } from '../config/index.ts'
 import { openForArchive } from '../store/index.ts'
+import { say } from './say.ts'
 
 interface ArchiveFlags {
   olderThan: string
@@ -15,8 +16,6 @@ interface ArchiveFlags {
   databaseDirectUrl?: string
   dryRun?: true
 }
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const HELP = `
 A session is moved when nothing in it has happened for that long, nothing runs and nothing waits for anybody. It stays in the

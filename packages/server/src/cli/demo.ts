@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Command } from 'commander'
-import { type Config, type Environment, loadConfig, readSettings, type Settings } from '../config/index.ts'
+import { type Config, type Environment, loadConfig, readSettings, type Settings, secretsOf } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { isPortTaken, startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
+import { say } from './say.ts'
 
 const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
 
@@ -41,7 +42,6 @@ export const demoCommand = (environment: Environment): Command =>
 async function runDemo(flags: DemoFlags, environment: Environment): Promise<void> {
   if (!existsSync(join(SHOP, 'countersign.yaml'))) throw new Error('the demo needs a checkout of the repository: examples/shop is not here')
   const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, environment)
-  const say = (line: string) => process.stdout.write(`${line}\n`)
   const started: (() => Promise<void>)[] = []
   const closeAll = async () => {
     for (const close of started.reverse()) await close()
@@ -55,7 +55,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     started.push(() => brain.close())
     const loaded = await loadConfig(join(SHOP, 'countersign.yaml'), { ...environment, SHOP_URL: shop.url, BRAIN_URL: brain.url })
     const config = withDeskModel(loaded, flags.model ?? modelWithKey(settings))
-    const server = await startServer({ config, settings, log: createLog(settings.logLevel) })
+    const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
     started.push(() => server.close())
     say('')
     say(`  Countersign   ${server.url}          chat with the order desk, decide what it may do`)

@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
+import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
 
 /** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
@@ -19,7 +20,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
   try {
     await program.parseAsync([...argv])
   } catch (error) {
-    process.stderr.write(`countersign: ${error instanceof Error ? error.message : error}\n`)
+    complain(error instanceof Error ? error.message : String(error))
     process.exitCode = 1
   }
 }

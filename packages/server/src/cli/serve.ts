@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Environment, findConfig, loadConfig, readSettings } from '../config/index.ts'
+import { type Environment, findConfig, loadConfig, readSettings, secretsOf } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
+import { say } from './say.ts'
 
 /** `countersign serve`: the server for one's own configuration. */
 export const serveCommand = (environment: Environment): Command =>
@@ -16,8 +17,7 @@ export const serveCommand = (environment: Environment): Command =>
       const file = settings.configFile ?? (await findConfig(resolve('.')))
       if (file === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
       const config = await loadConfig(file, environment)
-      const server = await startServer({ config, settings, log: createLog(settings.logLevel) })
-      const say = (line: string) => process.stdout.write(`${line}\n`)
+      const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
       say(`Countersign is ready at ${server.url}`)
       if (flags.open) openBrowser(server.url, environment)
       await runUntilStopped(() => server.close(), say)

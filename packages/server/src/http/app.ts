@@ -34,6 +34,7 @@ import { keyRoutes } from './identity/key-routes.ts'
 import type { Limits } from './identity/limits.ts'
 import type { SignInService } from './identity/oidc.ts'
 import { identityRoutes } from './identity/routes.ts'
+import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
 import { outcomeRoutes } from './outcomes.ts'
@@ -96,6 +97,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
     trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
+    ...INTAKE_LIMITS,
     // Addresses that cannot be read never reach the error handler of the routes.
     frameworkErrors: handleError,
   }).withTypeProvider<ZodTypeProvider>()

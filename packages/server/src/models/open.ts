@@ -8,7 +8,7 @@ import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
 import { redactModel } from './redact.ts'
 import { remoteBrain } from './remote-brain.ts'
 import { openScript } from './script-file.ts'
-import { DEFAULT_TIMEOUT_MS, type ModelSettings, type ProviderSettings } from './settings.ts'
+import { DEFAULT_TIMEOUT_MS, type ModelSettings, modelSecrets, type ProviderSettings } from './settings.ts'
 
 /** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all take for a tool call. */
 const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/
@@ -84,12 +84,6 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
   // A scripted model is a file of ours.
   return kind === 'scripted' ? model : redactModel(model, createRedactor(settings.secrets ?? modelSecrets(settings)))
 }
-
-/** The secrets that models are sent. */
-export const modelSecrets = ({ openai, anthropic, google, openaiCompatible, remote }: ModelSettings): string[] => [
-  ...[openai, anthropic, google, openaiCompatible].flatMap((provider) => provider?.apiKey ?? []),
-  ...Object.values(remote?.headers ?? {}),
-]
 
 const provider = (
   id: string,

@@ -27,3 +27,9 @@ export interface ModelSettings {
 
 /** Reasoning models may think for minutes without a byte on the wire. */
 export const DEFAULT_TIMEOUT_MS = 300_000
+
+/** The secrets that models are sent. */
+export const modelSecrets = ({ openai, anthropic, google, openaiCompatible, remote }: ModelSettings): string[] => [
+  ...[openai, anthropic, google, openaiCompatible].flatMap((provider) => provider?.apiKey ?? []),
+  ...Object.values(remote?.headers ?? {}),
+]

@@ -1,5 +1,3 @@
-import { readJson } from './json.ts'
-
 /** More than any answer needs, and little enough that a runaway provider cannot fill our memory. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const MAX_FOREIGN_CHARACTERS = 4096
@@ -133,13 +131,22 @@ interface ChatChunk {
   choices?: { delta?: { tool_calls?: { function?: { arguments?: unknown } }[] | null } | null; finish_reason?: unknown }[]
 }
 
+/** Only counted, never used: numbers with more digits than we keep are fine here. */
+function readChunk(data: string): ChatChunk | undefined {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
+
 // Cerebras sends a second call after the finish reason of the first; the packages wait for the end of the stream and then trust the
 // first finish, so a connection cut inside the second call would pass for a whole answer. They also drop fragments that they cannot
 // tell which call to add to, and a call that lost all its arguments looks like one that has none.
 function noteChatChunk(report: WireReport, data: string): void {
   if (data === '[DONE]') report.callAfterFinish = false
   if (!data.includes('"choices"')) return
-  const choice = (readJson(data) as ChatChunk | undefined)?.choices?.[0]
+  const choice = readChunk(data)?.choices?.[0]
   if (!choice) return
   for (const call of choice.delta?.tool_calls ?? []) {
     report.callAfterFinish = true

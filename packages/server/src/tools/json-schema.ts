@@ -1,12 +1,15 @@
 import { format, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
+import { isPlainPattern, openPattern } from './pattern.ts'
 
 // The library's pattern for its own (not a standard) format `url` takes exponential time: 60 characters hang the process.
 if (format.uri) format.url = format.uri
 
 /** A list that must be unique is compared each with each: 2,000 entries take 0.1 s, 40,000 took 13 s. */
 const MAX_UNIQUE_ENTRIES = 2_000
+/** The names that `patternProperties` is held against are matched by the validator's own engine. */
+const MAX_NAME_CHARACTERS = 1_000
 
 /**
  * A check of arguments against a JSON Schema (2020-12), by interpreting it: no code is generated. What passes is handed back as it
@@ -21,9 +24,14 @@ export function openJsonSchema(schema: JsonSchema): (args: JsonObject) => Argume
   const reason = schemaFault(schema)
   if (reason !== undefined) throw new Error(reason)
   // The validator marks the schema object it is given; ours is hashed and shown, so it gets a copy.
-  const validator = new Validator(structuredClone(schema) as Schema, '2020-12', false)
+  const validator = new Validator(withLinearPatterns(schema) as Schema, '2020-12', false)
   const isUnique = JSON.stringify(schema).includes('"uniqueItems":true')
+  const namesByPattern = JSON.stringify(schema).includes('"patternProperties":')
   return (args) => {
+    if (namesByPattern && hasLongName(args)) {
+      const words = `holds a name with more than ${MAX_NAME_CHARACTERS} characters`
+      return { ok: false, issues: toArgumentIssues([{ path: [], words }]) }
+    }
     if (isUnique && hasLongList(args)) {
       const words = `holds a list with more than ${MAX_UNIQUE_ENTRIES} entries`
       return { ok: false, issues: toArgumentIssues([{ path: [], words }]) }
@@ -36,6 +44,32 @@ export function openJsonSchema(schema: JsonSchema): (args: JsonObject) => Argume
 function hasLongList(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return false
   return (Array.isArray(value) && value.length > MAX_UNIQUE_ENTRIES) || Object.values(value).some(hasLongList)
+}
+
+function hasLongName(value: JsonValue): boolean {
+  if (value === null || typeof value !== 'object') return false
+  const isLong = !Array.isArray(value) && Object.keys(value).some((name) => name.length > MAX_NAME_CHARACTERS)
+  return isLong || Object.values(value).some(hasLongName)
+}
+
+const PATTERN = 'pattern '
+
+/** A copy in which every `pattern` is a format of ours, which the validator asks instead of compiling the pattern itself. */
+function withLinearPatterns(node: JsonValue): JsonValue {
+  if (node === null || typeof node !== 'object') return node
+  if (Array.isArray(node)) return node.map(withLinearPatterns)
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, child]): [string, JsonValue] => [
+      key,
+      DATA_KEYWORDS.has(key) ? structuredClone(child) : withLinearPatterns(child),
+    ]),
+  )
+  if (typeof copy.pattern !== 'string') return copy
+  const { pattern, allOf, ...rest } = copy
+  const name = PATTERN + pattern
+  format[name] ??= openPattern(pattern)
+  // At the end: a $ref may count the entries before it.
+  return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { format: name }] }
 }
 
 /** Enough for any answer: what follows compares errors with each other, and a long list of wrong entries has hundreds of thousands. */
@@ -59,13 +93,8 @@ function schemaFault(schema: JsonSchema): string | undefined {
       if (typeof node.$ref === 'string' && resolveRef(schema, node.$ref) === undefined) {
         return `has a $ref at ${where || 'its top'} that does not resolve inside the schema: ${node.$ref}`
       }
-      for (const pattern of patternsOf(node)) {
-        try {
-          new RegExp(pattern, 'u')
-        } catch {
-          return `has a pattern at ${where || 'its top'} that is not a regular expression: ${pattern}`
-        }
-      }
+      const fault = patternFault(node)
+      if (fault !== undefined) return `has a pattern at ${where || 'its top'} that ${fault}`
     }
     for (const [key, child] of Object.entries(node)) {
       const fault = DATA_KEYWORDS.has(key) ? undefined : walk(child, `${where}/${key}`)
@@ -79,10 +108,17 @@ function schemaFault(schema: JsonSchema): string | undefined {
 /** Keywords whose value is data, not schema: a `$ref` in there is somebody's text. */
 const DATA_KEYWORDS = new Set(['default', 'enum', 'const', 'examples'])
 
-function patternsOf(node: JsonObject): string[] {
-  const own = typeof node.pattern === 'string' ? [node.pattern] : []
-  const names = node.patternProperties
-  return names !== null && typeof names === 'object' && !Array.isArray(names) ? [...own, ...Object.keys(names)] : own
+function patternFault({ pattern, patternProperties: names }: JsonObject): string | undefined {
+  if (typeof pattern === 'string') {
+    try {
+      openPattern(pattern)
+    } catch (error) {
+      return `${error instanceof Error ? error.message : error}: ${pattern}`
+    }
+  }
+  const byName = names !== null && typeof names === 'object' && !Array.isArray(names) ? Object.keys(names) : []
+  const wrong = byName.find((name) => !isPlainPattern(name))
+  return wrong === undefined ? undefined : `is not plain: no groups or choices, at most one * or +: ${wrong}`
 }
 
 function resolveRef(root: JsonSchema, ref: string): JsonValue | undefined {
@@ -164,11 +200,12 @@ function unitWords({ keyword, error }: OutputUnit): string {
       return 'has none of the allowed shapes'
     case 'unchecked':
       return 'could not be checked'
-    case 'pattern':
-      return 'does not have the form that is asked for'
     case 'format':
-      return `must be a valid ${/"(.*)"/.exec(error)?.[1] ?? 'value'}`
+      return formatWords(/"([\s\S]*)"/.exec(error)?.[1] ?? 'value')
     default:
       return `is refused: ${error.replace(/\.$/, '')}`
   }
 }
+
+const formatWords = (name: string): string =>
+  name.startsWith(PATTERN) ? 'does not have the form that is asked for' : `must be a valid ${name}`

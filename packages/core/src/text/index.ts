@@ -1,0 +1,1 @@
+export { showInvisible, showLines, showProse } from './show-invisible.ts'

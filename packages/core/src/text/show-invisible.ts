@@ -1,0 +1,29 @@
+import { showHosts } from './show-hosts.ts'
+
+const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}`
+const INVISIBLE = new RegExp(UNSEEN, 'gu')
+/** Some emoji are put together with characters that cannot be seen; whole ones can. */
+const EMOJI_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${UNSEEN}`, 'gv')
+
+/**
+ * The text as it may be shown to somebody who decides: every character that cannot be seen, or that changes how others are seen, spelled
+ * out as `⟦U+202E⟧` (controls, direction marks, zero-width characters, odd spaces, lone surrogates), and behind every host name that is
+ * not plain ASCII its other spelling.
+ * @example
+ * showInvisible('pay\u202Eeem')        // 'pay⟦U+202E⟧eem'
+ * showInvisible('https://аpple.com/x') // 'https://аpple.com⟦xn--pple-43d.com⟧/x'
+ */
+export const showInvisible = (text: string): string => showHosts(text).replace(INVISIBLE, spell)
+
+/** {@link showInvisible} for text of several lines: line feeds stay what they are. */
+export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
+
+/** {@link showLines} for what people and models write to each other: tabs and whole emoji stay as well. */
+export const showProse = (text: string): string =>
+  showHosts(text).replace(EMOJI_OR_INVISIBLE, (found) =>
+    found === '\n' || found === '\t' || [...found].length > 1 || !isUnseen(found) ? found : spell(found),
+  )
+
+const isUnseen = (char: string): boolean => char.search(INVISIBLE) >= 0
+
+const spell = (char: string): string => `⟦U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import Fastify from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import { INTAKE_LIMITS, isJsonType } from './intake.ts'
+import { acceptStrictJson } from './json-body.ts'
+
+test('T24 whoever sends a head or a body too slowly is let go, and others are answered meanwhile', async () => {
+  // The same limits, shorter; how often they are looked at is the server's own.
+  const app = Fastify({
+    ...INTAKE_LIMITS,
+    requestTimeout: 400,
+    http: { ...INTAKE_LIMITS.http, headersTimeout: 300, connectionsCheckingInterval: 50 },
+    forceCloseConnections: true,
+  })
+  acceptStrictJson(app)
+  app.post('/', async () => 'done')
+  onTestFinished(() => app.close())
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const slow = [
+    'POST / HTTP/1.1\r\nhost: a\r\nx-slow: ',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{"a":',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{"\r\n',
+  ]
+  const ends = slow.map(async (text) => {
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.write(text)
+    // A drop now and then keeps a connection alive for whoever only looks at silence.
+    const drip = setInterval(() => socket.write('a'), 100)
+    socket.on('error', () => {})
+    await once(socket, 'close')
+    clearInterval(drip)
+    return answer.split('\r\n')[0]
+  })
+  expect(await (await fetch(url, { method: 'POST' })).text()).toBe('done')
+  for (const end of await Promise.all(ends)) expect(['HTTP/1.1 408 Request Timeout', 'HTTP/1.1 400 Bad Request', '']).toContain(end)
+})
+
+test('T11 bodies are of one content type, and no trick of spelling makes it another', () => {
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json ',
+  ]) {
+    expect(isJsonType(type), type).toBe(true)
+  }
+  const tricks = [
+    '\tx',
+    ' x',
+    ';',
+    ';x',
+    '; charset=utf-16',
+    '; charset=utf-8; x',
+    ', text/plain',
+    '/x',
+    '\u00a0',
+    '\0',
+    '; charset=utf-8, text/plain',
+    '+xml',
+    'x',
+  ]
+  for (const trick of tricks) expect(isJsonType(`application/json${trick}`), JSON.stringify(trick)).toBe(false)
+  for (const type of [
+    '',
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/problem+json',
+    '*/*',
+    'text/plain; application/json',
+    ' application/json',
+  ]) {
+    expect(isJsonType(type), type).toBe(false)
+  }
+})

@@ -1,0 +1,109 @@
+import type { JsonObject } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { openJsonSchema } from './json-schema.ts'
+import { isPlainPattern, openPattern } from './pattern.ts'
+
+/** Patterns that people wrote in good faith, or to hang somebody: each takes a backtracking engine exponential or high polynomial time. */
+const CATASTROPHIC = [
+  '^(a+)+$',
+  '^(a|a)*$',
+  '^(a|aa)+$',
+  '^(a*)*$',
+  '(x+x+)+y',
+  '^(.*a){20}$',
+  '^(([a-z])+.)+[A-Z]([a-z])+$',
+  '^([a-zA-Z0-9])(([.-]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$',
+  '(a*)*b',
+  '(a|b|ab)*c',
+  '^(\\w+\\s?)*$',
+  '(.*)*=',
+  '^\\s+|\\s+$',
+  '(\\p{L}+)*\\d',
+  '^(a?){100}a{100}$',
+  '([^]+)*x',
+  '(?:(?:a{0,50}){0,10})*b',
+  '^.*.*.*.*.*x$',
+  '(a{1,100}){1,9}b',
+  '[\\w-]+(\\.[\\w-]+)*@',
+  '^(?:.*a.*b.*c.*d)+$',
+  '^(?:a(?:b|c|bc)*)*d$',
+  '^((\\d+,)*\\d+;)*$',
+  '(\\s*,\\s*)+;',
+]
+const TEXTS = ['a'.repeat(49_000), 'ab'.repeat(24_000), ' '.repeat(49_000), 'aB1-_.'.repeat(8_000), '1,'.repeat(24_000)]
+
+test('T23 no pattern of a schema takes more than 50 ms for the longest text there is', () => {
+  const slow: string[] = []
+  for (const pattern of CATASTROPHIC) {
+    const matches = openPattern(pattern)
+    matches('a!')
+    for (const text of TEXTS) {
+      // The better of two: what is measured is the pattern, not another test on the same machine.
+      const times = [1, 2].map(() => {
+        const startedAt = performance.now()
+        matches(`${text}!`)
+        return performance.now() - startedAt
+      })
+      if (Math.min(...times) > 50) slow.push(`${pattern}: ${Math.min(...times)} ms`)
+    }
+  }
+  expect(slow).toEqual([])
+  expect(openPattern('^a*$')('a'.repeat(50_001))).toBe(false)
+})
+
+test('a pattern means what it means in JavaScript', () => {
+  const texts = ['', 'a', 'A', 'ab-cd', '2026-11-22', 'x@y.zz', 'ä', '😀', 'a\nb', '\u00a0', 'a/b', '1234567890']
+  const patterns = [
+    '^[a-z]+(-[a-z]+)*$',
+    '^\\d{4}-\\d{2}-\\d{2}$',
+    '^\\p{L}+$',
+    '^.$',
+    '\\u0061',
+    '^[^/]*$',
+    '^(?<name>\\w+)@',
+    '^[\\w.-]{1,10}$',
+    '\\/',
+  ]
+  for (const pattern of patterns) {
+    const matches = openPattern(pattern)
+    for (const text of texts) expect([pattern, text, matches(text)]).toEqual([pattern, text, new RegExp(pattern, 'u').test(text)])
+  }
+})
+
+test('T23 what only a backtracking engine can match is refused when the schema is read', () => {
+  for (const pattern of ['(?=a)b', '(?<!a)b', '(a)\\1', '^.{1,2000}$', '(?:a{0,1000}){0,1000}']) {
+    expect(() => openJsonSchema({ type: 'object', properties: { a: { type: 'string', pattern } } }), pattern).toThrow(/bounded time/)
+  }
+  expect(() => openJsonSchema({ type: 'object', properties: { a: { pattern: '(' } } })).toThrow(/not a regular expression/)
+})
+
+test('T23 names are held only against patterns without groups, and only when they are short', () => {
+  for (const pattern of ['^x-', '^[a-z_]+$', '^x-[a-z]{1,20}$', '\\.json$', '^\\w+$', '.', ''])
+    expect(isPlainPattern(pattern), pattern).toBe(true)
+  for (const pattern of ['(a+)+', 'a*a*', 'a|b', '^(?:x)', '[a-z]+[0-9]+', 'a{2,}b+', 'a**', '\\1', '[', '\\p{L}'])
+    expect(isPlainPattern(pattern), pattern).toBe(false)
+  expect(() => openJsonSchema({ type: 'object', patternProperties: { '^(a+)+$': {} } })).toThrow(/is not plain/)
+  const check = openJsonSchema({ type: 'object', patternProperties: { '^x-': { type: 'string' } }, additionalProperties: false })
+  expect([check({ 'x-a': 'b' }).ok, check({ 'x-a': 1 }).ok, check({ y: 'b' }).ok, check({ [`x-${'a'.repeat(2_000)}`]: 'b' }).ok]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('a pattern is held wherever it stands, and its neighbours too', () => {
+  const check = openJsonSchema({
+    type: 'object',
+    properties: {
+      id: { type: 'string', pattern: '^ORD-\\d+$', allOf: [{ maxLength: 8 }] },
+      pattern: { type: 'string', default: { pattern: 'data' } as never },
+      list: { type: 'array', items: { $ref: '#/$defs/code' } },
+    },
+    $defs: { code: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[A-Z]+$' }] } },
+  })
+  expect(check({ id: 'ORD-1', pattern: 'any', list: ['AB', 7] }).ok).toBe(true)
+  expect(check({ id: 'XRD-1' })).toEqual({ ok: false, issues: [{ path: '/id', message: 'id does not have the form that is asked for.' }] })
+  const wrong: JsonObject[] = [{ id: 'ORD-12345678' }, { list: ['ab'] }, { pattern: 1 }]
+  for (const args of wrong) expect(check(args).ok, JSON.stringify(args)).toBe(false)
+})

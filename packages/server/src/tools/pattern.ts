@@ -1,0 +1,37 @@
+import { RE2JS } from 're2js'
+
+/** Linear is not free: a text of 256 KB takes the worst patterns a twentieth of a second. A longer text than this has no form. */
+const MAX_TEXT_CHARACTERS = 50_000
+
+/**
+ * Reads a pattern of a schema for an engine whose time is linear in the text, whatever the pattern: JavaScript's own takes years for some
+ * that look harmless, and the text comes from a model.
+ * @throws Error in plain words for a pattern that is none, or that only a backtracking engine can match.
+ */
+export function openPattern(pattern: string): (text: string) => boolean {
+  try {
+    new RegExp(pattern, 'u')
+  } catch {
+    throw new Error('is not a regular expression')
+  }
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+    return (text) => text.length <= MAX_TEXT_CHARACTERS && compiled.test(text)
+  } catch {
+    throw new Error('cannot be matched in bounded time: leave out look-ahead, look-behind, \\1 and counts above 1,000')
+  }
+}
+
+const PIECE =
+  /(?:[^\\[\](){}|*+?^$]|\\[dwsDWS\-./])(?<one>[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?|\[(?:[^\\\]]|\\.)+\](?<many>[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?/gu
+
+/**
+ * True for a pattern that a backtracking engine matches fast too: no groups, no choices, and at most one piece that repeats without end.
+ * The validator itself matches the patterns of `patternProperties`, so only these are taken there.
+ */
+export function isPlainPattern(pattern: string): boolean {
+  const body = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
+  const pieces = [...body.matchAll(PIECE)]
+  const endless = pieces.filter(({ groups }) => /^[*+]$|,\}$/.test(groups?.one ?? groups?.many ?? ''))
+  return pieces.map(([piece]) => piece).join('') === body && endless.length <= 1
+}
