@@ -23,9 +23,11 @@ export {
   type ConditionFailure,
   DEFAULT_REQUIREMENTS,
   evaluatePolicy,
+  explainPolicy,
   type PolicyResult,
   type PolicySubject,
   type Requirements,
+  type RuleOpinion,
 } from './policy/evaluate.ts'
 export { matchesGlob } from './policy/glob.ts'
 export {

@@ -7,7 +7,7 @@ import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
-import { compilePolicy, fixedPolicies } from './policy/index.ts'
+import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
 import { type Database, principals, type Store } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
@@ -44,6 +44,7 @@ export interface Engine {
   readonly clock: Clock
   readonly gate: Gate
   readonly agentLoop: AgentLoop
+  readonly policies: Policies
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
   readonly auditKey: AuditKey
@@ -97,7 +98,9 @@ export async function startEngine({
   auditKeyFile,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
-  const policies = fixedPolicies(compilePolicy(policy, 1))
+  await seedPolicy(store, policy, clock.nowMs())
+  const policies = await openPolicies(store)
+  requireUsable(policies.current, { tools: tools.all(), agents: [...byName.keys()] })
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
   const gate = createGate({
@@ -165,6 +168,7 @@ export async function startEngine({
     clock,
     gate,
     agentLoop,
+    policies,
     agents: byName,
     hub,
     auditKey,

@@ -72,6 +72,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
       gate: engine.gate,
       agentLoop: engine.agentLoop,
       agents: engine.agents,
+      policies: engine.policies,
       tools: config.tools,
       hub: engine.hub,
       directory,

@@ -57,11 +57,21 @@ export const PolicyRule = z
 export type PolicyRule = z.infer<typeof PolicyRule>
 
 /** The policy document. A key it does not know is refused when it is read, never skipped. */
-export const PolicyDocument = z.strictObject({
-  /** What stands where no rule matches: never `allow`. */
-  default: z.enum(['ask', 'deny']).default('ask'),
-  rules: z.array(PolicyRule).max(1_000).default([]),
-})
+export const PolicyDocument = z
+  .strictObject({
+    /** What stands where no rule matches: never `allow`. */
+    default: z.enum(['ask', 'deny']).default('ask'),
+    rules: z.array(PolicyRule).max(1_000).default([]),
+  })
+  .superRefine(({ rules }, context) => {
+    // Cards and the record name the rule: it has to be clear which one is meant.
+    const names = new Set(['default', 'approve all'])
+    for (const [index, { name }] of rules.entries()) {
+      if (names.has(name))
+        context.addIssue({ code: 'custom', path: ['rules', index, 'name'], message: `"${name}" is taken: give it another name` })
+      names.add(name)
+    }
+  })
 export type PolicyDocument = z.infer<typeof PolicyDocument>
 
 /** What stands when no policy is configured: reads run, everything else asks. */

@@ -131,3 +131,20 @@ function fits({ match }: PolicyRule, subject: PolicySubject): boolean {
   if (match.tool === undefined) return true
   return matchesGlob(match.tool, subject.tool) || matchesGlob(match.tool, `${subject.group}.${subject.tool}`)
 }
+
+/** What one rule makes of a call. */
+export interface RuleOpinion {
+  rule: string
+  verdict: Verdict
+  matches: boolean
+  /** Why its condition could not be evaluated; it counts as matching then. */
+  failed?: string
+}
+
+/** What each rule by itself makes of a call, in their order: for people who wonder. */
+export const explainPolicy = (policy: PolicyDocument, subject: PolicySubject, check: CheckCondition): RuleOpinion[] =>
+  policy.rules.map((rule, index) => {
+    const found = matchOf(rule, index, subject, check)
+    const { name, verdict } = rule
+    return { rule: name, verdict, matches: found !== undefined, ...(found?.failed !== undefined && { failed: found.failed }) }
+  })

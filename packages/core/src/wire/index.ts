@@ -39,6 +39,21 @@ export {
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Json } from './json.ts'
+export {
+  PolicyChange,
+  PolicyVersion,
+  PolicyVersionList,
+  PolicyVersionView,
+  PolicyView,
+  ReplayedActions,
+  RollbackBody,
+  SavedPolicy,
+  SavePolicyBody,
+  ShadowReport,
+  TestedCall,
+  TestPolicyBody,
+  VerdictChange,
+} from './policy.ts'
 export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
 export {
   AgentView,

@@ -1,6 +1,6 @@
 import { type Action, assert, type Effect, type PolicyResult, type Tool } from '@countersign/core'
 import type { Policies } from '../policy/index.ts'
-import { type ActionRow, principals, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, policyVersions, principals, sessions, type Tx } from '../store/index.ts'
 import type { GateParts } from './gate.ts'
 
 /** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
@@ -25,6 +25,17 @@ export function riskOf(effect: Effect, { risk, rule }: Pick<PolicyResult, 'risk'
   if (risk === undefined) return { level, reasons: [...reasons], setBy }
   return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }
 }
+
+/** Keeps what the version that is tried would have said about an action. */
+export const noteDifference = (actionId: string, policy: PolicyResult, shadow: PolicyResult): Tx<void> =>
+  policyVersions.insertDifference.run({
+    shadow: shadow.version,
+    action_id: actionId,
+    in_force: policy.version,
+    was: policy.verdict,
+    would_be: shadow.verdict,
+    said: JSON.stringify(shadow),
+  })
 
 /**
  * What the version in force now says about an action that was stored before, with its requester and session as they are now. In the

@@ -1,6 +1,6 @@
 import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Principal, type Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
-import type { Policies, PolicyCall } from '../policy/index.ts'
+import { askPolicies, type Policies, type PolicyCall } from '../policy/index.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
 import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
 
@@ -14,6 +14,8 @@ export interface PreparedAction extends SeenTarget {
   description: string
   /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
   policy: PolicyResult
+  /** What the version that is tried says, where it says something else. */
+  shadow: PolicyResult | undefined
 }
 
 export interface PrepareInput {
@@ -45,7 +47,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   }
   const argumentsText = canonicalJson(checked.value)
   const definitionHash = definitionHashOf(tool)
-  const policy = policies.current.evaluate({ tool, arguments: checked.value, ...who, nowMs: clock.nowMs() })
+  const { said: policy, shadow } = askPolicies(policies, { tool, arguments: checked.value, ...who, nowMs: clock.nowMs() })
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
   const target = looks ? await readPreview(tool, checked.value, clock) : typeof seen === 'object' ? seen : NOT_SEEN
@@ -64,6 +66,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
     description: tool.describe(checked.value),
     ...target,
     policy,
+    shadow,
   }
 }
 

@@ -5,7 +5,7 @@ import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt } from './deadlines.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
-import { isInForce, policyText, riskOf } from './policy.ts'
+import { isInForce, noteDifference, policyText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { findReusable } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
@@ -95,6 +95,7 @@ export function* insertPrepared(
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })
+  if (prepared.shadow) yield* noteDifference(id, prepared.policy, prepared.shadow)
   if (times) lookAgainAt(outbox, times.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
   return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }

@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { reach } from '../points.ts'
+import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { actionRoutes } from './actions.ts'
@@ -39,6 +40,7 @@ import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
+import { policyRoutes } from './policy.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
@@ -58,6 +60,7 @@ export interface HttpParts {
   agentLoop: AgentLoop
   agents: AgentParts['agents']
   tools: ToolRegistry
+  policies: Policies
   hub: EventHub
   directory: Directory
   consoleSessions: ConsoleSessions
@@ -125,6 +128,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     keyRoutes(app, parts)
     sessionRoutes(app, parts)
     actionRoutes(app, parts)
+    policyRoutes(app, parts)
     outcomeRoutes(app, parts)
     agentRequestRoutes(app, parts)
     claimRoutes(app, parts)

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { assert, canonicalJson, evaluatePolicy, type PolicyDocument, type PolicyResult } from '@countersign/core'
+import {
+  assert,
+  type CheckCondition,
+  canonicalJson,
+  evaluatePolicy,
+  explainPolicy,
+  type PolicyDocument,
+  type PolicyResult,
+  type PolicySubject,
+  type RuleOpinion,
+} from '@countersign/core'
 import { type Condition, readCondition } from './condition.ts'
 import { Facts, type PolicyCall } from './facts.ts'
 import { Meter } from './meter.ts'
@@ -12,6 +22,8 @@ export interface CompiledPolicy {
   readonly digest: string
   /** What it says about a call. Never throws for what the call holds: a condition that fails makes nothing weaker. */
   evaluate(call: PolicyCall): PolicyResult
+  /** What each of its rules makes of a call. */
+  explain(call: PolicyCall): RuleOpinion[]
 }
 
 export const digestPolicy = (document: PolicyDocument): string => createHash('sha256').update(canonicalJson(document)).digest('hex')
@@ -24,19 +36,22 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
     // What was written by a version that knew more than this one: it asks, or refuses, and says so.
     return 'condition' in read ? read.condition : () => ({ failed: `the condition of "${name}" cannot be read here: ${read.problem}` })
   })
+  const checkFor = (call: PolicyCall): CheckCondition => {
+    const facts = new Facts(call)
+    const meter = new Meter()
+    return (_rule, index) => {
+      const condition = conditions[index]
+      assert(condition, 'only a rule with a condition is asked for it')
+      return condition(facts, meter)
+    }
+  }
   return {
     version,
     document,
     digest: digestPolicy(document),
-    evaluate(call) {
-      const facts = new Facts(call)
-      const meter = new Meter()
-      const { name: tool, group, effect } = call.tool
-      return evaluatePolicy(document, version, { tool, group, effect, agent: call.agent }, (_rule, index) => {
-        const condition = conditions[index]
-        assert(condition, 'only a rule with a condition is asked for it')
-        return condition(facts, meter)
-      })
-    },
+    evaluate: (call) => evaluatePolicy(document, version, subjectOf(call), checkFor(call)),
+    explain: (call) => explainPolicy(document, subjectOf(call), checkFor(call)),
   }
 }
+
+const subjectOf = ({ tool: { name, group, effect }, agent }: PolicyCall): PolicySubject => ({ tool: name, group, effect, agent })

@@ -1,18 +1,21 @@
+import { assert } from '@countersign/core'
 import type { ASTNode } from '@marcbachmann/cel-js'
 
 /**
  * What conditions may cost, in units of roughly 25 ns. CEL has no endless loops, but a list in a list in a list is as good as one: 100,000
  * elements in the arguments and three nested `all` would take years.
  */
-const MAX_PER_CONDITION = 50_000
-const MAX_PER_CALL = 500_000
+const MAX_PER_CONDITION = 20_000
+const MAX_PER_CALL = 200_000
 
 /** Characters that are looked through in a unit. */
 const CHARACTERS = 24
 /** An error carries its place and a stack. */
-const ERROR_COST = 150
+const ERROR_COST = 400
+/** Making one kind of value of another: a time of a text, a text of a number. */
+const CALL_COST = 25
 /** Asking for the time of day somewhere in the world. */
-const TIME_ZONE_COST = 4_000
+const TIME_ZONE_COST = 2_000
 
 class TooMuch extends Error {
   override readonly name = 'TooMuch'
@@ -41,6 +44,10 @@ export class Meter {
 
   spend(units: number): void {
     this.#left -= units
+    this.check()
+  }
+
+  check(): void {
     if (this.#left < 0) throw TOO_MUCH
   }
 
@@ -56,6 +63,9 @@ export class Meter {
   }
 }
 
+/** These go on with the next element after an error: one that is true, or false, may make up for it. */
+const CARRIES_ON = new Set(['all', 'exists'])
+
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown
 
 /** What the evaluator calls on a node. It puts a faster function in its place when it is first called. */
@@ -69,36 +79,63 @@ interface Evaluated {
  * @param meter The one that counts at the moment.
  */
 export function meterNodes(node: ASTNode, meter: () => Meter): void {
-  const isCompared = node.op === '==' || node.op === '!=' || node.op === 'in'
-  for (const child of childrenOf(node)) {
-    meterNodes(child, meter)
-    if (isCompared) wrap(child, (value) => meter().spendOnAll(value), meter)
-  }
-  const extra = node.op === 'rcall' && node.args[2].length > 0 && node.args[0].startsWith('get') ? TIME_ZONE_COST : 0
-  wrap(node, (value) => meter().spend(1 + extra + sizeOf(value)), meter)
+  meterNode(node, meter, false)
 }
 
-function wrap(node: ASTNode, pay: (value: unknown) => void, meter: () => Meter): void {
+/** @param isCompared True for what is looked through to its last element: an operand of `==`, `!=` or `in`. */
+function meterNode(node: ASTNode, meter: () => Meter, isCompared: boolean): void {
+  for (const child of childrenOf(node)) meterNode(child, meter, node.op === '==' || node.op === '!=' || node.op === 'in')
+  if (node.op === 'rcall' && CARRIES_ON.has(node.args[0])) endWithMeter(node, meter)
+  const price = priceOf(node)
+  wrap(node, meter, (value) => {
+    meter().spend(price + sizeOf(value))
+    if (isCompared) meter().spendOnAll(value)
+  })
+}
+
+function priceOf(node: ASTNode): number {
+  if (node.op === 'call') return CALL_COST
+  return node.op === 'rcall' && node.args[2].length > 0 && node.args[0].startsWith('get') ? TIME_ZONE_COST : 1
+}
+
+function wrap(node: ASTNode, meter: () => Meter, pay: (value: unknown) => void): void {
   const evaluated = node as unknown as Evaluated
   let inner = evaluated.evaluate
   function evaluate(this: unknown, evaluator: unknown, ast: unknown, context: unknown): unknown {
+    const called = inner
     let value: unknown
     try {
-      value = inner.call(node, evaluator, ast, context)
+      value = called.call(node, evaluator, ast, context)
     } catch (error) {
       meter().spend(error === TOO_MUCH ? 0 : ERROR_COST)
       throw error
     }
-    pay(value)
+    // The first call puts the faster function in place and comes back here with it: that one has paid.
+    if (called === inner) pay(value)
     return value
   }
   Object.defineProperty(evaluated, 'evaluate', {
-    configurable: true,
     get: (): Evaluate => evaluate,
     set: (faster: Evaluate) => {
       inner = faster
     },
   })
+}
+
+/** What such a call was unfolded into: the question whether to go on is asked before each element. */
+interface Unfolded {
+  meta: { alternate?: { args: { condition?: (soFar: unknown) => boolean } } }
+}
+
+/** Without this an `all` over a long list would meet the end of the meter once for every element that is left. */
+function endWithMeter(node: ASTNode, meter: () => Meter): void {
+  const loop = (node as unknown as Unfolded).meta.alternate?.args
+  const goesOn = loop?.condition
+  assert(goesOn, 'all and exists are loops that ask whether to go on')
+  loop.condition = (soFar) => {
+    meter().check()
+    return goesOn(soFar)
+  }
 }
 
 /** What it may cost to look through a value once. */

@@ -16,6 +16,7 @@ export { newId, newSalt, newSecret } from './new-id.ts'
 export * as notices from './notices.ts'
 export { doOnce, findAnswer, keepAnswer, type OnceKey } from './once.ts'
 export { openForArchive } from './open-for-archive.ts'
+export * as policyVersions from './policy-versions.ts'
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export * as principals from './principals.ts'
 export type { OtherProcess, OwnConnection } from './processes.ts'
@@ -31,6 +32,8 @@ export type {
   AuditRow,
   EventRow,
   MessageRow,
+  PolicyDifferenceRow,
+  PolicyVersionRow,
   RunRow,
   SessionRow,
   VoteRow,

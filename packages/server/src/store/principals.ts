@@ -1,5 +1,5 @@
 import { assert, type Principal, personOf } from '@countersign/core'
-import { question, type Tx } from './query.ts'
+import { lit, question, type Tx } from './query.ts'
 import type { PrincipalRow } from './schema.ts'
 
 const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { now: number }>((db, p) =>
@@ -22,6 +22,11 @@ export const readPrincipal = ({ id, kind, name, roles, person_id }: Omit<Princip
   roles: JSON.parse(roles),
   ...(kind !== 'person' && person_id !== null && { personId: person_id }),
 })
+
+/** The roles of every principal, as lists in JSON, each list once. */
+export const listRoles = question<Record<string, never>, { roles: string }>((db) =>
+  db.selectFrom('principal').select('roles').distinct().limit(lit(10_000)),
+)
 
 export const findPrincipal = question<{ id: string }, PrincipalRow>((db, p) =>
   db.selectFrom('principal').selectAll().where('id', '=', p.id),

@@ -1,4 +1,4 @@
-import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus } from '@countersign/core'
+import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdict } from '@countersign/core'
 
 /** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
@@ -18,6 +18,8 @@ export interface Schema {
   archive_file: ArchiveFileRow
   audit: AuditRow
   audit_head: AuditHeadRow
+  policy_version: PolicyVersionRow
+  policy_difference: PolicyDifferenceRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
 }
 
@@ -283,4 +285,29 @@ export interface AuditHeadRow {
   key: string
   hash: string
   signature: string
+}
+
+export interface PolicyVersionRow {
+  number: number
+  document: string
+  /** SHA-256 (hex) of the document's canonical form. */
+  digest: string
+  source: 'file' | 'api'
+  /** The principal who saved it. */
+  author: string | null
+  reason: string
+  /** `shadow`: tried beside the one in force, and decides nothing. */
+  in_use: 'force' | 'shadow' | null
+  created_at: number
+}
+
+/** A proposal about which the version that is tried says something else. */
+export interface PolicyDifferenceRow {
+  shadow: number
+  action_id: string
+  in_force: number
+  was: Verdict
+  would_be: Verdict
+  /** JSON: all that the tried version says. */
+  said: string
 }

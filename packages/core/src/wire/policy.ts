@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { PolicyDocument, Verdict } from '../policy/document.ts'
+import { RiskLevel } from './action.ts'
+import { Json } from './json.ts'
+import { Principal, PrincipalKind } from './principal.ts'
+
+/** A version of the policy without its document. */
+export const PolicyVersion = z.object({
+  version: z.int(),
+  /** `force`: what is asked now; `shadow`: tried beside it; null: neither any more. */
+  inUse: z.enum(['force', 'shadow']).nullable(),
+  source: z.enum(['file', 'api']),
+  /** Who saved it; null for the configuration's. */
+  author: Principal.nullable(),
+  reason: z.string(),
+  createdAt: z.string(),
+})
+export type PolicyVersion = z.infer<typeof PolicyVersion>
+
+export const PolicyVersionList = z.object({ items: z.array(PolicyVersion), nextCursor: z.string().nullable() })
+export type PolicyVersionList = z.infer<typeof PolicyVersionList>
+
+/** The policy in force, with what is tried beside it. */
+export const PolicyView = PolicyVersion.extend({ document: PolicyDocument, shadow: PolicyVersion.nullable() })
+export type PolicyView = z.infer<typeof PolicyView>
+
+export const PolicyChange = z.object({
+  kind: z.enum(['added', 'removed', 'changed', 'moved']),
+  /** The rule; absent for the default. */
+  rule: z.string().optional(),
+  /** In words, as a line of a list. */
+  text: z.string(),
+})
+export type PolicyChange = z.infer<typeof PolicyChange>
+
+/** One version, with what it changed against the one before it. */
+export const PolicyVersionView = PolicyVersion.extend({ document: PolicyDocument, changes: z.array(PolicyChange) })
+export type PolicyVersionView = z.infer<typeof PolicyVersionView>
+
+const Reason = z.string().trim().min(1).max(2_000)
+
+/** The document as JSON, or as text in YAML or JSON. */
+const DocumentInput = z.union([z.string().min(1).max(400_000), z.looseObject({})])
+
+export const SavePolicyBody = z.strictObject({
+  document: DocumentInput,
+  /** Why: for the list of versions and the record. */
+  reason: Reason,
+  /** True to try it beside the version in force: it decides nothing, and what it would have said otherwise is counted. */
+  shadow: z.boolean().default(false),
+})
+export type SavePolicyBody = z.input<typeof SavePolicyBody>
+
+/** What was saved, what it changes, and what its author may not have meant. */
+export const SavedPolicy = PolicyVersion.extend({ changes: z.array(PolicyChange), warnings: z.array(z.string()) })
+export type SavedPolicy = z.infer<typeof SavedPolicy>
+
+export const RollbackBody = z.strictObject({ version: z.int().positive(), reason: Reason })
+export type RollbackBody = z.infer<typeof RollbackBody>
+
+const TriedRequester = z.strictObject({
+  id: z.string().max(100).default('prn_somebody'),
+  kind: PrincipalKind.default('person'),
+  name: z.string().max(120).default('Somebody'),
+  roles: z.array(z.string().max(64)).max(32).default([]),
+  /** The id of the person behind an agent or a service. */
+  personId: z.string().max(100).optional(),
+})
+
+const Asked = {
+  /** Default: the version in force. */
+  version: z.int().positive().optional(),
+  /** A document that was not saved, instead of a version. */
+  document: DocumentInput.optional(),
+}
+
+/** A call that may never be made, or the calls of the last days: what would policy say? */
+export const TestPolicyBody = z.union([
+  z.strictObject({
+    call: z.strictObject({
+      tool: z.string().min(1).max(200),
+      arguments: z.record(z.string(), Json).default({}),
+      agent: z.string().min(1).max(120).optional(),
+      requester: TriedRequester.optional(),
+      session: z.strictObject({ id: z.string(), agent: z.string(), title: z.string() }).optional(),
+      /** When; default now. */
+      at: z.iso.datetime().optional(),
+    }),
+    ...Asked,
+  }),
+  z.strictObject({
+    replay: z.strictObject({ days: z.number().positive().max(400), limit: z.int().min(1).max(50_000).default(10_000) }),
+    ...Asked,
+  }),
+])
+export type TestPolicyBody = z.input<typeof TestPolicyBody>
+
+/** What policy says about one call, and what each rule makes of it. */
+export const TestedCall = z.object({
+  verdict: Verdict,
+  rule: z.string(),
+  reason: z.string(),
+  /** Null for a document that was not saved. */
+  version: z.int().nullable(),
+  requires: z.object({ quorum: z.int(), declineQuorum: z.int(), roles: z.array(z.string()), notRequester: z.boolean() }),
+  risk: RiskLevel.nullable(),
+  rules: z.array(z.object({ rule: z.string(), verdict: Verdict, matches: z.boolean(), failed: z.string().optional() })),
+})
+export type TestedCall = z.infer<typeof TestedCall>
+
+const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
+
+/** How many calls went from one verdict to another, with some of them. */
+export const VerdictChange = z.object({ was: Verdict, wouldBe: Verdict, count: z.int(), actionIds: z.array(z.string()) })
+export type VerdictChange = z.infer<typeof VerdictChange>
+
+/** What policy would have said about stored actions, against what was said. */
+export const ReplayedActions = z.object({
+  version: z.int().nullable(),
+  since: z.string(),
+  evaluated: z.int(),
+  /** Of tools that are no longer configured: nothing can be said about them. */
+  skipped: z.int(),
+  /** True when there were more than could be looked at. The newest were. */
+  truncated: z.boolean(),
+  was: Counts,
+  wouldBe: Counts,
+  changes: z.array(VerdictChange),
+})
+export type ReplayedActions = z.infer<typeof ReplayedActions>
+
+/** What the version that is tried would have said otherwise since it was saved. */
+export const ShadowReport = z.object({
+  version: z.int(),
+  since: z.string(),
+  /** Actions proposed since. */
+  evaluated: z.int(),
+  differences: z.int(),
+  /** Verdicts may be equal where requirements or risk are others. */
+  counts: z.array(z.object({ was: Verdict, wouldBe: Verdict, count: z.int() })),
+  /** The newest of them. */
+  samples: z.array(
+    z.object({ actionId: z.string(), tool: z.string(), was: Verdict, wouldBe: Verdict, rule: z.string(), reason: z.string() }),
+  ),
+})
+export type ShadowReport = z.infer<typeof ShadowReport>

@@ -1,0 +1,288 @@
+import type { PolicyDocument } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const FILE = { rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] } as const
+
+async function start() {
+  const target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
+  const server = await startTestServer({ config: { tools: toolsOf(target), policy: { ...FILE, rules: [...FILE.rules] } } })
+  const propose = (what: string, tool = 'keyed', by = server.admin) => by.post('/api/actions', { tool, arguments: { what } })
+  /** Saves on top of whatever is in force. */
+  const save = async (document: unknown, more: object = {}, by = server.admin) => {
+    const { version } = await server.admin.get('/api/policy')
+    return by.send('PUT', '/api/policy', { body: { document, reason: 'because', ...more }, headers: { 'if-match': `"${version}"` } })
+  }
+  return {
+    target,
+    server,
+    propose,
+    save,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const LARGE: PolicyDocument = {
+  default: 'ask',
+  rules: [
+    { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
+    {
+      name: 'two for gold',
+      match: { tool: 'keyed', when: 'args.what.contains("gold")' },
+      verdict: 'ask',
+      requires: { quorum: 2, roles: ['finance'], notRequester: true },
+      risk: 'critical',
+      expires: 'PT1H',
+    },
+    { name: 'small change', match: { tool: 'keyed', when: 'size(args.what) < 4' }, verdict: 'allow', risk: 'low' },
+    { name: 'never lead', match: { when: 'args.what == "lead"' }, verdict: 'deny' },
+  ],
+}
+
+test('a saved policy decides about the next call: verdict, requirements, risk, version', async () => {
+  await using it = await start()
+  expect(await it.propose('gold')).toMatchObject({
+    policy: { verdict: 'ask', rule: 'default', version: 1 },
+    risk: { level: 'medium', setBy: 'unverified' },
+  })
+  const saved = await it.save(LARGE)
+  expect([saved.status, saved.headers.get('etag')]).toEqual([200, '"2"'])
+  expect(saved.body).toMatchObject({ version: 2, inUse: 'force', source: 'api', reason: 'because', author: { id: 'prn_bootstrap' } })
+  expect(saved.body.changes).toEqual([
+    {
+      kind: 'added',
+      rule: 'two for gold',
+      text: expect.stringContaining('"quorum":2,"roles":["finance"]},"risk":"critical","verdict":"ask"}'),
+    },
+    {
+      kind: 'added',
+      rule: 'small change',
+      text: 'added "small change": {"match":{"tool":"keyed","when":"size(args.what) < 4"},"risk":"low","verdict":"allow"}',
+    },
+    { kind: 'added', rule: 'never lead', text: expect.stringContaining('lead') },
+  ])
+  expect(saved.body.warnings).toEqual(['"two for gold" waits for the role finance, which nobody has yet'])
+  expect(await it.propose('gold')).toMatchObject({
+    state: 'proposed',
+    policy: { verdict: 'ask', rule: 'two for gold', version: 2, reason: 'The rule "two for gold" asks a person' },
+    requires: { quorum: 2, declineQuorum: 1, roles: ['finance'], notRequester: true },
+    risk: { level: 'critical', setBy: 'policy', reasons: ['the rule "two for gold" says critical', 'changes data'] },
+    expiresAt: expect.any(String),
+  })
+  expect(await it.propose('tin')).toMatchObject({
+    policy: { verdict: 'allow', rule: 'small change' },
+    risk: { level: 'low', setBy: 'policy' },
+  })
+  expect(await it.propose('lead')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'never lead' } })
+  await it.server.settle()
+  expect(it.target.writes).toHaveLength(1)
+})
+
+test('a condition that fails asks, and says which and why', async () => {
+  await using it = await start()
+  await it.save({ default: 'deny', rules: [{ name: 'broken', match: { tool: 'keyed', when: 'args.weight > 5' }, verdict: 'allow' }] })
+  expect(await it.propose('x')).toMatchObject({
+    state: 'proposed',
+    policy: {
+      verdict: 'ask',
+      rule: 'broken',
+      reason: expect.stringMatching(/"broken".*condition could not be evaluated.*No such key: weight/),
+    },
+  })
+  await it.save({ default: 'ask', rules: [{ name: 'broken', match: { tool: 'keyed', when: 'args.weight > 5' }, verdict: 'deny' }] })
+  expect(await it.propose('x')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'broken' } })
+  expect(it.target.writes).toHaveLength(0)
+})
+
+test('what cannot be used is refused with its place, and changes nothing', async () => {
+  await using it = await start()
+  const before = await it.server.dump()
+  const refused: [unknown, string][] = [
+    [{ rules: [{ name: 'x', match: { tool: 'keyd' }, verdict: 'deny' }] }, 'rules.0.match.tool: "keyd" fits no tool'],
+    [{ rules: [{ name: 'x', match: { agent: 'desk' }, verdict: 'deny' }] }, 'rules.0.match.agent: "desk" fits no configured agent'],
+    [{ rules: [{ name: 'x', match: { when: 'args.what >' }, verdict: 'deny' }] }, 'rules.0.match.when: Unexpected token'],
+    [{ rules: [{ name: 'x', match: { when: 'user.admin' }, verdict: 'deny' }] }, 'rules.0.match.when: Unknown variable: user'],
+    [{ default: 'allow' }, 'default'],
+    [{ rules: [{ name: 'x', match: {}, verdict: 'allow', requires: { quorum: 2 } }] }, 'requires is for rules whose verdict is ask'],
+    [
+      {
+        rules: [
+          { name: 'x', match: {}, verdict: 'ask' },
+          { name: 'x', match: {}, verdict: 'deny' },
+        ],
+      },
+      '"x" is taken',
+    ],
+    [{ rulez: [] }, 'rulez'],
+    ['rules: [', 'line 1'],
+    ['default: ask\ndefault: deny\n', 'unique'],
+    [
+      'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: &e [*d, *d]\nf: &f [*e,*e]\ng: &g [*f,*f]\nh: [*g,*g]\n',
+      'the policy cannot be used',
+    ],
+  ]
+  for (const [document, why] of refused) {
+    const answer = await it.save(document)
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_request'])
+    expect(answer.body.detail).toContain(why)
+  }
+  expect(await it.server.dump()).toEqual(before)
+})
+
+test('nobody overwrites a version that they did not see', async () => {
+  await using it = await start()
+  const put = (headers: Record<string, string>) =>
+    it.server.admin.send('PUT', '/api/policy', { body: { document: LARGE, reason: 'because' }, headers })
+  expect((await put({})).body).toMatchObject({ code: 'bad_request', detail: expect.stringContaining('If-Match') })
+  expect((await put({ 'if-match': '*' })).status).toBe(400)
+  expect((await put({ 'if-match': '"7"' })).body).toMatchObject({ code: 'revision_mismatch', version: 1 })
+  const both = await Promise.all([put({ 'if-match': '"1"' }), put({ 'if-match': '"1"' })])
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect((await it.server.admin.send('PUT', '/api/policy', { body: { document: LARGE }, headers: { 'if-match': '"2"' } })).status).toBe(400)
+})
+
+test('YAML goes in and comes out; versions keep who, why and what changed; a rollback is a new version', async () => {
+  await using it = await start()
+  const yaml = await it.server.admin.send('GET', '/api/policy?format=yaml')
+  expect([yaml.headers.get('etag'), yaml.headers.get('content-type')]).toEqual(['"1"', 'application/yaml'])
+  expect((await it.save(`${yaml.text}  # and nothing else\n  - { name: stop, match: {}, verdict: deny }\n`)).body.version).toBe(2)
+  expect(await it.propose('x')).toMatchObject({ state: 'declined', policy: { rule: 'stop', version: 2 } })
+  expect(await it.server.admin.get('/api/policy/versions/2')).toMatchObject({
+    changes: [{ kind: 'added', rule: 'stop' }],
+    reason: 'because',
+  })
+  const back = await it.server.admin.post('/api/policy/rollback', { version: 1, reason: 'too strict' }, { 'idempotency-key': 'back' })
+  expect(back).toMatchObject({ version: 3, changes: [{ kind: 'removed', rule: 'stop' }] })
+  expect(await it.server.admin.post('/api/policy/rollback', { version: 1, reason: 'too strict' }, { 'idempotency-key': 'back' })).toEqual(
+    back,
+  )
+  expect(await it.propose('x')).toMatchObject({ state: 'proposed', policy: { version: 3 } })
+  const first = await it.server.admin.get('/api/policy/versions?limit=2')
+  const rest = await it.server.admin.get(`/api/policy/versions?limit=2&cursor=${first.nextCursor}`)
+  expect([...first.items, ...rest.items].map(({ version, source, inUse, reason }) => [version, source, inUse, reason])).toEqual([
+    [3, 'api', 'force', 'too strict'],
+    [2, 'api', null, 'because'],
+    [1, 'file', null, 'The policy of the configuration changed'],
+  ])
+  expect((await it.server.admin.send('GET', '/api/policy/versions/9')).status).toBe(404)
+  expect((await it.server.admin.send('POST', '/api/policy/rollback', { body: { version: 9, reason: 'x' } })).status).toBe(404)
+})
+
+test('what people saved survives a restart; the file comes into force again only when it changes', async () => {
+  await using it = await start()
+  await it.save(LARGE)
+  await it.server.restart()
+  expect(await it.server.admin.get('/api/policy')).toMatchObject({ version: 2, source: 'api', document: LARGE })
+})
+
+test('a version that is tried decides nothing; what it would have said otherwise is counted', async () => {
+  await using it = await start()
+  expect((await it.server.admin.send('GET', '/api/policy/shadow')).status).toBe(404)
+  const tried = await it.save(LARGE, { shadow: true })
+  expect([tried.body.inUse, tried.headers.get('etag')]).toEqual(['shadow', '"1"'])
+  const lead = await it.propose('lead')
+  const tin = await it.propose('tin')
+  const gold = await it.propose('gold')
+  await it.propose('silver')
+  for (const action of [lead, tin, gold]) expect(action).toMatchObject({ state: 'proposed', policy: { rule: 'default', version: 1 } })
+  expect(await it.server.admin.get('/api/policy')).toMatchObject({ version: 1, shadow: { version: 2 } })
+  const report = await it.server.admin.get('/api/policy/shadow')
+  expect(report).toMatchObject({
+    version: 2,
+    evaluated: 4,
+    differences: 3,
+    counts: [
+      { was: 'ask', wouldBe: 'allow', count: 1 },
+      { was: 'ask', wouldBe: 'ask', count: 1 },
+      { was: 'ask', wouldBe: 'deny', count: 1 },
+    ],
+  })
+  expect(report.samples.map(({ actionId, wouldBe, rule }: Record<string, string>) => [actionId, wouldBe, rule])).toEqual([
+    [gold.id, 'ask', 'two for gold'],
+    [tin.id, 'allow', 'small change'],
+    [lead.id, 'deny', 'never lead'],
+  ])
+  // Promoted: what was tried is in force, and nothing is tried any more.
+  expect((await it.save(LARGE)).body).toMatchObject({ version: 3, inUse: 'force' })
+  expect(await it.server.admin.get('/api/policy')).toMatchObject({ version: 3, shadow: null })
+  expect(await it.propose('lead')).toMatchObject({ state: 'declined' })
+  await it.save(FILE, { shadow: true })
+  expect((await it.server.admin.send('DELETE', '/api/policy/shadow')).status).toBe(200)
+  expect((await it.server.admin.send('DELETE', '/api/policy/shadow')).status).toBe(404)
+})
+
+test('a pasted call, and the calls of the last days, are held against any version, and nothing happens', async () => {
+  await using it = await start()
+  const actions = [await it.propose('lead'), await it.propose('tin'), await it.propose('silver')]
+  const before = await it.server.dump()
+  const ask = (body: object) => it.server.admin.post('/api/policy/test', body)
+  const call = { tool: 'keyed', arguments: { what: 'gold' } }
+  expect(await ask({ call })).toMatchObject({ verdict: 'ask', rule: 'default', version: 1, rules: [{ rule: 'reads run', matches: false }] })
+  expect(await ask({ call, document: LARGE })).toMatchObject({
+    verdict: 'ask',
+    rule: 'two for gold',
+    version: null,
+    risk: 'critical',
+    requires: { quorum: 2 },
+    rules: [{ matches: false }, { rule: 'two for gold', matches: true }, { rule: 'small change', matches: false }, { matches: false }],
+  })
+  const when = '"trainee" in requester.roles'
+  const byRole = { rules: [{ name: 'not you', match: { when }, verdict: 'deny' }] }
+  expect(await ask({ call: { ...call, requester: { roles: ['trainee'] } }, document: byRole })).toMatchObject({ verdict: 'deny' })
+  expect(await ask({ call, document: byRole })).toMatchObject({ verdict: 'ask' })
+  expect(await ask({ replay: { days: 1 }, document: LARGE })).toMatchObject({
+    evaluated: 3,
+    skipped: 0,
+    truncated: false,
+    was: { allow: 0, ask: 3, deny: 0 },
+    wouldBe: { allow: 1, ask: 1, deny: 1 },
+    changes: expect.arrayContaining([
+      { was: 'ask', wouldBe: 'deny', count: 1, actionIds: [actions[0].id] },
+      { was: 'ask', wouldBe: 'allow', count: 1, actionIds: [actions[1].id] },
+    ]),
+  })
+  expect(await ask({ replay: { days: 1, limit: 2 } })).toMatchObject({ evaluated: 2, truncated: true, changes: [] })
+  for (const [body, status] of [
+    [{ call: { tool: 'nothing' } }, 404],
+    [{ call: { tool: 'keyed', arguments: { whit: 1 } } }, 422],
+    [{ call, version: 9 }, 404],
+    [{ call, version: 1, document: LARGE }, 400],
+    [{ call, document: 'rules: [' }, 400],
+    [{ replay: { days: 0 } }, 400],
+    [{}, 400],
+  ] as const) {
+    expect([body, (await it.server.admin.send('POST', '/api/policy/test', { body })).status]).toEqual([body, status])
+  }
+  expect(await it.server.dump()).toEqual(before)
+})
+
+test('only an admin changes the policy, any person with a role reads it, programs do neither', async () => {
+  await using it = await start()
+  const { server } = it
+  const readers = [
+    await server.as({ name: 'V', kind: 'person', roles: ['viewer'] }),
+    await server.as({ name: 'A', kind: 'person', roles: ['approver'] }),
+  ]
+  const programs = [
+    await server.as({ name: 'bot', kind: 'agent', roles: ['agent', 'admin'] }),
+    await server.as({ name: 'job', kind: 'service', roles: ['admin', 'approver'] }),
+  ]
+  const nobody = await server.as({ name: 'N', kind: 'person', roles: [] })
+  await it.save(LARGE, { shadow: true })
+  const before = await server.dump()
+  const reads = ['/api/policy', '/api/policy?format=yaml', '/api/policy/versions', '/api/policy/versions/1', '/api/policy/shadow']
+  const test = { call: { tool: 'keyed', arguments: { what: 'x' } } }
+  for (const who of [...readers, ...programs, nobody]) {
+    const mayRead = readers.includes(who)
+    for (const path of reads) expect([path, (await who.send('GET', path)).status]).toEqual([path, mayRead ? 200 : 403])
+    expect((await who.send('POST', '/api/policy/test', { body: test })).status).toBe(mayRead ? 200 : 403)
+    expect((await it.save({}, {}, who)).status).toBe(403)
+    expect((await who.send('POST', '/api/policy/rollback', { body: { version: 1, reason: 'x' } })).status).toBe(403)
+    expect((await who.send('DELETE', '/api/policy/shadow')).status).toBe(403)
+  }
+  expect(await server.dump()).toEqual(before)
+})

@@ -1,0 +1,161 @@
+import {
+  CountersignError,
+  PageQuery,
+  PolicyVersionList,
+  PolicyVersionView,
+  PolicyView,
+  type Principal,
+  ReplayedActions,
+  RollbackBody,
+  SavedPolicy,
+  SavePolicyBody,
+  ShadowReport,
+  TestedCall,
+  TestPolicyBody,
+} from '@countersign/core'
+import type { FastifyRequest } from 'fastify'
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import { requireAdmin } from '../gate/index.ts'
+import {
+  diffPolicies,
+  documentOf,
+  endShadow,
+  findVersion,
+  readPolicy,
+  reportShadow,
+  type Save,
+  savePolicy,
+  viewPolicy,
+  viewVersion,
+  viewVersionWhole,
+  warningsAbout,
+} from '../policy/index.ts'
+import { doOnce, type OnceKey, policyVersions, principals, type Tx } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+import { createPolicyTests } from './policy-tests.ts'
+
+const Params = z.object({ version: z.coerce.number().int().positive() })
+const POLICY = {
+  description: 'The policy in force; with `format=yaml` its document as a file that the configuration can name',
+  content: { 'application/json': { schema: PolicyView }, 'application/yaml': { schema: z.string() } },
+}
+const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
+
+/** The policy: what is in force, its versions, and changing it. Persons read it; only an admin changes it. */
+export function policyRoutes(app: App, parts: HttpParts): void {
+  const { store, clock, tools, agents, policies } = parts
+  const tags = ['policy']
+  const world = { tools: tools.all(), agents: [...agents.keys()] }
+
+  app.get('/api/policy', { schema: { tags, querystring: FormatQuery, response: { 200: POLICY } } }, async (request, reply) => {
+    requireReader(callerOf(request).principal)
+    const view = await store.read(viewPolicy)
+    reply.header('etag', `"${view.version}"`)
+    if (request.query.format === 'json') return view
+    return reply.type('application/yaml').serializer(String).send(stringify(view.document))
+  })
+
+  app.put('/api/policy', { schema: { tags, body: SavePolicyBody, response: { 200: SavedPolicy } } }, async (request, reply) => {
+    const { principal, once } = callerOf(request)
+    requireAdmin(principal, 'changes the policy')
+    const basedOn = versionOf(request)
+    const { document, reason, shadow } = request.body
+    const use = shadow ? 'shadow' : 'force'
+    const saved = await save({ document: readPolicy(document, world), reason, use, author: principal, basedOn }, once)
+    reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
+    return saved
+  })
+
+  app.post('/api/policy/rollback', { schema: { tags, body: RollbackBody, response: { 200: SavedPolicy } } }, async (request) => {
+    const { principal, once } = callerOf(request)
+    requireAdmin(principal, 'changes the policy')
+    const { version, reason } = request.body
+    const old = await store.read(() => findVersion(version))
+    // Tools and agents may be others than they were then.
+    const document = readPolicy(documentOf(old), world)
+    return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
+  })
+
+  async function save(input: Save, once: OnceKey | undefined): Promise<SavedPolicy> {
+    const nowMs = clock.nowMs()
+    const roles = await store.read(readRoles)
+    const saved = await store.transact((outbox) =>
+      doOnce(once, nowMs, function* () {
+        const { document: before } = yield* policies.inForce()
+        const number = yield* savePolicy(policies, outbox, input, nowMs)
+        const changes = diffPolicies(before, input.document)
+        return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings: warningsAbout(input.document, roles) }
+      }),
+    )
+    // In force here before anybody is told that it is; other processes see it in their next transaction.
+    await store.read(() => policies.inForce())
+    return saved
+  }
+
+  app.get('/api/policy/versions', { schema: { tags, querystring: PageQuery, response: { 200: PolicyVersionList } } }, (request) => {
+    requireReader(callerOf(request).principal)
+    const { limit, cursor } = request.query
+    const before = Number(decodeCursor(cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
+    return store.read(function* () {
+      const { rows, nextCursor } = pageOf(yield* policyVersions.listVersions.all({ before, limit: limit + 1 }), limit, (row) => [
+        row.number,
+      ])
+      const items: PolicyVersionList['items'] = []
+      for (const row of rows) items.push(yield* viewVersion(row))
+      return { items, nextCursor }
+    })
+  })
+
+  app.get('/api/policy/versions/:version', { schema: { tags, params: Params, response: { 200: PolicyVersionView } } }, (request) => {
+    requireReader(callerOf(request).principal)
+    return store.read(() => viewVersionWhole(request.params.version))
+  })
+
+  app.get('/api/policy/shadow', { schema: { tags, response: { 200: ShadowReport } } }, (request) => {
+    requireReader(callerOf(request).principal)
+    return store.read(reportShadow)
+  })
+
+  app.delete('/api/policy/shadow', { schema: { tags, response: { 200: z.object({}) } } }, async (request) => {
+    const { principal } = callerOf(request)
+    requireAdmin(principal, 'changes the policy')
+    await store.transact((outbox) => endShadow(outbox, principal, clock.nowMs()))
+    return {}
+  })
+
+  const testPolicy = createPolicyTests(parts, world)
+  app.post(
+    '/api/policy/test',
+    { schema: { tags, body: TestPolicyBody, response: { 200: z.union([TestedCall, ReplayedActions]) } } },
+    (request) => {
+      const { principal } = callerOf(request)
+      requireReader(principal)
+      return testPolicy(request.body, principal)
+    },
+  )
+}
+
+/** @throws CountersignError `forbidden`: programs neither change nor see what they are held to. */
+function requireReader(principal: Principal): void {
+  if (principal.kind !== 'person') throw new CountersignError('forbidden', `only persons see the policy, ${principal.name} is none`)
+  if (principal.roles.length === 0) throw new CountersignError('forbidden', `${principal.name} has no role that lets them see the policy`)
+}
+
+/** The version that a save is based on. @throws CountersignError `bad_request` without one, so that nobody overwrites what they did not see. */
+function versionOf(request: FastifyRequest): number {
+  const given = /^"?(\d{1,15})"?$/.exec(request.headers['if-match'] ?? '')?.[1]
+  if (given !== undefined) return Number(given)
+  throw new CountersignError(
+    'bad_request',
+    'If-Match must name the version that the change is based on, as the ETag of GET /api/policy has it',
+  )
+}
+
+/** The roles that somebody has. */
+function* readRoles(): Tx<Set<string>> {
+  const rows = yield* principals.listRoles.all({})
+  return new Set(rows.flatMap(({ roles }) => JSON.parse(roles) as string[]))
+}

@@ -1,0 +1,173 @@
+import type { JsonObject, Principal } from '@countersign/core'
+import { describe, expect, test } from 'vitest'
+import { readCondition } from './condition.ts'
+import { Facts } from './facts.ts'
+import { Meter } from './meter.ts'
+
+const somebody: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin', 'finance'] }
+const ARGS = {
+  amount: 600,
+  count: 5,
+  price: 9.5,
+  name: 'Ada',
+  tags: ['a', 'b'],
+  lines: [
+    { sku: 'x', n: 1 },
+    { sku: 'y', n: 2 },
+  ],
+  none: null,
+  on: true,
+}
+// A Saturday.
+const NOW = Date.UTC(2026, 10, 21, 22, 30)
+
+function ask(when: string, args: JsonObject = ARGS, session: { id: string; agent: string; title: string } | null = null) {
+  const read = readCondition(when)
+  if ('problem' in read) return { problem: read.problem }
+  const tool = { name: 'refund', group: 'shop', effect: 'write' as const, destination: 'https://shop.example' }
+  return read.condition(new Facts({ tool, arguments: args, agent: 'desk', session, requester: somebody, nowMs: NOW }), new Meter())
+}
+
+describe('a condition says what people mean by it', () => {
+  test.each([
+    ['args.amount > 500', true],
+    ['args.amount > 500.5 && args.amount < 1000', true],
+    ['args.count == 5', true],
+    ['args.count in [1, 5]', true],
+    ['args.count * 2 + 1 == 11', true],
+    ['args.price * 2 > 18', true],
+    ['args.amount / 7 > 85', true],
+    ['int(args.count) % 2 == 1', true],
+    ['-args.count < 0', true],
+    ['args.name == "Ada"', true],
+    ['args.name != "Bob"', true],
+    ['args["name"] == "Ada"', true],
+    ['args.name.startsWith("A") && args.name.endsWith("a")', true],
+    ['args.name.contains("d")', true],
+    ['args.name.fits("A*a")', true],
+    ['args.name.fits("a*")', false],
+    ['args.name.lowerAscii() == "ada"', true],
+    ['size(args.name) == 3', true],
+    ['args.tags.size() == 2', true],
+    ['"a" in args.tags', true],
+    ['"c" in args.tags', false],
+    ['args.tags == ["a", "b"]', true],
+    ['args.lines.exists(line, line.sku == "y" && line.n > 1)', true],
+    ['args.lines.all(line, line.n > 0)', true],
+    ['args.lines.exists_one(line, line.n == 1)', true],
+    ['args.lines.filter(line, line.n > 1).size() == 1', true],
+    ['args.lines.map(line, line.sku) == ["x", "y"]', true],
+    ['args.lines[1].n == 2', true],
+    ['has(args.amount) && !has(args.other)', true],
+    ['args.none == null', true],
+    ['args.on', true],
+    ['!args.on', false],
+    ['args.on ? args.amount > 1 : args.amount > 1000', true],
+    ['args.missing == 1 || args.amount > 500', true],
+    ['args.missing == 1 && args.amount < 500', false],
+    ['tool.name == "refund" && tool.group == "shop" && tool.effect == "write"', true],
+    ['tool.destination.startsWith("https://")', true],
+    ['agent.name == "desk"', true],
+    ['session == null', true],
+    ['session == null || session.agent == "desk"', true],
+    ['"finance" in requester.roles', true],
+    ['requester.kind == "person" && requester.person == requester.id', true],
+    ['now.getHours() < 8 || now.getHours() >= 18', true],
+    ['now.getHours("Europe/Berlin") == 23', true],
+    ['now.getDayOfWeek() in [0, 6]', true],
+    ['now > timestamp("2026-01-01T00:00:00Z")', true],
+    ['now + duration("2h") > timestamp("2026-11-22T00:00:00Z")', true],
+  ])('%s: %s', (when, answer) => expect(ask(when)).toBe(answer))
+
+  test('a session is null, or has what it has', () => {
+    const session = { id: 'ses_1', agent: 'desk', title: 'Refund for Ada' }
+    expect(ask('session.title.contains("Ada")', ARGS, session)).toBe(true)
+    expect(ask('session.title.contains("Ada")')).toEqual({ failed: 'No such key: title (at character 9)' })
+  })
+
+  test('arguments are data, whatever they are called', () => {
+    for (const key of ['constructor', 'toString', 'hasOwnProperty', 'size', 'get']) {
+      expect([key, ask(`has(args.${key})`, {})]).toEqual([key, false])
+      expect([key, ask(`args.${key} == "x"`, { [key]: 'x' })]).toEqual([key, true])
+      expect([key, ask(`args.inner.${key} == "x"`, { inner: { [key]: 'x' } })]).toEqual([key, true])
+    }
+  })
+})
+
+describe('a condition that cannot be answered fails, and says why', () => {
+  test.each([
+    ['args.missing > 1', 'No such key: missing'],
+    ['args.name > 1', 'no such overload'],
+    ['args.name + 1 == 2', 'no such overload'],
+    ['args.amount', 'something else than true or false'],
+    ['args.tags[7] == "a"', 'No such key'],
+    ['args.lines.all(line, line.weight > 1)', 'No such key: weight'],
+    ['int(args.name) > 1', 'cannot convert'],
+    ['1 / (int(args.count) - 5) > 1', 'division by zero'],
+    ['now.getHours("Middle/Earth") > 1', 'Middle/Earth'],
+    ['!args.name', 'no such overload'],
+    ['args.name && true', 'bool'],
+  ])('%s', (when, why) => expect(ask(when)).toEqual({ failed: expect.stringContaining(why) }))
+})
+
+describe('what is no condition is refused with its place', () => {
+  test.each([
+    ['args.amount >', 'character 14'],
+    ['argz.amount > 1', 'Unknown variable: argz (at character 1)'],
+    ['args.amount > 1 && user.admin', 'Unknown variable: user (at character 20)'],
+    ['tool.naem == "x"', 'tool has no naem; it has name, group, effect, destination (at character 6)'],
+    ['session.owner == "x"', 'session has no owner'],
+    ['requester.admin', 'requester has no admin'],
+    ['args.name.foo()', 'foo() cannot be used in a condition'],
+    ['args.name.matches("(a+)+$")', 'matches() cannot be used in a condition: a regular expression may take forever'],
+    ['args.name.split("").size() > 1', 'split() cannot be used'],
+    ['cel.bind(x, args.name, x == x)', 'bind() cannot be used'],
+    ['size(1) == 1', 'overload'],
+    ['1 + 1', 'gives int, not true or false'],
+    ['"a"', 'gives string, not true or false'],
+    ['"a" > 1', 'overload'],
+    ['true && 1', 'bool'],
+    [`${'('.repeat(60)}true${')'.repeat(60)}`, 'maxDepth'],
+    [Array.from({ length: 300 }, () => 'true').join(' && '), 'maxAstNodes'],
+  ])('%s', (when, why) =>
+    expect(ask(when)).toEqual({ problem: expect.stringMatching(new RegExp(why.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&'), 'i')) }),
+  )
+})
+
+describe('a condition has an end', () => {
+  const numbers = Array.from({ length: 60_000 }, (_, index) => index)
+  const text = 'a'.repeat(250_000)
+  const rows = Array.from({ length: 250 }, () => ({ cells: Array.from({ length: 250 }, (_, index) => index) }))
+
+  test.each([
+    ['a list in a list in a list', 'args.n.all(a, args.n.all(b, args.n.all(c, a + b + c > -1)))', { n: numbers }],
+    ['errors for every element', 'args.n.all(a, args.n.exists(b, b.x == a))', { n: numbers }],
+    ['errors that are swallowed', 'args.n.all(a, a.x || true)', { n: numbers }],
+    ['lists that grow', 'args.n.map(a, args.n.map(b, args.n)).size() > 1', { n: numbers }],
+    ['whole lists compared', 'args.n.all(a, args.n == args.n.map(b, b))', { n: numbers }],
+    ['maps compared again and again', 'args.n.all(a, args == args || a == 1)', { n: numbers, rows }],
+    ['texts looked through', 'args.n.all(a, !args.t.contains("aaaaaaab"))', { n: numbers, t: text }],
+    ['texts that double', 'size(args.t + args.t + args.t + args.t + args.t + args.t + args.t + args.t) > 1', { t: text }],
+    ['membership of membership', 'args.n.all(a, a in args.n)', { n: numbers }],
+    ['time zones', 'args.n.all(a, now.getHours("Europe/Berlin") > -1)', { n: numbers }],
+    ['rows and cells', 'args.rows.all(row, row.cells.all(cell, cell >= 0 || cell.x == 1))', { rows }],
+  ])('%s: it fails in time', (_name, when, args) => {
+    const read = readCondition(when)
+    if ('problem' in read) throw new Error(read.problem)
+    const tool = { name: 'refund', group: 'shop', effect: 'write' as const, destination: 'local' }
+    const facts = new Facts({ tool, arguments: args as JsonObject, agent: 'desk', session: null, requester: somebody, nowMs: NOW })
+    facts.values()
+    const startedAt = performance.now()
+    const answer = read.condition(facts, new Meter())
+    const ms = performance.now() - startedAt
+    expect(answer).toEqual({ failed: 'it would take too long for arguments of this size' })
+    // Ten times what it is measured to take: this machine has other work.
+    expect(ms).toBeLessThan(100)
+  })
+
+  test('what people write about large arguments is answered', () => {
+    expect(ask('args.path.startsWith("/etc/")', { path: '/etc/passwd', content: text })).toBe(true)
+    expect(ask('args.content.contains("secret")', { content: text })).toBe(false)
+    expect(ask('args.n.all(a, a < 1000000)', { n: numbers.slice(0, 5_000) })).toBe(true)
+  })
+})

@@ -1,0 +1,48 @@
+import { CountersignError, checkJson, PolicyDocument } from '@countersign/core'
+import { parseDocument } from 'yaml'
+import { dotted, type SetupProblem, zodFindings } from '../tools/index.ts'
+import { findPolicyProblems, type PolicyWorld } from './problems.ts'
+
+/** Words for what is wrong with a document, a line each: the place, and what about it. */
+export const tellProblems = (problems: readonly SetupProblem[]): string =>
+  problems.map(({ path, message }) => (path.length === 0 ? message : `${dotted(path)}: ${message}`)).join('\n')
+
+/**
+ * Reads a document that somebody sent, as JSON or as text in YAML, and holds it against the tools and agents that there are.
+ * @throws CountersignError `bad_request` with `issues: [{path, message}]`: every problem, with its place.
+ */
+export function readPolicy(given: string | object, world: PolicyWorld): PolicyDocument {
+  const result = PolicyDocument.safeParse(typeof given === 'string' ? readText(given) : given, { reportInput: true })
+  const problems = result.success
+    ? findPolicyProblems(result.data, world)
+    : zodFindings(result.error).map(({ path, words }) => ({ path, message: words }))
+  if (result.success && problems.length === 0) return result.data
+  throw refused(problems)
+}
+
+/** JSON is YAML too, and this parser refuses duplicate keys in both. */
+function readText(text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: true })
+  const [wrong] = [...document.errors, ...document.warnings]
+  if (wrong) {
+    const line = wrong.linePos?.[0].line
+    throw refused([{ path: [], message: `${line === undefined ? '' : `line ${line}: `}${wrong.message.split(/ at line \d|\n/)[0]}` }])
+  }
+  const checked = checkJson(toData(() => document.toJS()))
+  if (!checked.ok) throw refused([{ path: [], message: checked.reason }])
+  return checked.value
+}
+
+/** Aliases that unfold to more than anybody writes are refused when they are unfolded. */
+function toData(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    throw refused([{ path: [], message: error instanceof Error ? error.message : String(error) }])
+  }
+}
+
+function refused(problems: readonly SetupProblem[]): CountersignError {
+  const issues = problems.map(({ path, message }) => ({ path: dotted(path), message }))
+  return new CountersignError('bad_request', `the policy cannot be used: ${tellProblems(problems)}`, { issues })
+}

@@ -1,0 +1,121 @@
+import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
+import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, type Tx } from '../store/index.ts'
+import type { ToolRegistry } from '../tools/index.ts'
+import type { CompiledPolicy } from './compile.ts'
+
+const PAGE = 500
+const MAX_SAMPLES = 5
+/** People wait for the answer. */
+const MAX_MS = 8_000
+
+export interface ReplayOptions {
+  store: Store
+  tools: ToolRegistry
+  policy: CompiledPolicy
+  sinceMs: number
+  /** The most actions that are looked at. */
+  limit: number
+  /** Says how long it has been under way. */
+  elapsedMs(): number
+}
+
+type Page = { before: string | undefined; limit: number }
+
+interface StoredCall {
+  row: ActionRow
+  session: SessionRow | null
+  requester: Principal
+}
+
+export type Replay = Omit<ReplayedActions, 'version' | 'since'>
+
+/** Asks a policy about stored actions, newest first, and compares with what was said then. Reads page by page: others work meanwhile. */
+export async function replayActions({ store, tools, policy, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {
+  const was = { allow: 0, ask: 0, deny: 0 }
+  const wouldBe = { allow: 0, ask: 0, deny: 0 }
+  const changes = new Map<string, { was: Verdict; wouldBe: Verdict; count: number; actionIds: string[] }>()
+  const known = createKnown()
+  let evaluated = 0
+  let skipped = 0
+
+  function note(row: ActionRow, before: Verdict, after: Verdict): void {
+    evaluated++
+    was[before]++
+    wouldBe[after]++
+    if (before === after) return
+    const key = `${before} ${after}`
+    const change = changes.get(key) ?? { was: before, wouldBe: after, count: 0, actionIds: [] }
+    changes.set(key, change)
+    change.count++
+    if (change.actionIds.length < MAX_SAMPLES) change.actionIds.push(row.id)
+  }
+
+  let before: string | undefined
+  let isOver = false
+  while (!isOver && evaluated + skipped < limit && elapsedMs() < MAX_MS) {
+    const page = { before, limit: Math.min(PAGE, limit - evaluated - skipped) }
+    const calls = await store.read(() => readCalls(page, known))
+    for (const { row, session, requester } of calls) {
+      isOver = row.created_at < sinceMs
+      if (isOver) break
+      const tool = tools.byName(row.tool)
+      if (!tool) {
+        skipped++
+        continue
+      }
+      const agent = row.agent ?? undefined
+      const call = { tool, arguments: JSON.parse(row.arguments), agent, session, requester, nowMs: row.created_at }
+      note(row, verdictThen(row), policy.evaluate(call).verdict)
+    }
+    before = calls.at(-1)?.row.id
+    isOver ||= before === undefined
+  }
+  const truncated = !isOver && (await store.read(() => isThereMore(before, sinceMs)))
+  return { evaluated, skipped, truncated, was, wouldBe, changes: [...changes.values()].sort((a, b) => b.count - a.count) }
+}
+
+function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
+  const calls: StoredCall[] = []
+  for (const row of yield* actions.listActions(page)) {
+    const session = row.session_id === null ? null : yield* known.session(row.session_id)
+    calls.push({ row, session, requester: yield* known.principal(row.requested_by) })
+  }
+  return calls
+}
+
+function* isThereMore(before: string | undefined, sinceMs: number): Tx<boolean> {
+  const [next] = yield* actions.listActions({ before, limit: 1 })
+  return next !== undefined && next.created_at >= sinceMs
+}
+
+/** What policy said when it was proposed. Who had approved everything further was spared the question: policy asked it. */
+function verdictThen(row: ActionRow): Verdict {
+  const { verdict, rule } = JSON.parse(row.policy)
+  return rule === 'approve all' ? 'ask' : verdict
+}
+
+/** Principals and sessions, each read once. */
+type Known = ReturnType<typeof createKnown>
+
+function createKnown() {
+  const people = new Map<string, Principal>()
+  const places = new Map<string, SessionRow | null>()
+  return {
+    *principal(id: string): Tx<Principal> {
+      const known = people.get(id)
+      if (known) return known
+      const row = yield* principals.findPrincipal.first({ id })
+      if (!row) throw new Error(`principal ${id} is in the table that refers to it`)
+      const principal = principals.readPrincipal(row)
+      people.set(id, principal)
+      return principal
+    },
+    *session(id: string): Tx<SessionRow | null> {
+      const known = places.get(id)
+      if (known !== undefined) return known
+      const row = (yield* sessions.findSession.first({ id })) ?? null
+      places.set(id, row)
+      return row
+    },
+  }
+}

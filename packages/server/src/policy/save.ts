@@ -1,0 +1,38 @@
+import { CountersignError, type PolicyDocument, type Principal } from '@countersign/core'
+import { recordAudit, SYSTEM } from '../audit/index.ts'
+import { lock, type Outbox, policyVersions, type Tx } from '../store/index.ts'
+import type { Policies } from './policies.ts'
+import { insertVersion } from './seed.ts'
+
+export interface Save {
+  document: PolicyDocument
+  reason: string
+  use: 'force' | 'shadow'
+  author: Principal
+  /** The version that its author had before them; undefined where they name no document of their own. */
+  basedOn: number | undefined
+}
+
+/**
+ * Saves a version of the policy and puts it to use. Answers its number.
+ * @throws CountersignError `revision_mismatch` when the version in force is not the one that its author had before them.
+ */
+export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowMs: number): Tx<number> {
+  yield* lock(SYSTEM)
+  const { version } = yield* policies.inForce()
+  if (save.basedOn !== undefined && save.basedOn !== version) {
+    const why = `version ${version} of the policy came into force meanwhile, not ${save.basedOn}: read it, and save again on top of it`
+    throw new CountersignError('revision_mismatch', why, { version })
+  }
+  const { document, reason, use, author } = save
+  return yield* insertVersion(outbox, { document, source: 'api', author: author.id, reason, use }, nowMs)
+}
+
+/** Stops trying the version that is tried. @throws CountersignError `not_found` when none is. */
+export function* endShadow(outbox: Outbox, author: Principal, nowMs: number): Tx<void> {
+  yield* lock(SYSTEM)
+  const tried = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'shadow')
+  if (!tried) throw new CountersignError('not_found', 'no version of the policy is being tried')
+  yield* recordAudit(outbox, { kind: 'policy_saved', actor: author.id, data: { version: tried.number, use: 'ended' } }, nowMs)
+  yield* policyVersions.endUse.run({ in_use: 'shadow' })
+}

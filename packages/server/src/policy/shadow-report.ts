@@ -1,0 +1,29 @@
+import { CountersignError, type ShadowReport } from '@countersign/core'
+import { policyVersions, type Tx } from '../store/index.ts'
+import { findVersion } from './views.ts'
+
+const MAX_SAMPLES = 50
+
+/** What the version that is tried would have said otherwise so far. @throws CountersignError `not_found` when none is tried. */
+export function* reportShadow(): Tx<ShadowReport> {
+  const tried = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'shadow')
+  if (!tried) throw new CountersignError('not_found', 'no version of the policy is being tried')
+  const { number: shadow, created_at } = yield* findVersion(tried.number)
+  const counts = (yield* policyVersions.countDifferences.all({ shadow })).map(({ was, would_be, count }) => ({
+    was,
+    wouldBe: would_be,
+    count: Number(count),
+  }))
+  const samples = (yield* policyVersions.listDifferences.all({ shadow, limit: MAX_SAMPLES })).map((row) => {
+    const { rule, reason } = JSON.parse(row.said)
+    return { actionId: row.action_id, tool: row.tool, was: row.was, wouldBe: row.would_be, rule, reason }
+  })
+  return {
+    version: shadow,
+    since: new Date(created_at).toISOString(),
+    evaluated: yield* policyVersions.countProposedSince(created_at),
+    differences: counts.reduce((sum, { count }) => sum + count, 0),
+    counts,
+    samples,
+  }
+}

@@ -1,0 +1,46 @@
+import { CountersignError, type PolicyDocument, type PolicyVersion, type PolicyVersionView, type PolicyView } from '@countersign/core'
+import { type PolicyVersionRow, policyVersions, principals, type Tx } from '../store/index.ts'
+import { diffPolicies } from './diff.ts'
+
+/** A version as it leaves the server. */
+export function* viewVersion(row: PolicyVersionRow): Tx<PolicyVersion> {
+  const author = row.author === null ? undefined : yield* principals.findPrincipal.first({ id: row.author })
+  return {
+    version: row.number,
+    inUse: row.in_use,
+    source: row.source,
+    author: author ? principals.readPrincipal(author) : null,
+    reason: row.reason,
+    createdAt: new Date(row.created_at).toISOString(),
+  }
+}
+
+/** The policy in force. */
+export function* viewPolicy(): Tx<PolicyView> {
+  const rows = yield* policyVersions.inUse.all({})
+  const of = (use: PolicyVersionRow['in_use']) => rows.find(({ in_use }) => in_use === use)?.number
+  const force = yield* findVersion(of('force') ?? 0)
+  const shadow = of('shadow')
+  return {
+    ...(yield* viewVersion(force)),
+    document: documentOf(force),
+    shadow: shadow === undefined ? null : yield* viewVersion(yield* findVersion(shadow)),
+  }
+}
+
+/** A version with its document and what it changed. @throws CountersignError `not_found` */
+export function* viewVersionWhole(number: number): Tx<PolicyVersionView> {
+  const row = yield* findVersion(number)
+  const before = yield* policyVersions.versionBefore.first({ number })
+  const document = documentOf(row)
+  return { ...(yield* viewVersion(row)), document, changes: before ? diffPolicies(documentOf(before), document) : [] }
+}
+
+/** @throws CountersignError `not_found` */
+export function* findVersion(number: number): Tx<PolicyVersionRow> {
+  const row = yield* policyVersions.findVersion.first({ number })
+  if (!row) throw new CountersignError('not_found', `there is no version ${number} of the policy`)
+  return row
+}
+
+export const documentOf = ({ document }: PolicyVersionRow): PolicyDocument => JSON.parse(document)
