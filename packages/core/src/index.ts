@@ -10,6 +10,7 @@ export {
   statesBefore,
 } from './action/lifecycle.ts'
 export { type Command, readCommand } from './commands.ts'
+export { type BallotPaper, holdsRole, type Tally, tallyVotes } from './decision/tally.ts'
 export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'
 export { type IdPrefix, makeId } from './ids.ts'
 export { canonicalJson } from './json/canonical.ts'

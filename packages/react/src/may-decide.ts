@@ -9,7 +9,9 @@ export function whyNot(action: Pick<Action, 'requires' | 'votes' | 'requestedBy'
   if (me === null) return 'Sign in to decide.'
   if (me.kind !== 'person') return `Only a person can decide; ${me.name} is a key of a program.`
   const { roles, notRequester } = action.requires
-  if (roles.length > 0 && !me.roles.includes('admin') && !roles.some((role) => me.roles.includes(role))) {
+  // An admin stands in for an approver, and for nobody else.
+  const mayStandIn = roles.includes('approver') && me.roles.includes('admin')
+  if (roles.length > 0 && !mayStandIn && !roles.some((role) => me.roles.includes(role))) {
     return `Waiting for someone with the role ${roles.join(' or ')}. You may look, not decide.`
   }
   if (notRequester && action.requestedBy.id === me.id) return 'You asked for this yourself, so someone else must decide.'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
 import { Duration } from './duration.ts'
+import { Remember } from './grant.ts'
 import { Json } from './json.ts'
 import { Principal } from './principal.ts'
 
@@ -16,11 +17,27 @@ export type ActionErrorView = z.infer<typeof ActionErrorView>
 
 export const Vote = z.object({
   by: Principal,
+  /** The person whose right it uses, where somebody votes in their place. */
+  for: Principal.optional(),
   verdict: z.enum(['approve', 'decline']),
   at: z.string(),
   reason: z.string().optional(),
 })
 export type Vote = z.infer<typeof Vote>
+
+/**
+ * What it takes to decide: `quorum` approving or `declineQuorum` declining votes of different persons with one of `roles`. With
+ * `notRequester` nobody who asked for it counts.
+ */
+export const Requires = z.object({
+  quorum: z.int(),
+  declineQuorum: z.int(),
+  roles: z.array(z.string()),
+  notRequester: z.boolean(),
+  /** Whose decision it becomes as well, and when; `isDone` once they are among `roles`. */
+  escalation: z.object({ at: z.string(), roles: z.array(z.string()), isDone: z.boolean() }).optional(),
+})
+export type Requires = z.infer<typeof Requires>
 
 /** What a person said came of an unknown outcome, and how they know. */
 export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
@@ -28,10 +45,10 @@ export type Resolution = z.infer<typeof Resolution>
 
 /**
  * Why an action is asked anew, or was made another one: a person's `edit`, a fresh `preview`, or at its start the `target`, the `tool`, the
- * `credential`, the `policy` or the right of a `decider` was not as decided.
+ * `credential`, the `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
  */
 export const Revised = z.object({
-  why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider']),
+  why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
   /** A sentence for people. */
   reason: z.string(),
   /** The person, where one did it. */
@@ -66,7 +83,7 @@ export const Action = z.object({
   risk: z.object({ level: RiskLevel, reasons: z.array(z.string()), setBy: z.enum(['policy', 'tool', 'unverified']) }),
   state: ActionState,
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
-  requires: z.object({ quorum: z.int(), declineQuorum: z.int(), roles: z.array(z.string()), notRequester: z.boolean() }),
+  requires: Requires,
   votes: z.array(Vote),
   requestedBy: Principal,
   agent: z.string().nullable(),
@@ -100,8 +117,34 @@ export const DecisionBody = z.strictObject({
   stop: z.boolean().optional(),
   /** Only with `approve`: these arguments instead. They are checked as any others, and make a new revision. */
   arguments: z.record(z.string(), Json).optional(),
+  /** With an approval: what is not asked again. */
+  remember: Remember.optional(),
 })
 export type DecisionBody = z.infer<typeof DecisionBody>
+
+/** Many decisions at once, each on its own. Every one names what was looked at. */
+export const DecisionsBody = z.strictObject({
+  items: z
+    .array(z.strictObject({ id: z.string().min(1).max(100), revision: z.int().positive(), digest: z.string().max(200) }))
+    .min(1)
+    .max(200),
+  verdict: z.enum(['approve', 'decline']),
+  reason: Reason.optional(),
+})
+export type DecisionsBody = z.infer<typeof DecisionsBody>
+
+/** In the order of the items: the action, or the problem that its decision alone would have answered. */
+export const DecisionsAnswer = z.object({
+  results: z.array(
+    z.object({
+      id: z.string(),
+      status: z.int(),
+      action: Action.optional(),
+      error: z.looseObject({ code: z.string(), detail: z.string() }).optional(),
+    }),
+  ),
+})
+export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>
 
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
@@ -180,6 +223,9 @@ export const ActionListQuery = z.object({
   tool: z.string().optional(),
   session: z.string().optional(),
   agent: z.string().optional(),
+  risk: RiskLevel.optional(),
+  /** `true`: only what waits for a vote of the caller's. */
+  mine: z.enum(['true', 'false']).optional(),
   q: z.string().max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Action, ActionErrorView, ActionState, PreviewField, Resolution, Vote } from './action.ts'
+import { Action, ActionErrorView, ActionState, PreviewField, Requires, Resolution, Vote } from './action.ts'
 import { Json } from './json.ts'
 import { Message, Session, SessionStatus } from './session.ts'
 
@@ -23,6 +23,7 @@ export const EventData = {
     digest: z.string().optional(),
     preview: z.array(PreviewField).nullable().optional(),
     votes: z.array(Vote).optional(),
+    requires: Requires.optional(),
     attempt: z.int().optional(),
     idempotencyKey: z.string().optional(),
     result: Json.optional(),

@@ -10,7 +10,10 @@ export {
   ClientRequest,
   ClientResultBody,
   DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
   ProposeBody,
+  Requires,
   Resolution,
   ResolveBody,
   Revised,
@@ -36,8 +39,10 @@ export {
   AuditListQuery,
   RedactBody,
 } from './audit.ts'
+export { Delegation, DelegationBody, DelegationList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
+export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'
 export { Json } from './json.ts'
 export {
   PolicyChange,

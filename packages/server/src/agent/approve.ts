@@ -3,7 +3,10 @@ import {
   alreadyDecided,
   type Caller,
   decideInSession,
+  definitionHashOf,
   EXPIRED,
+  findRight,
+  grantWholeSession,
   type SessionWriter,
   STOPPED,
   stopRun,
@@ -24,9 +27,19 @@ export interface SessionVerdict {
   digest?: string | undefined
 }
 
+/** Of several actions those that the caller may vote on. */
+export function* votableOf(actionIds: readonly string[], { principal }: Caller, now: number): Tx<string[]> {
+  const votable: string[] = []
+  for (const id of actionIds) {
+    const row = yield* actions.findAction.first({ id })
+    if (row && (yield* findRight(row, principal, now)).refusal === undefined) votable.push(id)
+  }
+  return votable
+}
+
 /**
- * Decides the named actions; with `all`, also approves what this session still asks for. An action whose time is over is answered as
- * expired. The caller finishes the writer.
+ * Votes on the named actions; with `all`, on those of them that the caller may, and a grant is made of what this session still asks for.
+ * An action whose time is over is answered as expired. The caller finishes the writer.
  */
 export function* decideAll(
   parts: AgentParts,
@@ -37,10 +50,13 @@ export function* decideAll(
   caller: Caller,
   now: number,
 ): Tx<ActionRow[]> {
-  const decided = yield* decideInSession(outbox, writer, actionIds, body, caller, now)
+  const votable = all ? yield* votableOf(actionIds, caller, now) : actionIds
+  // Where there is none, the first says why.
+  const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
+  const decided = yield* decideInSession(outbox, writer, named, body, caller, now)
   const rows = decided.map(({ row }) => row)
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
-  if (all && !rows.every(isExpired)) writer.row.approve_all_by = caller.principal.id
+  if (all && !rows.every(isExpired)) yield* grantTheRest(parts, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
   if (why === undefined || run?.state !== 'open' || parts.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
@@ -49,6 +65,12 @@ export function* decideAll(
   const ended: ActionRow[] = []
   for (const row of rows) ended.push((yield* actions.findAction.first({ id: row.id })) ?? row)
   return ended
+}
+
+function* grantTheRest(parts: AgentParts, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
+  const tools = parts.agents.get(writer.row.agent)?.tools ?? []
+  const definitions = Object.fromEntries(tools.map((tool) => [tool.name, definitionHashOf(tool)]))
+  yield* grantWholeSession(writer, definitions, caller, now)
 }
 
 export const isExpired = (row: ActionRow): boolean => row.state === 'expired'

@@ -1,5 +1,5 @@
 import { assert, type Session } from '@countersign/core'
-import { type Caller, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { type Caller, endWholeSession, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { doOnce, sessions } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
@@ -31,7 +31,7 @@ export async function cancelSession(parts: AgentParts, sessionId: string, caller
         yield* stopRun(outbox, writer, run.id, why, now)
         yield* endQueuedRequests(outbox, writer, why, now)
         reach('cancel.storing')
-        writer.row.approve_all_by = null
+        yield* endWholeSession(writer, caller, now)
         yield* writer.finish()
       }
       const row = yield* sessions.findSession.first({ id: sessionId })

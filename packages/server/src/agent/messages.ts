@@ -1,8 +1,10 @@
 import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
 import {
   type Caller,
+  findRight,
   isoTime,
   mayDecide,
+  requirementsOf,
   requireWriter,
   type SessionWriter,
   viewActions,
@@ -12,7 +14,7 @@ import {
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
-import { decideAll, isExpired } from './approve.ts'
+import { decideAll, isExpired, votableOf } from './approve.ts'
 import { startRun } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
 
@@ -71,27 +73,31 @@ function* takeMessage(
   const writer = yield* writeSession(outbox, session.id, now)
   const open = yield* actions.openActions.all({ session_id: sessionId })
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
-  const command = waiting.length > 0 && mayDecide(caller.principal, ['approver']) ? readCommand(content) : undefined
+  const command = yield* readVote(content, waiting, caller, now)
 
   let posted: PostedMessage
   if (command) {
-    const messageId = yield* addUserMessage(writer, content, 'command', now)
+    const messageId = yield* addUserMessage(writer, content, 'command', caller, now)
     const named = command.actionId === undefined ? waiting : [command.actionId]
-    const problem = whyNot(command, waiting) ?? (command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)
+    const problem =
+      whyNot(command, waiting) ??
+      (yield* whyNoVote(named, command, caller, now)) ??
+      (command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
     const answered = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
     for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
+    for (const row of answered.filter(({ state }) => state === 'proposed')) yield* addNote(writer, moreNeeded(row), now)
     posted = { messageId, decided: yield* viewActions(answered.filter((row) => !isExpired(row))) }
   } else {
     const run = yield* sessions.newestRun.first({ session_id: sessionId })
     const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))
     if (writer.row.title === '') writer.row.title = titleFrom(content)
     if (isBusy) {
-      posted = { messageId: yield* addUserMessage(writer, content, 'queued', now), queued: true }
+      posted = { messageId: yield* addUserMessage(writer, content, 'queued', caller, now), queued: true }
     } else {
       const runId = yield* startRun(outbox, writer, now)
-      posted = { messageId: yield* addUserMessage(writer, content, { runId }, now), runId }
+      posted = { messageId: yield* addUserMessage(writer, content, { runId }, caller, now), runId }
     }
   }
   reach('message.storing')
@@ -102,6 +108,29 @@ function* takeMessage(
 /** True between the end of a run and the beginning of a request's, which is that request's alone. */
 function* isRequestNext(sessionId: string): Tx<boolean> {
   return (yield* messages.queuedMessages.all({ session_id: sessionId })).some(({ run_id }) => run_id !== null)
+}
+
+/** The command that a text is, from somebody to whom it is one: who approves, and who has a vote on something that waits. */
+function* readVote(content: string, waiting: readonly string[], caller: Caller, now: number): Tx<Command | undefined> {
+  const command = waiting.length > 0 ? readCommand(content) : undefined
+  if (!command) return undefined
+  return mayDecide(caller.principal, ['approver']) || (yield* votableOf(waiting, caller, now)).length > 0 ? command : undefined
+}
+
+/** Why the person who typed a command word has no vote on what it names. */
+function* whyNoVote(named: readonly string[], { all }: Command, { principal }: Caller, now: number): Tx<string | undefined> {
+  const refusals: string[] = []
+  for (const id of named) {
+    const row = yield* actions.findAction.first({ id })
+    const right = row && (yield* findRight(row, principal, now))
+    if (right?.refusal !== undefined) refusals.push(`${principal.name} may not decide about "${row?.description}": ${right.refusal}.`)
+  }
+  return refusals.length > 0 && (!all || refusals.length === named.length) ? refusals[0] : undefined
+}
+
+const moreNeeded = (row: ActionRow): string => {
+  const { quorum, declineQuorum } = requirementsOf(row)
+  return `Your vote on "${row.description}" counts. It takes ${quorum} to approve and ${declineQuorum} to decline it.`
 }
 
 /** Why a command word decides nothing here, for the person who typed it. */
@@ -125,12 +154,19 @@ const tooLate = ({ description, expires_at }: ActionRow): string =>
   `Too late: "${description}" expired at ${isoTime(expires_at ?? 0)}. It was not carried out.`
 
 /** A command word is said to us, not to the model; a queued message waits for its run. */
-function* addUserMessage(writer: SessionWriter, content: string, as: 'command' | 'queued' | { runId: string }, now: number): Tx<string> {
+function* addUserMessage(
+  writer: SessionWriter,
+  content: string,
+  as: 'command' | 'queued' | { runId: string },
+  { principal }: Caller,
+  now: number,
+): Tx<string> {
   const { id } = yield* writer.message({
     id: newId('msg', now),
     role: 'user',
     content,
     queued: as === 'queued' ? 1 : 0,
+    author_id: principal.id,
     inHistory: typeof as === 'object',
     run_id: typeof as === 'object' ? as.runId : null,
   })

@@ -1,5 +1,14 @@
 import { isSettled, type ToolCall, type Usage } from '@countersign/core'
-import { insertPrepared, isInForce, type OtherEvent, type SessionWriter, writeSession } from '../gate/index.ts'
+import {
+  INSISTED,
+  insertPrepared,
+  isInForce,
+  isRepeatedTooOften,
+  type OtherEvent,
+  type SessionWriter,
+  stopRun,
+  writeSession,
+} from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
@@ -58,8 +67,11 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   } else {
     const rows = yield* insertCalls(outbox, writer, step, now)
     reach('step.storing')
-    yield* askPeople(writer, run.id, rows, now)
     isAnswered = rows.every((row) => isSettled(row.state))
+    if (yield* insists(rows)) {
+      isAnswered = false
+      yield* stopInsisting(outbox, writer, run.id, now)
+    } else yield* askPeople(writer, run.id, rows, now)
   }
   yield* writer.finish()
   return isAnswered
@@ -110,7 +122,6 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       // Actions run for who owns the session, never with the rights of who approves them.
       requestedBy: step.session.owner_id,
       agent: step.agent.name,
-      approvedAllBy: writer.row.approve_all_by,
       nowMs: now,
     })
     // Policy refused it, or an earlier read knows it: the model hears that at once.
@@ -118,6 +129,18 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
     rows.push(row)
   }
   return rows
+}
+
+function* insists(rows: readonly ActionRow[]): Tx<boolean> {
+  for (const row of rows) if (yield* isRepeatedTooOften(row)) return true
+  return false
+}
+
+/** Ends a run whose model does not take no for an answer. */
+function* stopInsisting(outbox: Outbox, writer: SessionWriter, runId: string, now: number): Tx<void> {
+  yield* addNote(writer, `${INSISTED}.`, now, runId)
+  yield* stopRun(outbox, writer, runId, { reason: INSISTED, by: undefined }, now)
+  outbox.sessions.add(writer.row.id)
 }
 
 /** The request is also a message (D4.1): whoever comes back to the session reads what is waiting. The model never sees it. */

@@ -177,7 +177,7 @@ async function checkStart(actionId: string, attempt: number): Promise<void> {
   const isApproved =
     action.policy.verdict === 'ask'
       ? action.votes.length === 1 && action.votes[0]?.verdict === 'approve'
-      : action.effect === 'read' || (action.policy.rule === 'approve all' && approvedAll.has(action.sessionId ?? ''))
+      : action.effect === 'read' || (action.policy.rule.startsWith('grant gra_') && approvedAll.has(action.sessionId ?? ''))
   if (!isApproved)
     violations.push(`I1: ${actionId} started without an approval: ${JSON.stringify(action.policy)} ${JSON.stringify(action.votes)}`)
   if (action.state !== 'executing') violations.push(`I1: ${actionId} was carried out while it was ${action.state}`)

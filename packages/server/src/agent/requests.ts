@@ -33,6 +33,7 @@ export async function createRequest(
         role: 'user',
         content: message,
         queued: 2,
+        author_id: caller.principal.id,
         inHistory: false,
       })
       yield* agentRequests.insertRequest.run({ id, session_id: session.id, held_seq: held.seq })

@@ -28,17 +28,7 @@ function* addSession(id: string, rows: number): Tx<void> {
 }
 
 const touch = (id: string, lastSeq: number, now: number) =>
-  sessions.updateSession.run({
-    id,
-    status: 'completed',
-    last_seq: lastSeq,
-    last_run: 0,
-    title: '',
-    approve_all_by: null,
-    audit_seq: 0,
-    audit_hash: '',
-    now,
-  })
+  sessions.updateSession.run({ id, status: 'completed', last_seq: lastSeq, last_run: 0, title: '', audit_seq: 0, audit_hash: '', now })
 
 const addAna = (store: Store) =>
   store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, OLD))

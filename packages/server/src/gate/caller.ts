@@ -1,4 +1,4 @@
-import { CountersignError, type KeyScope, type Principal } from '@countersign/core'
+import { CountersignError, holdsRole, type KeyScope, type Principal } from '@countersign/core'
 import type { ActionRow, OnceKey } from '../store/index.ts'
 
 /** Who calls, and the idempotency key of the request where it had one. */
@@ -27,11 +27,15 @@ export const seesAll = (principal: Principal): boolean =>
 /** True unless the key in use is limited to something else. */
 const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)
 
+/** Why a principal never decides about anything, whatever is asked; undefined where it depends. */
+export function whyNeverDecides(principal: Principal): string | undefined {
+  if (principal.kind !== 'person') return `only persons decide, ${principal.name} is an ${principal.kind}`
+  return isInScope(principal, 'decide') ? undefined : 'this key is limited to something else'
+}
+
 /** True when `principal` may settle an action that asks for `roles`. Only persons ever may, and not with a key that is limited to less. */
 export const mayDecide = (principal: Principal, roles: readonly string[]): boolean =>
-  principal.kind === 'person' &&
-  isInScope(principal, 'decide') &&
-  (principal.roles.includes('admin') || roles.some((role) => principal.roles.includes(role)))
+  whyNeverDecides(principal) === undefined && holdsRole(principal.roles, roles)
 
 /** @throws CountersignError `forbidden` for a viewer: reading is all that role is for. */
 export function requireWriter(principal: Principal): void {

@@ -222,7 +222,7 @@ for (const { database, open } of STORES) {
       yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
       const writer = yield* writeSession(outbox, 'ses_1', 1)
       const placement = { sessionId: 'ses_1', runId: null, messageId: null, toolCallId: 'call_1', position: 0 }
-      const asked = { prepared, placement, requestedBy: ana.id, agent: 'desk', approvedAllBy: null, nowMs: 1 }
+      const asked = { prepared, placement, requestedBy: ana.id, agent: 'desk', nowMs: 1 }
       const { row } = yield* insertPrepared(outbox, writer, asked)
       yield* writer.finish()
       return row.id

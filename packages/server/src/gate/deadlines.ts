@@ -3,17 +3,30 @@ import type { ActionRow, Outbox } from '../store/index.ts'
 
 const DEFAULT_REMIND_MS = 5 * 60_000
 
+/** When time does something to an action that waits. */
+export type Times = Pick<ActionRow, 'expires_at' | 'remind_at' | 'escalate_at'> & { due_at: number }
+
 /**
- * The times of an action that people are asked about: its deadline, the earlier of what policy says and what the request asks for, and
- * when time does something to it next.
+ * The times of an action that people are asked about: its deadline, the earlier of what policy says and what the request asks for; when
+ * people are reminded and when others are asked too, if that is before the deadline; and the first of these.
  */
 export function deadlinesOf(
-  { expiresMs = Number.POSITIVE_INFINITY, remindMs = DEFAULT_REMIND_MS }: Pick<PolicyResult, 'expiresMs' | 'remindMs'>,
+  {
+    expiresMs = Number.POSITIVE_INFINITY,
+    remindMs = DEFAULT_REMIND_MS,
+    escalateMs = Number.POSITIVE_INFINITY,
+  }: Pick<PolicyResult, 'expiresMs' | 'remindMs' | 'escalateMs'>,
   requestedMs: number | undefined,
   nowMs: number,
-): Pick<ActionRow, 'expires_at'> & { due_at: number } {
+): Times {
   const takesMs = Math.min(expiresMs, requestedMs ?? Number.POSITIVE_INFINITY)
-  return { expires_at: Number.isFinite(takesMs) ? nowMs + takesMs : null, due_at: nowMs + Math.min(takesMs, remindMs) }
+  const before = (ms: number): number | null => (ms < takesMs ? nowMs + ms : null)
+  return {
+    expires_at: Number.isFinite(takesMs) ? nowMs + takesMs : null,
+    remind_at: before(remindMs),
+    escalate_at: before(escalateMs),
+    due_at: nowMs + Math.min(takesMs, remindMs, escalateMs),
+  }
 }
 
 /** Makes this process look, at `dueAt`, at what is due then. For every transaction that writes `due_at`. */

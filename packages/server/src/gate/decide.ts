@@ -1,10 +1,13 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
-import { type Caller, mayDecide, requireUnarchived } from './caller.ts'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx, type VoteRow, votes } from '../store/index.ts'
+import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from './caller.ts'
+import { countVotes } from './count.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
+import { makeGrant } from './grants.ts'
+import { findRight, keyOf, requirementsOf } from './rights.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 import { viewAction, viewVotes } from './view.ts'
@@ -13,7 +16,8 @@ import { requireVisibleAction } from './visible.ts'
 const DEFAULT_REASON = 'User declined'
 
 /**
- * Takes one person's decision. Repeating one's own decision changes nothing and answers the action as it is now.
+ * Takes one person's vote; with the last one that it takes, the action is decided. Repeating one's own vote changes nothing and answers
+ * the action as it is now; while others are waited for, another vote takes the place of one's own.
  * @throws CountersignError `not_found`; `forbidden` for who may not decide; `revision_mismatch` when the decision names another revision or
  * digest; `already_decided` with the current action when someone or something else was first.
  */
@@ -30,10 +34,13 @@ export async function decide(parts: GateParts, actionId: string, body: DecisionB
 }
 
 function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
-  const row = yield* findForDecision(actionId, caller)
-  const { row: decided, writer, votes } = yield* decideRow(outbox, row, body, caller, nowMs)
-  yield* endWrite(parts, outbox, decided, writer, body, caller, nowMs)
-  return yield* viewAction(decided, votes)
+  if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
+  const found = yield* findForVote(actionId, caller, nowMs)
+  const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs)
+  // A repeat has made its grant before.
+  if (body.remember && votes) yield* makeGrant(outbox, { row, terms: body.remember, writer }, caller, nowMs)
+  yield* endWrite(parts, outbox, row, writer, body, caller, nowMs)
+  return yield* viewAction(row, votes)
 }
 
 /**
@@ -50,11 +57,11 @@ export function* decideInSession(
 ): Tx<{ row: ActionRow; isNew: boolean }[]> {
   const decided: { row: ActionRow; isNew: boolean }[] = []
   for (const actionId of actionIds) {
-    const found = yield* findForDecision(actionId, caller)
-    if (found.session_id !== writer.row.id) {
+    const found = yield* findForVote(actionId, caller, nowMs)
+    if (found.row.session_id !== writer.row.id) {
       throw new CountersignError('not_found', `there is no action ${actionId} in session ${writer.row.id}`)
     }
-    const { row, writer: used } = yield* decideRow(outbox, found, named(body, found), caller, nowMs, writer)
+    const { row, writer: used } = yield* decideRow(outbox, found, named(body, found.row), caller, nowMs, writer)
     decided.push({ row, isNew: used !== undefined })
   }
   return decided
@@ -67,37 +74,78 @@ export function* decideInSession(
 const named = (body: DecisionBody, { revision, digest }: ActionRow): DecisionBody =>
   body.verdict === 'decline' ? { ...body, revision, digest } : body
 
-/** The action, for someone who may decide about it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
+interface Found {
+  row: ActionRow
+  /** In whose place the caller votes; null for their own. */
+  forId: string | null
+}
+
+/** The action, for someone who may vote on it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
+function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const right = found && (yield* findRight(found, principal, nowMs))
+  // Who has a vote may see what it is about.
+  const row = right?.refusal === undefined && found ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  if (right?.refusal !== undefined) {
+    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
+  }
+  requireUnarchived(row)
+  return { row, forId: right?.forId ?? null }
+}
+
+/**
+ * The action, for someone who by their own role may say what becomes of it once it was decided. @throws CountersignError `not_found`,
+ * `forbidden`, `gone`.
+ */
 export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
   const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
-  const { roles } = JSON.parse(row.requires)
+  const { roles } = requirementsOf(row)
   if (!mayDecide(principal, roles)) {
-    const why =
-      principal.kind === 'person'
-        ? `the role ${roles.join(' or ')} is needed`
-        : `only persons decide, ${principal.name} is an ${principal.kind}`
+    const why = whyNeverDecides(principal) ?? `the role ${roles.join(' or ')} is needed`
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
   }
   requireUnarchived(row)
   return row
 }
 
+const STATE_AFTER = { approve: 'approved', decline: 'declined' } as const
+
+/** @returns `writer` where something was written. */
 function* decideRow(
   outbox: Outbox,
-  row: ActionRow,
+  { row: found, forId }: Found,
   body: DecisionBody,
   caller: Caller,
   nowMs: number,
   opened?: SessionWriter,
 ): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
   const { principal } = caller
-  if (row.state !== 'proposed') return { row: yield* answerLate(row, body, principal.id) }
-  if (!names(body, row)) throw changedSinceShown(yield* viewAction(row))
-  const { revision } = row
-  const to = body.verdict === 'approve' ? 'approved' : 'declined'
-  const writer = opened ?? (yield* writeSessionOf(outbox, row, nowMs))
-  if (!(yield* actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now: nowMs }))) {
+  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
+  if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
+  const { revision } = found
+  const writer = opened ?? (yield* writeSessionOf(outbox, found, nowMs))
+  const reason = body.reason?.trim() || undefined
+  const { row, vote, outcome, isRepeat } = yield* weigh(
+    found,
+    {
+      action_id: found.id,
+      revision,
+      principal_id: principal.id,
+      for_id: forId,
+      verdict: body.verdict,
+      reason: reason ?? null,
+      created_at: nowMs,
+    },
+    nowMs,
+  )
+  if (isRepeat && !outcome) return { row }
+  const to = outcome && STATE_AFTER[outcome]
+  const now = Math.max(nowMs, row.updated_at)
+  const moves = to
+    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now })
+    : actions.holdAction.change({ id: row.id, revision, now })
+  if (!(yield* moves)) {
     // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.
     const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
     if (expired) return { row: expired, writer }
@@ -107,35 +155,55 @@ function* decideRow(
     return { row: yield* answerLate(current, body, principal.id) }
   }
   reach('decide.storing')
-  const moved: ActionRow = { ...row, state: to, updated_at: nowMs }
-  const reason = body.reason?.trim() || undefined
-  yield* actions.insertVote.run({
-    action_id: row.id,
-    revision,
-    principal_id: principal.id,
-    verdict: body.verdict,
-    reason: reason ?? null,
-    created_at: nowMs,
-  })
-  const votes = yield* viewVotes(row)
-  yield* announceUpdate(outbox, writer, moved, { votes }, { kind: to, by: caller, data: { reason: reason ?? null } }, nowMs)
-  if (body.verdict === 'approve') {
-    if (moved.executor === 'server') outbox.actions.add(moved.id)
-  } else {
-    yield* writeToolResult(writer, moved, reason ?? DEFAULT_REASON, nowMs)
+  const moved: ActionRow = { ...row, state: to ?? row.state, updated_at: now }
+  if (!isRepeat) yield* votes.castVote.run({ ...vote })
+  const shown = yield* viewVotes(moved)
+  const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
+  yield* announceUpdate(outbox, writer, moved, { votes: shown }, { kind: to ?? 'voted', by: caller, data: said }, nowMs)
+  if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)
+  if (to === 'declined') {
+    yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)
     if (moved.session_id !== null) outbox.sessions.add(moved.session_id)
   }
-  return { row: moved, writer, votes }
+  return { row: moved, writer, votes: shown }
 }
 
 /** Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean. */
 export const names = ({ revision, digest }: Pick<DecisionBody, 'revision' | 'digest'>, row: ActionRow): boolean =>
   row.revision === 1 ? (revision ?? 1) === 1 && (digest ?? row.digest) === row.digest : revision === row.revision && digest === row.digest
 
+interface Weighed {
+  /** The action as it is behind the lock. */
+  row: ActionRow
+  vote: VoteRow
+  /** What is decided with this vote; undefined while others are needed. */
+  outcome: 'approve' | 'decline' | undefined
+  /** True when the same vote stands already: it is counted, not cast again. */
+  isRepeat: boolean
+}
+
+/** What a vote comes to, together with those that were cast. Asked behind the lock that every vote on the action waits for. */
+function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
+  const { quorum, declineQuorum } = requirementsOf(found)
+  // Any one vote decides: there are no others to count.
+  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, outcome: vote.verdict, isRepeat: false }
+  const row = (yield* actions.findAction.first({ id: found.id })) ?? found
+  const cast = yield* votes.votesOf.all(keyOf(found))
+  const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
+  const isRepeat = own?.verdict === vote.verdict && own.for_id === vote.for_id
+  const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]
+  const { outcome } = yield* countVotes(row, requirementsOf(row), counted, nowMs)
+  return { row, vote, outcome, isRepeat }
+}
+
+/** Why it was declined, in the words of whoever said so last. */
+const reasonOf = (cast: readonly Vote[]): string | undefined =>
+  cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
+
 /** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */
 function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
-  const votes = yield* actions.votesOf.all({ action_id: row.id })
-  if (votes.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
+  const cast = yield* votes.votesOf.all(keyOf(row))
+  if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
   throw alreadyDecided(yield* viewAction(row))
 }
 
@@ -144,9 +212,11 @@ const changedSinceShown = (action: Action): CountersignError =>
 
 /** The refusal of a decision about an action that is settled: who or what was first. */
 export function alreadyDecided(action: Action): CountersignError {
-  const winner = action.votes[0]
-  const how = winner
-    ? `was already ${winner.verdict === 'approve' ? 'approved' : 'declined'} by ${winner.by.name} at ${winner.at}`
+  const verdict = action.state === 'declined' ? 'decline' : 'approve'
+  const winners = action.votes.filter((vote) => vote.verdict === verdict)
+  const last = winners.at(-1)
+  const how = last
+    ? `was already ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')} at ${last.at}`
     : action.state === 'expired'
       ? `expired at ${action.expiresAt}: nobody had decided by then`
       : `was already ${action.state} at ${action.updatedAt}`
@@ -166,7 +236,7 @@ function* endWrite(
   if (row.state === 'expired') {
     yield* stopAfterExpiry(parts, outbox, writer, row, nowMs)
   } else {
-    const stops = body.verdict === 'decline' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
+    const stops = row.state === 'declined' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
     if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, { reason: STOPPED, by: caller }, nowMs)
   }
   yield* writer.finish()

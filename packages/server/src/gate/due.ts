@@ -1,6 +1,7 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
 import { endHold } from './client-result.ts'
+import { escalateWaiting } from './escalate.ts'
 import { expireWaiting, remindWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
 import { writeSession } from './session-writer.ts'
@@ -74,11 +75,13 @@ function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], now
       isSettled = true
       moved.push(id)
       if (writer) yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
-    } else if (yield* remindWaiting(outbox, writer, row, nowMs)) {
-      moved.push(id)
+      continue
     }
+    const isEscalated = yield* escalateWaiting(outbox, writer, id, nowMs)
+    const isReminded = yield* remindWaiting(outbox, writer, row, nowMs)
+    if (isEscalated || isReminded) moved.push(id)
   }
-  // A reminder changes nothing that a status depends on.
+  // To remind, or to ask others too, changes nothing that a status depends on.
   if (writer && moved.length > 0) yield* isSettled ? writer.finish() : writer.save()
   return moved
 }

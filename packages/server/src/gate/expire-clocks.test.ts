@@ -131,7 +131,7 @@ test('three processes that start at once on what fell due do each thing once (po
         yield* sessions.insertSession.run({ id: session, agent: 'desk', title: '', owner_id: 'prn_ana', now })
       }
       const expires = n % 2 === 0 ? now - n : null
-      const times = { due_at: now - n, expires_at: expires, created_at: now - 2_000 }
+      const times = { due_at: now - n, remind_at: now - n, expires_at: expires, created_at: now - 2_000 }
       yield* actions.insertAction.run(anAction(`act_${n}`, { ...times, session_id: session, tool_call_id: `call_${n}` }))
     }
   })

@@ -1,4 +1,19 @@
-import type { Action, Claim, ClaimBody, ClientResultBody, DecisionBody, RedactBody, ResolveBody } from '@countersign/core'
+import type {
+  Action,
+  Claim,
+  ClaimBody,
+  ClientResultBody,
+  DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
+  Delegation,
+  DelegationBody,
+  Grant,
+  GrantBody,
+  GrantSuggestion,
+  RedactBody,
+  ResolveBody,
+} from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Lanes } from '../dispatch/index.ts'
@@ -9,14 +24,18 @@ import type { Caller } from './caller.ts'
 import { claim } from './claim.ts'
 import { takeClientResult } from './client-result.ts'
 import { decide } from './decide.ts'
+import { decideMany } from './decide-many.ts'
+import { createDelegation, endDelegation } from './delegations.ts'
 import { doWhatIsDue } from './due.ts'
 import { execute } from './execute.ts'
+import { createGrant, revokeGrant } from './manage-grants.ts'
 import { type ProposeInput, propose } from './propose.ts'
 import { recover } from './recover.ts'
 import { redact } from './redact.ts'
 import { createRefresh, type Refresh } from './refresh.ts'
 import { resolve } from './resolve.ts'
 import { retry } from './retry.ts'
+import { suggestGrant } from './suggest.ts'
 import { verify } from './verify.ts'
 
 /** What the gate is made of; everything comes in from outside. */
@@ -44,6 +63,8 @@ export interface GateParts {
 export interface Gate {
   propose(input: ProposeInput, caller: Caller): Promise<Action>
   decide(actionId: string, body: DecisionBody, caller: Caller): Promise<Action>
+  /** Decides many actions, each on its own. */
+  decideMany(body: DecisionsBody, caller: Caller): Promise<DecisionsAnswer>
   /** Carries out an approved action; harmless when it has been started already. */
   execute(actionId: string): Promise<void>
   retry(actionId: string, caller: Caller): Promise<Action>
@@ -59,6 +80,14 @@ export interface Gate {
   verify(actionId: string, caller: Caller): Promise<Action>
   /** Blanks what a settled action was about, in its row and in the record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
+  /** Records what is not asked again. */
+  createGrant(body: GrantBody, caller: Caller): Promise<Grant>
+  revokeGrant(grantId: string, caller: Caller): Promise<Grant>
+  /** What could be granted in place of asking again. */
+  suggestGrant(actionId: string, caller: Caller): Promise<GrantSuggestion>
+  /** Lets one person vote in the place of another. */
+  createDelegation(body: DelegationBody, caller: Caller): Promise<Delegation>
+  endDelegation(id: string, caller: Caller): Promise<Delegation>
   /** Takes over what processes that are gone left: those named, or with none named all but this one. */
   recover(gone?: readonly string[]): Promise<void>
   /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
@@ -68,6 +97,7 @@ export interface Gate {
 export const createGate = (parts: GateParts): Gate => ({
   propose: (input, caller) => propose(parts, input, caller),
   decide: (actionId, body, caller) => decide(parts, actionId, body, caller),
+  decideMany: (body, caller) => decideMany(parts, body, caller),
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),
   refresh: createRefresh(parts),
@@ -76,6 +106,11 @@ export const createGate = (parts: GateParts): Gate => ({
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
   verify: (actionId, caller) => verify(parts, actionId, caller),
   redact: (actionId, body, caller) => redact(parts, actionId, body, caller),
+  createGrant: (body, caller) => createGrant(parts, body, caller),
+  revokeGrant: (grantId, caller) => revokeGrant(parts, grantId, caller),
+  suggestGrant: (actionId, caller) => suggestGrant(parts, actionId, caller),
+  createDelegation: (body, caller) => createDelegation(parts, body, caller),
+  endDelegation: (id, caller) => endDelegation(parts, id, caller),
   recover: (gone) => recover(parts, gone),
   doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
 })

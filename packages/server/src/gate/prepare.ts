@@ -1,6 +1,6 @@
 import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Principal, type Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
-import { askPolicies, type Policies, type PolicyCall } from '../policy/index.ts'
+import { askPolicies, isTrueOf, type Policies, type PolicyCall } from '../policy/index.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
 import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
 
@@ -16,6 +16,8 @@ export interface PreparedAction extends SeenTarget {
   policy: PolicyResult
   /** What the version that is tried says, where it says something else. */
   shadow: PolicyResult | undefined
+  /** Says whether a condition of a grant is true of the call; one that gives no answer is not. */
+  fits(condition: string): boolean
 }
 
 export interface PrepareInput {
@@ -47,7 +49,8 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   }
   const argumentsText = canonicalJson(checked.value)
   const definitionHash = definitionHashOf(tool)
-  const { said: policy, shadow } = askPolicies(policies, { tool, arguments: checked.value, ...who, nowMs: clock.nowMs() })
+  const call: PolicyCall = { tool, arguments: checked.value, ...who, nowMs: clock.nowMs() }
+  const { said: policy, shadow } = askPolicies(policies, call)
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
   const target = looks ? await readPreview(tool, checked.value, clock) : typeof seen === 'object' ? seen : NOT_SEEN
@@ -67,6 +70,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
     ...target,
     policy,
     shadow,
+    fits: (condition) => isTrueOf(condition, call),
   }
 }
 

@@ -3,9 +3,11 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt } from './deadlines.ts'
+import { DECLINED_BEFORE, findDeclinedBefore } from './declined-before.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
-import { isInForce, noteDifference, policyText, riskOf } from './policy.ts'
+import { allowedBy, useGrant } from './grants.ts'
+import { isInForce, noteDifference, policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { findReusable } from './reuse.ts'
 import type { SessionWriter } from './session-writer.ts'
@@ -29,8 +31,6 @@ export interface InsertInput {
   agent: string | undefined
   /** The agent's own words about it. */
   agentSays?: string | undefined
-  /** The person who approved everything further in this session, if one did. */
-  approvedAllBy: string | null
   /** How long people may take at most, whatever policy says. */
   expiresInMs?: number | undefined
   nowMs: number
@@ -52,7 +52,7 @@ export function* insertPrepared(
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
-  const policy = input.approvedAllBy !== null && prepared.policy.verdict === 'ask' ? approvedAll(prepared.policy) : prepared.policy
+  const { policy, grantId } = yield* answerFor(input)
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   const times = state === 'proposed' ? deadlinesOf(policy, input.expiresInMs, nowMs) : undefined
   const row: ActionRow = {
@@ -62,7 +62,8 @@ export function* insertPrepared(
     message_id: placement.messageId,
     tool_call_id: placement.toolCallId,
     position: placement.position,
-    ...columnsOf(policy.verdict === 'ask' ? prepared : unseen(prepared)),
+    // What was declined goes by the digest that people said no to.
+    ...columnsOf(policy.verdict === 'ask' || policy.rule === DECLINED_BEFORE ? prepared : unseen(prepared)),
     revision: 1,
     revised: null,
     edited_by: null,
@@ -70,7 +71,7 @@ export function* insertPrepared(
     risk: JSON.stringify(riskOf(tool.effect, policy)),
     state,
     policy: policyText(policy),
-    requires: JSON.stringify(policy.requires),
+    requires: requirementsText(policy, times?.escalate_at ?? null),
     requested_by: requestedBy,
     agent: input.agent ?? null,
     agent_says: input.agentSays || null,
@@ -80,6 +81,9 @@ export function* insertPrepared(
     told: state === 'declined' || state === 'succeeded' ? 1 : 0,
     runner: null,
     due_at: times?.due_at ?? null,
+    remind_at: times?.remind_at ?? null,
+    escalate_at: times?.escalate_at ?? null,
+    grant_id: grantId,
     resolution: null,
     cached_from: found?.id ?? null,
     reusable_until: null,
@@ -101,12 +105,29 @@ export function* insertPrepared(
   return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
 }
 
-const approvedAll = (policy: PolicyResult): PolicyResult => ({
-  ...policy,
-  verdict: 'allow',
-  rule: 'approve all',
-  reason: 'A person approved everything further in this session',
-})
+/** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */
+function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
+  const { policy, tool } = prepared
+  if (policy.verdict !== 'ask') return { policy, grantId: null }
+  const { sessionId: session_id, runId: run_id } = placement
+  const declined = yield* findDeclinedBefore({ session_id, run_id, digest: prepared.digest })
+  if (declined) return { policy: { ...policy, ...declined }, grantId: null }
+  const grant = yield* useGrant(
+    {
+      session_id,
+      agent: agent ?? null,
+      requested_by: requestedBy,
+      tool: tool.name,
+      arguments: prepared.argumentsText,
+      definition_hash: prepared.definitionHash,
+      requires: policy.requires,
+      risk: riskOf(tool.effect, policy).level,
+      fits: prepared.fits,
+    },
+    nowMs,
+  )
+  return grant ? { policy: { ...policy, ...(yield* allowedBy(grant)) }, grantId: grant.id } : { policy, grantId: null }
+}
 
 export interface ProposeInput {
   tool: string
@@ -153,7 +174,6 @@ async function storeProposal(
         requestedBy: caller.principal.id,
         agent: input.agent,
         agentSays: input.description,
-        approvedAllBy: null,
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         nowMs,
       })

@@ -3,9 +3,9 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../store/index.ts'
 import { attemptKey } from './attempt-key.ts'
 import type { Caller } from './caller.ts'
-import { deadlinesOf, lookAgainAt } from './deadlines.ts'
+import { deadlinesOf, lookAgainAt, type Times } from './deadlines.ts'
 import { announceUpdate, type Deed, writeToolResult } from './events.ts'
-import { policyText, riskOf } from './policy.ts'
+import { policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction } from './prepare.ts'
 import type { SessionWriter } from './session-writer.ts'
 import type { StoredRevised } from './view.ts'
@@ -38,10 +38,11 @@ export function* revise(
   const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: nowMs }
   const text = JSON.stringify(revised)
   const { tool: _, ...columns } = columnsOf(prepared)
+  const times = timesOf(row, prepared, nowMs)
   const question = {
     ...columns,
-    ...askedOf(row, prepared),
-    ...timesOf(row, prepared, nowMs),
+    ...askedOf(row, prepared, times),
+    ...times,
     // A failed attempt was answered under its key: many services give the same answer again.
     idempotency_key: attemptKey(row.id, row.attempt + 1),
     revised: text,
@@ -55,6 +56,7 @@ export function* revise(
     ...question,
     state: 'proposed',
     revision: row.revision + 1,
+    grant_id: null,
     error: null,
     resolution: null,
     updated_at: nowMs,
@@ -68,14 +70,19 @@ export function* revise(
 }
 
 /** What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to. */
-function askedOf(row: ActionRow, { policy, tool }: PreparedAction): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
+function askedOf(
+  row: ActionRow,
+  { policy, tool }: PreparedAction,
+  { escalate_at }: Times,
+): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  return { policy: policyText(policy), requires: JSON.stringify(policy.requires), risk: JSON.stringify(riskOf(tool.effect, policy)) }
+  return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(riskOf(tool.effect, policy)) }
 }
 
 /** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
-function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Pick<ActionRow, 'expires_at'> & { due_at: number } {
-  if (row.state === 'proposed') return { expires_at: row.expires_at, due_at: row.due_at ?? nowMs }
+function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
+  const { expires_at, remind_at, escalate_at, due_at } = row
+  if (row.state === 'proposed') return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
   return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
 }
 

@@ -17,7 +17,7 @@ import { toolResultText } from './tool-result.ts'
 import { viewMessage } from './view.ts'
 
 type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
-  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload'>> & {
+  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload' | 'author_id'>> & {
     /** False for what the model never sees and for what waits in the queue. */
     inHistory: boolean
     toolCalls?: ToolCall[]
@@ -105,6 +105,7 @@ export class SessionWriter {
       action_ids: actionIds === undefined ? null : JSON.stringify(actionIds),
       model: given.model ?? null,
       payload: given.payload ?? null,
+      author_id: given.author_id ?? null,
       created_at: this.#nowMs,
     }
     yield* messages.insertMessage.run({ ...message })
@@ -157,7 +158,7 @@ export class SessionWriter {
    * @param deltaOf The message that all these events are pieces of.
    */
   *save(deltaOf?: string): Tx<void> {
-    const { id, status, last_seq, last_run, title, approve_all_by, audit_seq, audit_hash } = this.row
+    const { id, status, last_seq, last_run, title, audit_seq, audit_hash } = this.row
     if (this.#said.length > 0) {
       const stored = yield* events.insertEvents({ sessionId: id, events: this.#said, deltaOf, nowMs: this.#nowMs })
       this.#outbox.events.push(...stored)
@@ -166,7 +167,7 @@ export class SessionWriter {
       this.#outbox.events.push(...this.#passing)
       this.#outbox.events.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     }
-    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, approve_all_by, audit_seq, audit_hash, now: this.#nowMs })
+    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, audit_seq, audit_hash, now: this.#nowMs })
   }
 }
 

@@ -1,6 +1,7 @@
 import { assert } from '@countersign/core'
 import { type ActionRow, actions, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
+import { MAX_REPEATS } from './declined-before.ts'
 import { announceUpdate, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
@@ -9,6 +10,7 @@ import type { SessionWriter } from './session-writer.ts'
 /** Why a run ended, and why what else it was about to do was not started. */
 export const STOPPED = 'The run was stopped because an action was declined'
 export const EXPIRED = 'The run was stopped because nobody decided in time'
+export const INSISTED = `The run was stopped because the agent proposed a declined action ${MAX_REPEATS} times again`
 
 /** Why a run is stopped, and by whom; undefined when time did it. */
 export interface StopReason {

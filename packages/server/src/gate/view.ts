@@ -4,11 +4,12 @@ import {
   DEFAULT_REQUIREMENTS,
   type Message,
   type Principal,
+  type Requires,
   type Revised,
   type Session,
   type Vote,
 } from '@countersign/core'
-import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow } from '../store/index.ts'
+import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow, votes } from '../store/index.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
@@ -16,7 +17,7 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString()
 /** Principals that were read a moment ago: a page of the inbox names the same few again and again. */
 type Known = Map<string, Principal>
 
-function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
+export function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
   const seen = known?.get(id)
   if (seen) return seen
   const row = yield* principals.findPrincipal.first({ id })
@@ -28,15 +29,20 @@ function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
 
 function* viewVote(row: VoteRow): Tx<Vote> {
   const by = yield* viewPrincipal(row.principal_id)
-  return { by, verdict: row.verdict, at: isoTime(row.created_at), ...(row.reason === null ? {} : { reason: row.reason }) }
+  return {
+    by,
+    ...(row.for_id !== null && { for: yield* viewPrincipal(row.for_id) }),
+    verdict: row.verdict,
+    at: isoTime(row.created_at),
+    ...(row.reason !== null && { reason: row.reason }),
+  }
 }
 
 /** The votes of the revision that is asked, the earliest first. */
 export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
-  const votes: Vote[] = []
-  const rows = (yield* actions.votesOf.all({ action_id: id })).filter((row) => row.revision === revision)
-  for (const row of rows.sort((a, b) => a.created_at - b.created_at)) votes.push(yield* viewVote(row))
-  return votes
+  const views: Vote[] = []
+  for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
+  return views
 }
 
 /** Why an action is asked anew, as it is stored. */
@@ -57,10 +63,13 @@ export const parsed = (text: string | null) => (text === null ? null : JSON.pars
 
 /**
  * An action as it leaves the server.
- * @param votes Its votes, where they were read already.
+ * @param knownVotes Its votes, where they were read already.
  */
-export function* viewAction(row: ActionRow, votes?: Vote[], known?: Known): Tx<Action> {
+export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
   const { verdict, rule, version, reason } = JSON.parse(row.policy)
+  const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) }
+  // Only what was asked has votes to look for, and where the first one decides, only what is decided.
+  const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -83,9 +92,8 @@ export function* viewAction(row: ActionRow, votes?: Vote[], known?: Known): Tx<A
     precondition: row.precondition,
     state: row.state,
     policy: { verdict, rule, version, reason },
-    requires: { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) },
-    // Only what was asked and decided has votes to look for.
-    votes: votes ?? (verdict === 'ask' && row.state !== 'proposed' ? yield* viewVotes(row) : []),
+    requires,
+    votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
     agent: row.agent,
     agentSays: row.agent_says,

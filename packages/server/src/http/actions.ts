@@ -7,11 +7,13 @@ import {
   type ActionState,
   CountersignError,
   DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
   isSettled,
   ProposeBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions, viewRevisions } from '../gate/index.ts'
+import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions, viewRevisions, waitingFor } from '../gate/index.ts'
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
@@ -21,7 +23,7 @@ import { readUntil, whenHungUp } from './read-until.ts'
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
 
-export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
+export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): void {
   const tags = ['actions']
 
   const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
@@ -32,19 +34,21 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
 
   app.get('/api/actions', { schema: { tags, querystring: ActionListQuery, response: { 200: ActionList } } }, (request) => {
     const { principal } = callerOf(request)
-    const { limit, cursor, state, tool, session, agent, q } = request.query
+    const { limit, cursor, state, tool, session, agent, risk, mine, q } = request.query
     const place = decodeCursor(cursor, ['string'])
     return store.read(function* () {
-      const found = yield* actions.listActions({
+      const filter = {
         states: readStates(state),
         tool,
         session,
         agent,
         text: q || undefined,
+        risk,
         reader: readerOf(principal),
         before: place && String(place[0]),
         limit: limit + 1,
-      })
+      }
+      const found = mine === 'true' ? yield* waitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
       const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
       return { items: yield* viewActions(rows), nextCursor }
     })
@@ -86,6 +90,10 @@ export function actionRoutes(app: App, { store, gate, hub }: HttpParts): void {
       return { items: yield* viewRevisions(id) }
     })
   })
+
+  app.post('/api/actions/decisions', { schema: { tags, body: DecisionsBody, response: { 200: DecisionsAnswer } } }, (request) =>
+    gate.decideMany(request.body, callerOf(request)),
+  )
 
   app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
     gate.retry(request.params.id, callerOf(request)),

@@ -24,9 +24,11 @@ import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
+import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
+import { grantRoutes } from './grants.ts'
 import { authenticate } from './identity/authenticate.ts'
 import type { ConsoleSessions } from './identity/console-sessions.ts'
 import type { Cookie } from './identity/cookie.ts'
@@ -132,6 +134,8 @@ export async function createApp(parts: HttpParts): Promise<App> {
     outcomeRoutes(app, parts)
     agentRequestRoutes(app, parts)
     claimRoutes(app, parts)
+    grantRoutes(app, parts)
+    delegationRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
     auditRoutes(app, parts)

@@ -1,6 +1,8 @@
 export { type CompiledPolicy, compilePolicy, digestPolicy } from './compile.ts'
+export { readCondition } from './condition.ts'
 export { diffPolicies } from './diff.ts'
 export type { PolicyCall } from './facts.ts'
+export { isTrueOf } from './is-true-of.ts'
 export { askPolicies, fixedPolicies, isOther, openPolicies, type Policies, type PolicyOpinion } from './policies.ts'
 export { findPolicyProblems, type PolicyWorld } from './problems.ts'
 export { readPolicy, tellProblems } from './read-document.ts'

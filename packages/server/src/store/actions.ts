@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { ask, lit, question, type Tx } from './query.ts'
-import type { ActionRow, VoteRow } from './schema.ts'
+import type { ActionRow } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((db, p) =>
@@ -50,6 +50,9 @@ export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((
     result_url: p.result_url,
     error: p.error,
     expires_at: p.expires_at,
+    remind_at: p.remind_at,
+    escalate_at: p.escalate_at,
+    grant_id: p.grant_id,
     archived_at: p.archived_at,
     redacted_at: p.redacted_at,
     created_at: p.created_at,
@@ -77,6 +80,17 @@ export const decideAction = question<{ id: string; revision: number; to: string;
     .where(isInTime(dialect, p.now)),
 )
 
+/** Takes note of a vote that does not settle the question yet. Nothing changed: as for {@link decideAction}. */
+export const holdAction = question<{ id: string; revision: number; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision)
+    .where(isInTime(dialect, p.now)),
+)
+
 /** Ends the wait for people. Nothing changed: its time is not over, or it was settled. */
 export const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
@@ -87,14 +101,30 @@ export const expireAction = question<{ id: string; now: number }>((db, p, dialec
     .where(isLate(dialect, p.now)),
 )
 
-/** Takes note that people are reminded: what is due next is the expiry. Nothing changed: it is not due, or was done, or it was settled. */
+/** The earlier of two times, either of which may be none. */
+const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
+  sql<number | null>`coalesce(case when ${sql.ref(a)} < ${sql.ref(b)} then ${sql.ref(a)} else ${sql.ref(b)} end, ${sql.ref(a)})`
+
+/** Takes note that people are reminded. Nothing changed: it is not time for it, or it was done, or it was settled. */
 export const remindAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set((eb) => ({ due_at: eb.ref('expires_at') }))
+    .set({ remind_at: null, due_at: earlier('escalate_at', 'expires_at') })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
-    .where('due_at', '<=', dialect.nowMs(p.now))
+    .where('remind_at', '<=', dialect.nowMs(p.now))
+    .where(isInTime(dialect, p.now)),
+)
+
+/** Asks others too, as `requires` says. Nothing changed: it is not time for it, or it was done, or it was settled or revised. */
+export const escalateAction = question<{ id: string; revision: number; requires: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ requires: p.requires, escalate_at: null, due_at: earlier('remind_at', 'expires_at'), updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('revision', '=', p.revision)
+    .where('state', '=', lit('proposed'))
+    .where('escalate_at', '<=', dialect.nowMs(p.now))
     .where(isInTime(dialect, p.now)),
 )
 
@@ -146,6 +176,19 @@ export const nextDue = question<{ now: number }, { waitMs: number }>((db, p, dia
     .limit(lit(1)),
 )
 
+/** What was declined in a session under a digest, the oldest first. */
+export const declinedWith = question<{ session_id: string; digest: string }, ActionRow>((db, p) =>
+  db
+    .selectFrom('action')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('digest', '=', p.digest)
+    // A literal, so that the partial index of exactly this state is used.
+    .where('state', '=', lit('declined'))
+    .orderBy('id')
+    .limit(lit(1_000)),
+)
+
 export const actionsOfMessage = question<{ session_id: string; message_id: string }, ActionRow>((db, p) =>
   db
     .selectFrom('action')
@@ -156,12 +199,42 @@ export const actionsOfMessage = question<{ session_id: string; message_id: strin
     .limit(lit(1_000)),
 )
 
+/** How far back a look at earlier calls goes, over all tools. */
+const LOOK_AT = 5_000
+
+/** The latest calls of a tool by an agent, before an action, about which people were asked and are not any more; newest first. */
+export const askedBefore = question<
+  Pick<ActionRow, 'id' | 'tool' | 'agent'> & { limit: number },
+  Pick<ActionRow, 'id' | 'arguments' | 'state'>
+>((db, p) =>
+  db
+    .selectFrom(
+      db
+        .selectFrom('action')
+        .select(['id', 'tool', 'agent', 'arguments', 'state', 'policy'])
+        .where('id', '<', p.id)
+        .orderBy('id', 'desc')
+        .limit(lit(LOOK_AT))
+        .as('lately'),
+    )
+    .select(['id', 'arguments', 'state'])
+    .where('tool', '=', p.tool)
+    .where(sql<boolean>`coalesce(agent, '') = coalesce(${p.agent}, '')`)
+    .where('state', '<>', lit('proposed'))
+    .where(sql<boolean>`policy like '%"verdict":"ask"%'`)
+    .orderBy('id', 'desc')
+    .limit(p.limit),
+)
+
 export interface ActionFilter {
   /** Any of them; none given means all. */
   states?: readonly ActionRow['state'][]
   tool?: string | undefined
   session?: string | undefined
   agent?: string | undefined
+  risk?: string | undefined
+  /** Only what asks somebody with one of these roles and has no vote of `voter`. */
+  waitsFor?: { roles: readonly string[]; voter: string } | undefined
   /** In the description or the arguments. */
   text?: string | undefined
   /** Whom they are for; undefined for who sees all of them. */
@@ -185,6 +258,16 @@ export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
     if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
     if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
     if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+    if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
+    if (filter.waitsFor !== undefined) {
+      const { roles, voter } = filter.waitsFor
+      query = query
+        .where('state', '=', lit('proposed'))
+        .where(dialect.listHasAny(sql.ref('requires'), 'roles', roles))
+        .where(
+          sql<boolean>`not exists (select 1 from vote where vote.action_id = action.id and vote.revision = action.revision and vote.principal_id = ${voter})`,
+        )
+    }
     if (filter.text !== undefined) {
       const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
       query = query.where(
@@ -193,18 +276,3 @@ export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
     }
     return query
   })
-
-export const insertVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>
-  db.insertInto('vote').values({
-    action_id: p.action_id,
-    revision: p.revision,
-    principal_id: p.principal_id,
-    verdict: p.verdict,
-    reason: p.reason,
-    created_at: p.created_at,
-  }),
-)
-
-export const votesOf = question<{ action_id: string }, VoteRow>((db, p) =>
-  db.selectFrom('vote').selectAll().where('action_id', '=', p.action_id).limit(lit(1_000)),
-)

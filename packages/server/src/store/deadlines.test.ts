@@ -49,27 +49,44 @@ test.each(STORES)('whether a deadline has passed is part of the update that move
   }
 })
 
-test.each(STORES)('a reminder is taken note of once, and leaves the expiry due ($database)', async ({ open }) => {
-  await using temp = await open()
-  const { store } = temp
-  await addAna(store)
-  const remind = (id: string) => store.transact(() => actions.remindAction.change({ id, now: NOW }))
-  const dueOf = async (id: string) => (await store.read(() => actions.findAction.first({ id })))?.due_at
-  for (const [n, { due, expires, reminds }] of [
-    { due: 'past', expires: 'future', reminds: 1 },
-    { due: 'past', expires: 'never', reminds: 1 },
-    { due: 'past', expires: 'past', reminds: 0 },
-    { due: 'future', expires: 'future', reminds: 0 },
-    { due: 'never', expires: 'never', reminds: 0 },
-  ].entries()) {
-    const id = `act_${n}`
-    const times = { due_at: TIMES[due as Time], expires_at: TIMES[expires as Time] }
-    await store.transact(() => actions.insertAction.run(anAction(id, times)))
-    expect([due, expires, await remind(id)]).toEqual([due, expires, reminds])
-    expect(await dueOf(id)).toBe(reminds === 1 ? times.expires_at : times.due_at)
-    expect(await remind(id)).toBe(0)
-  }
-})
+test.each(STORES)(
+  'a reminder is taken note of once, and leaves the expiry or the escalation due, whichever is first ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { store } = temp
+    await addAna(store)
+    const remind = (id: string) => store.transact(() => actions.remindAction.change({ id, now: NOW }))
+    const dueOf = async (id: string) => (await store.read(() => actions.findAction.first({ id })))?.due_at
+    for (const [n, { due, expires, reminds }] of [
+      { due: 'past', expires: 'future', reminds: 1 },
+      { due: 'past', expires: 'never', reminds: 1 },
+      { due: 'past', expires: 'past', reminds: 0 },
+      { due: 'future', expires: 'future', reminds: 0 },
+      { due: 'never', expires: 'never', reminds: 0 },
+    ].entries()) {
+      const id = `act_${n}`
+      const times = { due_at: TIMES[due as Time], remind_at: TIMES[due as Time], expires_at: TIMES[expires as Time] }
+      await store.transact(() => actions.insertAction.run(anAction(id, times)))
+      expect([due, expires, await remind(id)]).toEqual([due, expires, reminds])
+      expect(await dueOf(id)).toBe(reminds === 1 ? times.expires_at : times.due_at)
+      expect(await remind(id)).toBe(0)
+    }
+    const [sooner, later] = [TIMES.future, TIMES.future + 1]
+    for (const [n, { escalate, expires, next }] of [
+      { escalate: sooner, expires: later, next: sooner },
+      { escalate: later, expires: sooner, next: sooner },
+      { escalate: sooner, expires: null, next: sooner },
+      { escalate: null, expires: sooner, next: sooner },
+      { escalate: null, expires: null, next: null },
+    ].entries()) {
+      const id = `act_next_${n}`
+      const times = { due_at: TIMES.past, remind_at: TIMES.past, escalate_at: escalate, expires_at: expires }
+      await store.transact(() => actions.insertAction.run(anAction(id, times)))
+      expect(await remind(id)).toBe(1)
+      expect(await dueOf(id)).toBe(next)
+    }
+  },
+)
 
 test.each(STORES)('what is due is found longest due first, and how long it is until the next ($database)', async ({ open }) => {
   await using temp = await open()

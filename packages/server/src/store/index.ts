@@ -5,7 +5,9 @@ export * as attempts from './attempts.ts'
 export * as audit from './audit.ts'
 export * as claims from './claims.ts'
 export * as consoleSessions from './console-sessions.ts'
+export * as delegations from './delegations.ts'
 export * as events from './events.ts'
+export * as grants from './grants.ts'
 export { enqueueJobs, type JobName, type JobPayload } from './jobs.ts'
 export * as keys from './keys.ts'
 export { type LastingConnection, openLastingConnection } from './lasting-connection.ts'
@@ -30,7 +32,9 @@ export type {
   ArchiveFileRow,
   AuditHeadRow,
   AuditRow,
+  DelegationRow,
   EventRow,
+  GrantRow,
   MessageRow,
   PolicyDifferenceRow,
   PolicyVersionRow,
@@ -43,3 +47,4 @@ export * as settings from './settings.ts'
 export { openSqlite, type SqliteOptions } from './sqlite.ts'
 export type { Database, Outbox, Store, StoredEvent } from './store.ts'
 export * as visibility from './visibility.ts'
+export * as votes from './votes.ts'

@@ -19,6 +19,7 @@ export const insertMessage = question<Insert>((db, p) =>
     action_ids: p.action_ids,
     model: p.model,
     payload: p.payload,
+    author_id: p.author_id,
     created_at: p.created_at,
   }),
 )
@@ -92,4 +93,17 @@ export const dequeueMessage = question<{ session_id: string; seq: number; run_id
     .where('seq', '=', p.seq)
     .where('queued', '=', lit(1))
     .returningAll(),
+)
+
+/** The persons, by their ids, whose words the model was given in a session: their own, or those of their agents. */
+export const askersOf = question<{ session_id: string }, { person_id: string }>((db, p) =>
+  db
+    .selectFrom('message')
+    .innerJoin('principal', 'principal.id', 'message.author_id')
+    .select((eb) => eb.ref('principal.person_id').$notNull().as('person_id'))
+    .distinct()
+    .where('message.session_id', '=', p.session_id)
+    .where('message.in_history', '=', lit(1))
+    .where('principal.person_id', 'is not', null)
+    .limit(lit(1_000)),
 )

@@ -26,6 +26,8 @@ export type RevisedColumns = Pick<
   | 'edited_by'
   | 'due_at'
   | 'expires_at'
+  | 'remind_at'
+  | 'escalate_at'
 >
 
 const inTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
@@ -58,6 +60,9 @@ const reviseFrom = (from: 'proposed' | 'approved' | 'failed') =>
           edited_by: p.edited_by,
           due_at: p.due_at,
           expires_at: p.expires_at,
+          remind_at: p.remind_at,
+          escalate_at: p.escalate_at,
+          grant_id: null,
           error: null,
           resolution: null,
           updated_at: p.now,

@@ -13,6 +13,8 @@ export interface Schema {
   action: ActionRow
   action_revision: ActionRevisionRow
   vote: VoteRow
+  delegation: DelegationRow
+  action_grant: GrantRow
   event: EventRow
   agent_request: AgentRequestRow
   archive_file: ArchiveFileRow
@@ -75,7 +77,6 @@ export interface SessionRow {
   title: string
   status: SessionStatus
   owner_id: string
-  approve_all_by: string | null
   archived_at: number | null
   /** Its events up to this number are in the archive. */
   archived_seq: number
@@ -126,6 +127,8 @@ export interface MessageRow {
   action_ids: string | null
   model: string | null
   payload: string | null
+  /** Who wrote it, where a person or a program did. */
+  author_id: string | null
   created_at: number
 }
 
@@ -180,6 +183,12 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
+  /** When people are reminded, until they were. */
+  remind_at: number | null
+  /** When others are asked too, until they were. */
+  escalate_at: number | null
+  /** The grant by which it was approved. */
+  grant_id: string | null
   /** Since then nothing can be done about it any more. */
   archived_at: number | null
   /** Since then what it was about is blanked. */
@@ -217,8 +226,51 @@ export interface VoteRow {
   action_id: string
   revision: number
   principal_id: string
+  /** The person whose right it uses, where that is not the voter's own. */
+  for_id: string | null
   verdict: 'approve' | 'decline'
   reason: string | null
+  created_at: number
+}
+
+/** Who decides in whose place, and until when. */
+export interface DelegationRow {
+  id: string
+  from_id: string
+  to_id: string
+  reason: string | null
+  made_by: string
+  expires_at: number
+  revoked_at: number | null
+  revoked_by: string | null
+  created_at: number
+}
+
+/** A recorded approval of later calls. */
+export interface GrantRow {
+  id: string
+  scope: 'session' | 'agent'
+  session_id: string | null
+  agent: string | null
+  /** The key of the outside agent that it is for; null for an agent of the configuration. */
+  requested_by: string | null
+  /** Null for any of `definitions`. */
+  tool: string | null
+  /** JSON: the tools as they were, by name, each with the hash of its definition. */
+  definitions: string
+  /** Canonical JSON of exactly these arguments. */
+  arguments: string | null
+  /** CEL. */
+  condition: string | null
+  uses_left: number | null
+  used: number
+  last_used_at: number | null
+  made_by: string
+  /** The action it was made for. */
+  made_from: string | null
+  expires_at: number
+  revoked_at: number | null
+  revoked_by: string | null
   created_at: number
 }
 

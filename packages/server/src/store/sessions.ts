@@ -16,7 +16,6 @@ export const insertSession = question<{
     title: p.title,
     status: 'idle',
     owner_id: p.owner_id,
-    approve_all_by: null,
     archived_at: null,
     archived_seq: 0,
     last_seq: 0,
@@ -37,7 +36,6 @@ export const updateSession = question<{
   last_seq: number
   last_run: number
   title: string
-  approve_all_by: string | null
   audit_seq: number
   audit_hash: string
   now: number
@@ -49,7 +47,6 @@ export const updateSession = question<{
       last_seq: p.last_seq,
       last_run: p.last_run,
       title: p.title,
-      approve_all_by: p.approve_all_by,
       audit_seq: p.audit_seq,
       audit_hash: p.audit_hash,
       updated_at: p.now,

@@ -1,0 +1,55 @@
+import type { Requirements } from '../policy/evaluate.ts'
+
+/**
+ * True when somebody with the roles `held` may decide where one of `named` is needed. An admin stands in for an approver and for nobody
+ * else: who asks for `finance` asks for a second pair of eyes that an admin cannot lend.
+ *
+ * @example
+ * holdsRole(['admin'], ['approver']) // true
+ * holdsRole(['admin'], ['finance'])  // false
+ */
+export const holdsRole = (held: readonly string[], named: readonly string[]): boolean =>
+  named.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin')))
+
+/** A vote as it is counted. */
+export interface BallotPaper {
+  /** The person who gave it. */
+  voter: string
+  /** The person whose right it uses: the voter, or whom they stand in for. */
+  right: string
+  verdict: 'approve' | 'decline'
+  /** True when that person may still decide now. */
+  counts: boolean
+}
+
+export interface Tally {
+  approvals: number
+  declines: number
+  /** What is decided by it; undefined while more votes are needed. */
+  outcome: 'approve' | 'decline' | undefined
+}
+
+/**
+ * Counts the votes of one revision, the earliest first. A person's right counts once: their own vote before one that is given for them, of
+ * two given for them the earlier. Where both numbers are reached at once, it is declined.
+ *
+ * @example
+ * tallyVotes({ quorum: 2, declineQuorum: 1 }, [{ voter: 'ana', right: 'ana', verdict: 'approve', counts: true }])
+ * // { approvals: 1, declines: 0, outcome: undefined }
+ */
+export function tallyVotes(
+  { quorum, declineQuorum }: Pick<Requirements, 'quorum' | 'declineQuorum'>,
+  votes: readonly BallotPaper[],
+): Tally {
+  const byRight = new Map<string, BallotPaper>()
+  for (const vote of votes) {
+    if (!vote.counts) continue
+    const isOwn = vote.voter === vote.right
+    if (isOwn || !byRight.has(vote.right)) byRight.set(vote.right, vote)
+  }
+  const counted = [...byRight.values()]
+  const approvals = counted.filter(({ verdict }) => verdict === 'approve').length
+  const declines = counted.length - approvals
+  const outcome = declines >= declineQuorum ? 'decline' : approvals >= quorum ? 'approve' : undefined
+  return { approvals, declines, outcome }
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { Duration, durationMs } from './duration.ts'
+import { Principal } from './principal.ts'
+
+const MAX_DELEGATION_MS = 90 * 86_400_000
+
+export const DelegationBody = z.strictObject({
+  /** The person who shall vote in the other's place. */
+  to: z.string().min(1).max(100),
+  /** Whose place; default one's own. Only an admin names another. */
+  from: z.string().min(1).max(100).optional(),
+  /** For how long, from now: at most `P90D`. */
+  expiresIn: Duration.refine((text) => (durationMs(text) ?? 0) <= MAX_DELEGATION_MS, 'a delegation ends after 90 days at most: P90D'),
+  reason: z.string().trim().max(500).optional(),
+})
+export type DelegationBody = z.infer<typeof DelegationBody>
+
+/** Who votes in whose place, and until when. */
+export const Delegation = z.object({
+  id: z.string(),
+  from: Principal,
+  to: Principal,
+  reason: z.string().nullable(),
+  madeBy: Principal,
+  state: z.enum(['standing', 'over', 'revoked']),
+  expiresAt: z.string(),
+  revokedAt: z.string().nullable(),
+  revokedBy: Principal.nullable(),
+  createdAt: z.string(),
+})
+export type Delegation = z.infer<typeof Delegation>
+
+export const DelegationList = z.object({ items: z.array(Delegation), nextCursor: z.string().nullable() })

@@ -1,0 +1,37 @@
+import { Delegation, DelegationBody, DelegationList, PageQuery } from '@countersign/core'
+import { z } from 'zod'
+import { delegationsSeenBy, viewDelegation } from '../gate/index.ts'
+import { delegations } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** Who votes in whose place. One sees and ends one's own; an admin everybody's. */
+export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): void {
+  const tags = ['delegations']
+
+  app.get('/api/delegations', { schema: { tags, querystring: PageQuery, response: { 200: DelegationList } } }, (request) => {
+    const personId = delegationsSeenBy(callerOf(request))
+    const { limit, cursor } = request.query
+    const place = decodeCursor(cursor, ['string'])
+    return store.read(function* () {
+      const found = yield* delegations.listDelegations({ personId, before: place && String(place[0]), limit: limit + 1 })
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      const items: Delegation[] = []
+      for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
+      return { items, nextCursor }
+    })
+  })
+
+  app.post('/api/delegations', { schema: { tags, body: DelegationBody, response: { 201: Delegation } } }, async (request, reply) => {
+    const delegation = await gate.createDelegation(request.body, callerOf(request))
+    reply.code(201)
+    return delegation
+  })
+
+  app.delete('/api/delegations/:id', { schema: { tags, params: Params, response: { 200: Delegation } } }, (request) =>
+    gate.endDelegation(request.params.id, callerOf(request)),
+  )
+}
