@@ -15,7 +15,11 @@ const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
 const ActionPage = lazy(() => import('./action/action-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 
+const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
+
 const ME = ['me']
+/** Where the sign-in service sends the browser back to. */
+const SIGN_IN_CALLBACK = '/sign-in/callback'
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -68,9 +72,13 @@ function Entrance({ client }: { client: Client }) {
     )
   }
   const { principal, signIn } = me.data
+  if (location.pathname === SIGN_IN_CALLBACK) {
+    return <SignInReturn client={client} onSignIn={(found) => cache.setQueryData(ME, found)} />
+  }
   if (principal) return <SignedIn client={client} me={principal} signIn={signIn} />
   return (
     <SignInPage
+      client={signIn === 'oidc' ? client : undefined}
       onSignIn={async (key) => {
         cache.setQueryData(ME, await client.signIn(key))
       }}

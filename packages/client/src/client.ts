@@ -47,8 +47,8 @@ export type ActionQuery = Page & {
 }
 export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
 
-/** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key. */
-export type Me = { principal: Principal | null; signIn: 'local' | 'key' }
+/** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key, `oidc` leads to the sign-in service. */
+export type Me = { principal: Principal | null; signIn: 'local' | 'key' | 'oidc' }
 
 export type Client = {
   sessions: {
@@ -85,7 +85,12 @@ export type Client = {
   tools(options?: CallOptions): Promise<ToolView[]>
   me(options?: CallOptions): Promise<Me>
   signIn(key?: string, options?: ChangeOptions): Promise<Me>
-  signOut(options?: ChangeOptions): Promise<void>
+  /** Begins a sign-in with the sign-in service: go to `url`. @param returnTo The path of the console to go on at. */
+  beginSignIn(returnTo: string, options?: ChangeOptions): Promise<{ url: string }>
+  /** Ends it with the query of the address that the service sent the browser back to. */
+  finishSignIn(answer: string, options?: ChangeOptions): Promise<Me & { returnTo: string }>
+  /** `endSessionUrl`: where to go next, to sign out of the sign-in service as well. */
+  signOut(options?: ChangeOptions): Promise<{ endSessionUrl?: string }>
   /** Resolves when the server's process answers; rejects like every call. */
   health(options?: CallOptions): Promise<void>
   /** A raw GET for {@link events}: the 2xx response with its body unread. */
@@ -139,6 +144,8 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
     me: (options) => read('/api/me', undefined, options),
     signIn: (signInKey, options) => change('/api/sign-in', signInKey === undefined ? {} : { key: signInKey }, options),
+    beginSignIn: (returnTo, options) => change('/api/sign-in/oidc', { returnTo }, options),
+    finishSignIn: (answer, options) => change('/api/sign-in/oidc/finish', { answer }, options),
     signOut: (options) => change('/api/sign-out', {}, options),
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()

@@ -2,15 +2,15 @@ import { showInvisible } from '@countersign/react'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
-/** The signed-in person's name and roles, and the way out where one signed in with a key. */
+/** The signed-in person's name and roles, and the way out where one had to sign in. */
 export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { client, me, signIn } = useServices()
 
   async function leave() {
     onClose()
-    await client.signOut().catch(() => {})
+    const { endSessionUrl } = await client.signOut().catch((): { endSessionUrl?: string } => ({}))
     // A fresh page: nothing that the one who leaves could see stays in memory.
-    location.assign('/')
+    location.assign(endSessionUrl ?? '/')
   }
 
   return (
@@ -19,7 +19,7 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
         <strong>{showInvisible(me.name)}</strong>
         <div className="muted">{me.roles.length > 0 ? showInvisible(me.roles.join(', ')) : 'no roles'}</div>
       </MenuItem>
-      {signIn === 'key' && <MenuItem onClick={leave}>Sign out</MenuItem>}
+      {signIn !== 'local' && <MenuItem onClick={leave}>Sign out</MenuItem>}
     </Menu>
   )
 }

@@ -1,11 +1,15 @@
+import type { Client } from '@countersign/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import mark from '../ui/countersign.svg'
 import { Button } from '../ui/index.ts'
 import './sign-in.css'
 
-/** Asks for a key and hands it to the server, which answers with a cookie. The key is kept nowhere here. */
-export default function SignInPage({ onSignIn }: { onSignIn: (key: string) => Promise<void> }) {
+/**
+ * Leads to the sign-in service where there is one (`client` begins that); or asks for a key and hands it to the server, which answers with a
+ * cookie. The key is kept nowhere here.
+ */
+export default function SignInPage({ client, onSignIn }: { client: Client | undefined; onSignIn: (key: string) => Promise<void> }) {
   const field = useRef<HTMLInputElement>(null)
   const [failure, setFailure] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -32,11 +36,28 @@ export default function SignInPage({ onSignIn }: { onSignIn: (key: string) => Pr
     }
   }
 
+  async function leave(begun: Client) {
+    setBusy(true)
+    setFailure('')
+    try {
+      const { url } = await begun.beginSignIn(location.pathname + location.search)
+      location.assign(url)
+    } catch (error) {
+      setFailure(errorText(error))
+      setBusy(false)
+    }
+  }
+
   return (
     <main className="sign-in">
       <form onSubmit={submit}>
         <img src={mark} alt="" width={36} height={36} />
         <h1>Sign in to Countersign</h1>
+        {client && (
+          <Button variant="contained" disabled={isBusy} onClick={() => leave(client)} data-testid="sign-in-service">
+            Sign in with your organisation
+          </Button>
+        )}
         <label htmlFor="sign-in-key">Key</label>
         <input
           id="sign-in-key"
@@ -57,8 +78,8 @@ export default function SignInPage({ onSignIn }: { onSignIn: (key: string) => Pr
             {failure}
           </p>
         )}
-        <Button type="submit" variant="contained" disabled={isBusy}>
-          {isBusy ? 'Signing in…' : 'Sign in'}
+        <Button type="submit" variant={client ? 'outlined' : 'contained'} disabled={isBusy}>
+          {isBusy ? 'Signing in…' : client ? 'Sign in with a key' : 'Sign in'}
         </Button>
       </form>
     </main>

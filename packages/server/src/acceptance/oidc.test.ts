@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { type KnownPerson, startSignInService } from '../testing/sign-in-service.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const CONSOLE = 'https://desk.example'
+const ADA: KnownPerson = {
+  sub: 'ada-1',
+  name: 'Ada\u202e Lovelace',
+  email: 'ada@desk.example',
+  groups: ['cs-approvers', 'finance', 'admin'],
+}
+
+/** A server behind https, and the provider that people sign in with. */
+async function startDesk() {
+  const service = await startSignInService(`${CONSOLE}/sign-in/callback`, `${CONSOLE}/`)
+  const server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/talk.json' } },
+      signIn: {
+        oidc: {
+          issuer: service.issuer,
+          clientId: service.clientId,
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a configuration file names a variable.
+          clientSecret: '${OIDC_SECRET}',
+          roles: { 'cs-approvers': 'approver', 'cs-admins': ['admin', 'approver'] },
+          everyone: ['staff'],
+        },
+      },
+    },
+    scripts: { talk: [{ text: 'Hi.' }] },
+    environment: { OIDC_SECRET: service.clientSecret, COUNTERSIGN_PUBLIC_URL: CONSOLE },
+  })
+  service.person = ADA
+  const page = (cookie?: string) => server.with({ origin: CONSOLE, ...(cookie !== undefined && { cookie }) })
+
+  async function begin(returnTo = '/waiting') {
+    const answer = await page().send('POST', '/api/sign-in/oidc', { body: { returnTo } })
+    expect(answer.status).toBe(200)
+    return { url: answer.body.url as string, cookie: cookieOf(answer.headers, '__Host-countersign_sign_in') }
+  }
+  return {
+    service,
+    server,
+    page,
+    begin,
+    finish: (cookie: string, answer: string) => page(cookie).send('POST', '/api/sign-in/oidc/finish', { body: { answer } }),
+    /** From the button to the cookie of the console. */
+    async signIn() {
+      const begun = await begin()
+      const { search } = await service.visit(begun.url)
+      const answer = await page(begun.cookie).send('POST', '/api/sign-in/oidc/finish', { body: { answer: search } })
+      return { answer, cookie: answer.status === 200 ? cookieOf(answer.headers, '__Host-countersign') : '', begun, search }
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function cookieOf(headers: Headers, name: string): string {
+  const found = headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`))
+  for (const attribute of ['HttpOnly', 'SameSite=Strict', 'Path=/', 'Secure']) expect(found).toContain(attribute)
+  return found?.split(';')[0] ?? ''
+}
+
+test('a person signs in with the provider, is the same one next time, and has the roles that it says they have now', async () => {
+  await using desk = await startDesk()
+  const first = await desk.signIn()
+  expect(first.answer).toMatchObject({
+    status: 200,
+    body: {
+      signIn: 'oidc',
+      returnTo: '/waiting',
+      principal: { kind: 'person', name: 'Ada Lovelace', roles: ['approver', 'cs-approvers', 'finance', 'staff'] },
+    },
+  })
+  const { principal } = await desk.page(first.cookie).get('/api/me')
+  expect(principal).toEqual(first.answer.body.principal)
+  // What the browser holds meanwhile tells nothing.
+  const address = new URL(first.begun.url)
+  for (const name of ['state', 'nonce']) expect(first.begun.cookie).not.toContain(address.searchParams.get(name))
+  expect(address.searchParams.get('code_challenge_method')).toBe('S256')
+
+  desk.service.person = { ...ADA, name: 'Ada King', groups: ['cs-admins'] }
+  const second = await desk.signIn()
+  expect(second.answer.body.principal).toEqual({ ...principal, name: 'Ada King', roles: ['admin', 'approver', 'cs-admins', 'staff'] })
+  // The other browser of hers is no less and no more than she is now.
+  expect((await desk.page(first.cookie).get('/api/me')).principal.roles).toEqual(['admin', 'approver', 'cs-admins', 'staff'])
+  desk.service.person = { ...ADA, sub: 'ada-2' }
+  expect((await desk.signIn()).answer.body.principal.id).not.toBe(principal.id)
+})
+
+test('with a sign-in service nobody is the local person, and a cookie from before is nobody’s', async () => {
+  await using desk = await startDesk()
+  const nobody = desk.server.with({ origin: desk.server.url })
+  expect(await nobody.get('/api/me')).toEqual({ principal: null, signIn: 'oidc' })
+  expect((await nobody.send('POST', '/api/sign-in')).status).toBe(401)
+})
+
+test('an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in', async () => {
+  await using desk = await startDesk()
+  const now = Math.floor(Date.now() / 1000)
+  const wrong: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
+    expired: (claims) => ({ ...claims, iat: now - 7_200, exp: now - 3_600 }),
+    'wrong audience': (claims) => ({ ...claims, aud: 'another-client' }),
+    'several audiences, for another': (claims) => ({ ...claims, aud: [claims.aud, 'another-client'], azp: 'another-client' }),
+    'wrong nonce': (claims) => ({ ...claims, nonce: 'planted' }),
+    'no nonce': ({ nonce: _, ...claims }) => claims,
+    'wrong issuer': (claims) => ({ ...claims, iss: 'https://evil.example' }),
+    'no subject': ({ sub: _, ...claims }) => claims,
+    'issued tomorrow': (claims) => ({ ...claims, nbf: now + 86_400 }),
+  }
+  for (const [what, change] of Object.entries(wrong)) {
+    desk.service.change = change
+    const { answer } = await desk.signIn()
+    expect(answer, what).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+  }
+  desk.service.change = (claims) => claims
+  desk.service.forges = true
+  expect((await desk.signIn()).answer.status, 'forged signature').toBe(401)
+  desk.service.forges = false
+
+  const good = await desk.signIn()
+  expect(good.answer.status).toBe(200)
+  expect((await desk.finish(good.begun.cookie, good.search)).status, 'replayed answer').toBe(401)
+  const other = await desk.begin()
+  expect((await desk.finish(other.cookie, good.search)).status, 'an answer to another sign-in').toBe(401)
+  expect((await desk.finish('__Host-countersign_sign_in=x', good.search)).status, 'a cookie that was made up').toBe(401)
+  const { search } = await desk.service.visit(other.url)
+  const changed = new URLSearchParams(search)
+  changed.set('code', 'x'.repeat(43))
+  expect((await desk.finish(other.cookie, `?${changed}`)).status, 'another code').toBe(401)
+  expect((await desk.finish(other.cookie, search)).status, 'the sign-in that another code was tried for').toBe(401)
+  const third = await desk.begin()
+  const refused = new URLSearchParams({ error: 'access_denied', state: new URL(third.url).searchParams.get('state') ?? '' })
+  expect((await desk.finish(third.cookie, `?${refused}`)).status, 'the person said no').toBe(401)
+  const { console_session } = await desk.server.dump()
+  expect(console_session).toHaveLength(1)
+})
+
+test('signing out ends the session here and leads to the provider’s own way out', async () => {
+  await using desk = await startDesk()
+  const { cookie } = await desk.signIn()
+  const out = await desk.page(cookie).send('POST', '/api/sign-out', { body: {} })
+  expect(out.body.endSessionUrl).toMatch(/\/session\/end\?id_token_hint=.+&post_logout_redirect_uri=https%3A%2F%2Fdesk\.example%2F/)
+  expect(out.headers.getSetCookie()[0]).toMatch(/^__Host-countersign=;/)
+  expect((await desk.page(cookie).get('/api/me')).principal).toBeNull()
+  const rows = (await desk.server.dump()).console_session as { id_token: unknown }[]
+  expect(rows.map(({ id_token }) => id_token)).toEqual([null])
+})
+
+test('a server starts without its provider, and says so to who would sign in', async () => {
+  await using desk = await startDesk()
+  await desk.service[Symbol.asyncDispose]()
+  expect(await desk.page().send('POST', '/api/sign-in/oidc', { body: {} })).toMatchObject({ status: 503, body: { code: 'not_ready' } })
+})
