@@ -1,5 +1,5 @@
 import type { Client, Me } from '@countersign/client'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { Button } from '../ui/index.ts'
 
@@ -9,9 +9,12 @@ import { Button } from '../ui/index.ts'
  */
 export default function SignInReturn({ client, onSignIn }: { client: Client; onSignIn: (me: Me) => void }) {
   const [failure, setFailure] = useState('')
+  const hasBegun = useRef(false)
 
   useEffect(() => {
     const answer = location.search
+    if (answer === '' && !hasBegun.current) location.replace('/')
+    hasBegun.current = true
     // Not kept in the history: it is used up by then, and of no use to who comes back.
     history.replaceState(null, '', location.pathname)
     if (answer === '') return

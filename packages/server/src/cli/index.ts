@@ -5,6 +5,7 @@ import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { complain } from './say.ts'
+import { keyCommand } from './key.ts'
 import { serveCommand } from './serve.ts'
 
 /** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
@@ -17,6 +18,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(demoCommand(environment))
   program.addCommand(archiveCommand(environment))
   program.addCommand(auditCommand())
+  program.addCommand(keyCommand(environment))
   try {
     await program.parseAsync([...argv])
   } catch (error) {

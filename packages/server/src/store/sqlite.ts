@@ -55,6 +55,17 @@ export function openSqliteForArchive(dataDir: string): Store {
   return openStore(openDatabase(dataDir, locks, owner ? migrate : requireMigrated), locks, () => undefined)
 }
 
+/**
+ * Opens the embedded database for a command: alone, and then it is made when missing, or beside the server that owns the folder.
+ * @throws Error when the server is of another version.
+ */
+export function openSqliteBeside(dataDir: string): Store {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const owner = holdLock(join(dataDir, 'owner.lock'))
+  const lock: Lock = owner ?? { close: () => undefined }
+  return openStore(openDatabase(dataDir, lock, owner ? migrate : requireMigrated), lock, () => undefined)
+}
+
 const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
 
 type Lock = Pick<DatabaseSync, 'close'>

@@ -1,0 +1,123 @@
+import { CreateKeyBody, isCountersignError, type Key } from '@countersign/core'
+import { Command } from 'commander'
+import { type Environment, readSettings } from '../config/index.ts'
+import { createKey, drawKey, listKeys, revokeKey } from '../http/identity/keys.ts'
+import { openBeside, type Store } from '../store/index.ts'
+
+interface DataFlags {
+  data?: string
+  databaseUrl?: string
+  databaseDirectUrl?: string
+}
+
+interface CreateFlags extends DataFlags {
+  name: string
+  kind: string
+  role?: string[]
+  scope?: string[]
+  expiresIn?: string
+  person?: string
+  principal?: string
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const HELP = `
+Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
+meanwhile; a key is good, and a revoked one ends, at once in all of them.`
+
+/** `countersign key`: gives out, lists and revokes keys, on the data itself. */
+export const keyCommand = (environment: Environment): Command =>
+  new Command('key')
+    .description('give out, list and revoke keys')
+    .addHelpText('after', HELP)
+    .addCommand(
+      withDataFlags(new Command('create').description('make a key; it is shown this once'))
+        .requiredOption('--name <name>', 'what it is for')
+        .requiredOption('--kind <kind>', 'whose it is: person, agent or service')
+        .option('--role <role...>', 'admin, approver, viewer or a group for a person; agent for an agent or a service')
+        .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always part of it)')
+        .option('--expires-in <duration>', 'how long it is good: an ISO 8601 duration such as P90D')
+        .option('--person <id>', 'the person who owns the agent or service; or whose further key this is')
+        .option('--principal <id>', 'a further key of somebody who has one')
+        .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags))),
+    )
+    .addCommand(
+      withDataFlags(new Command('list').description('the keys that were given out, newest first')).action((flags: DataFlags) =>
+        onStore(flags, environment, list),
+      ),
+    )
+    .addCommand(
+      withDataFlags(new Command('revoke').description('end a key at once').argument('<id>', 'its id: key_…')).action(
+        (id: string, flags: DataFlags) => onStore(flags, environment, (store) => revoke(store, id)),
+      ),
+    )
+
+const withDataFlags = (command: Command): Command =>
+  command
+    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
+    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+
+async function onStore(flags: DataFlags, environment: Environment, work: (store: Store) => Promise<void>): Promise<void> {
+  const { data, databaseUrl, databaseDirectUrl } = flags
+  const store = await openBeside(readSettings({ data, databaseUrl, databaseDirectUrl }, environment).database)
+  try {
+    await work(store)
+  } catch (error) {
+    throw isCountersignError(error) ? new Error(error.message) : error
+  } finally {
+    await store.close()
+  }
+}
+
+async function create(store: Store, { name, kind, role, scope, expiresIn, person, principal }: CreateFlags): Promise<void> {
+  const read = CreateKeyBody.safeParse({
+    name,
+    kind,
+    roles: role,
+    scopes: scope,
+    expiresIn,
+    person: person ?? defaultOwner(kind),
+    principal,
+  })
+  if (!read.success) {
+    const [issue] = read.error.issues
+    throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
+  }
+  const key = drawKey(undefined, '')
+  const made = await store.transact((outbox) => createKey(outbox, read.data, key, null, Date.now()))
+  say(key)
+  process.stderr.write(`It is shown this once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
+}
+
+/** Nobody is signed in here who could own an agent. */
+const defaultOwner = (kind: string): null | undefined => (kind === 'person' ? undefined : null)
+
+const untilOf = ({ expiresAt }: { expiresAt: string | null }): string =>
+  expiresAt === null ? 'good until it is revoked' : `good until ${expiresAt}`
+
+const PAGE = 200
+
+async function list(store: Store): Promise<void> {
+  let before: string | undefined
+  let page: Key[]
+  do {
+    page = await store.read(() => listKeys({ before, limit: PAGE }))
+    for (const key of page) say(lineOf(key))
+    before = page.at(-1)?.id
+  } while (page.length === PAGE)
+}
+
+function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): string {
+  const state = revokedAt === null ? untilOf(key) : `revoked ${revokedAt}`
+  const roles = (key.roles ?? principal.roles).join(', ') || 'no roles'
+  return [id, name, `${principal.kind} ${principal.id}`, roles, state, lastUsedAt === null ? 'never used' : `last used ${lastUsedAt}`].join(
+    '  ',
+  )
+}
+
+async function revoke(store: Store, id: string): Promise<void> {
+  const { name, revokedAt } = await store.transact((outbox) => revokeKey(outbox, id, null, Date.now()))
+  say(`Key ${id} (${name}) is revoked since ${revokedAt}.`)
+}
