@@ -119,11 +119,9 @@ test('the command gives out, lists and revokes keys beside the running server, a
   expect((await robin.get('/api/me')).principal).toMatchObject({ name: 'Robin', roles: ['approver'], scopes: ['decide'] })
   const id = /key_\w+/.exec(made.stderr)?.[0] ?? ''
   expect((await command('list')).stdout).toContain(id)
-  const refused = await command('create', '--name', 'x', '--kind', 'agent', '--role', 'admin')
-  expect(refused).toMatchObject({ code: 1, stderr: 'countersign: an agent cannot have the role admin: only persons decide and look on\n' })
   expect(await command('revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked') })
   expect((await robin.send('GET', '/api/me')).status).toBe(401)
   const { audit } = await server.dump()
   const rows = (audit as { scope: string; kind: string; actor: string }[]).filter(({ scope }) => scope === 'system')
   expect(rows.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual(expect.arrayContaining(['key_made system', 'key_revoked system']))
-})
+}, 60_000)

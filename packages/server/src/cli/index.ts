@@ -4,8 +4,8 @@ import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
-import { complain } from './say.ts'
 import { keyCommand } from './key.ts'
+import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
 
 /** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
