@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import { speak } from '../models/testing/speak.ts'
 import { countCalls, historyProblems } from '../models/testing/strict-history.ts'
+import { orderTools, startOrders } from '../testing/orders.ts'
 import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -107,6 +108,70 @@ for (const { model, api } of PROVIDERS) {
       expect(historyProblems(api, body), `request ${index + 1}`).toEqual([])
       expect(countCalls(api, body)).toBe([0, 2, 5, 7][index])
     }
+  })
+}
+
+const SIGNATURE = 'c2lnbmVkIHRob3VnaHRz'
+const order = (id: string) => JSON.stringify({ id, status: 'paid' })
+
+for (const { model, api } of PROVIDERS) {
+  test(`with ${model}, what was edited, edited and declined, and asked again makes a history that the provider takes, its own calls untouched`, async () => {
+    await using orders = await startOrders()
+    await using providers = await startReplayServer()
+    const calls = ['o1', 'o2', 'o3', 'o4'].map((id, i) => ({
+      id: `call_${i}`,
+      name: id === 'o3' ? 'setGuarded' : 'set',
+      argumentsText: order(id),
+    }))
+    const { baseUrl, requests } = providers.play([
+      speak(api, { text: 'Four things.', calls, signature: SIGNATURE }),
+      speak(api, { text: 'All four are told.' }),
+    ])
+    await using server = await startTestServer({
+      config: { agents: { desk: { model, tools: ['*'] } }, tools: orderTools(orders) },
+      environment: providerEnvironment(baseUrl),
+    })
+    const { admin } = server
+    using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+    const asked: Action[] = []
+    for (const _ of calls) asked.push((await stream.next('action_proposed')).proposal)
+    const [edited, declined, raced, editedLate] = asked as [Action, Action, Action, Action]
+    const decide = ({ id, revision, digest }: Action, body: object): Promise<Action> =>
+      admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+    const now = ({ id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
+
+    await decide(edited, { verdict: 'approve', arguments: { id: 'o1', status: 'shipped' } })
+    // Asked again, because it changed before it started, and then declined.
+    orders.order('o2', { status: 'cancelled' })
+    await decide(declined, { verdict: 'approve' })
+    await stream.next('action_update', (data) => data.proposalId === declined.id && data.revision === 2)
+    await decide(await now(declined), { verdict: 'decline', reason: 'not that one' })
+    // Asked again, because the service refused what it was not any more.
+    orders.beforeWrite = (id) => {
+      orders.beforeWrite = undefined
+      orders.order(id, { status: 'shipped' })
+    }
+    await decide(raced, { verdict: 'approve' })
+    await stream.next('action_update', (data) => data.proposalId === raced.id && data.revision === 2)
+    await decide(await now(raced), { verdict: 'approve' })
+    // Edited when its target was another by now, and then declined.
+    orders.order('o4', { status: 'shipped' })
+    const late = await decide(editedLate, { verdict: 'approve', arguments: { id: 'o4', status: 'cancelled' } })
+    expect(late).toMatchObject({ state: 'proposed', revision: 2 })
+    expect(requests, 'the model waits for all').toHaveLength(1)
+    await decide(late, { verdict: 'decline', reason: 'nor that' })
+    await stream.next('message', (data) => data.message.content === 'All four are told.')
+
+    const { body } = requests[1] ?? {}
+    expect(historyProblems(api, body)).toEqual([])
+    expect(countCalls(api, body)).toBe(4)
+    const told = JSON.stringify(body).replaceAll('\\', '')
+    if (api !== 'openai-chat') expect(told).toContain(SIGNATURE)
+    for (const said of ['"id":"o1","status":"paid"', '"arguments_run":{"id":"o1","status":"shipped"}', 'not that one', 'nor that']) {
+      expect(told.split(said), said).toHaveLength(2)
+    }
+    expect(told).not.toMatch(/"arguments_run":\{"id":"o[234]"/)
+    expect(orders.done.map(({ id, from, to }) => `${id} ${from} ${to}`)).toEqual(['o1 pending shipped', 'o3 shipped paid'])
   })
 }
 

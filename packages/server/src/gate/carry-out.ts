@@ -25,7 +25,8 @@ export async function carryOut(parts: GateParts, started: ActionRow, known?: Set
 }
 
 async function storeEnd(parts: GateParts, row: ActionRow, settled: Settled): Promise<void> {
-  const isStale = settled.to === 'failed' && settled.error.kind === 'stale'
+  // What policy alone let run nobody was shown: it has failed, and whoever wants it proposes it again.
+  const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && JSON.parse(row.policy).verdict === 'ask'
   const look = isStale ? await askAnew(parts, row, { why: 'target', reason: settled.error.message }) : undefined
   reach('settle.before_store')
   const isOurs = await untilStored(parts, row.id, (outbox) => {

@@ -35,8 +35,23 @@ export async function decide(parts: GateParts, actionId: string, body: DecisionB
 
 function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
-  const found = yield* findForVote(actionId, caller, nowMs)
-  const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs)
+  return yield* takeVote(parts, outbox, yield* findForVote(actionId, caller, nowMs), body, caller, nowMs)
+}
+
+/**
+ * Takes a vote on an action as it was found, and does what follows from it.
+ * @param opened Its session, where that is open already.
+ */
+export function* takeVote(
+  parts: GateParts,
+  outbox: Outbox,
+  found: Found,
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+  opened?: SessionWriter,
+): Tx<Action> {
+  const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs, opened)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(outbox, { row, terms: body.remember, writer }, caller, nowMs)
   yield* endWrite(parts, outbox, row, writer, body, caller, nowMs)
@@ -81,7 +96,7 @@ interface Found {
 }
 
 /** The action, for someone who may vote on it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
-function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
+export function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
   const found = yield* actions.findAction.first({ id: actionId })
   const right = found && (yield* findRight(found, principal, nowMs))
   // Who has a vote may see what it is about.
@@ -207,7 +222,8 @@ function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): T
   throw alreadyDecided(yield* viewAction(row))
 }
 
-const changedSinceShown = (action: Action): CountersignError =>
+/** The refusal of a decision about an action as it is not any more. */
+export const changedSinceShown = (action: Action): CountersignError =>
   new CountersignError('revision_mismatch', `action ${action.id} changed since it was shown: look at it again`, { action })
 
 /** The refusal of a decision about an action that is settled: who or what was first. */

@@ -27,6 +27,7 @@ import { decide } from './decide.ts'
 import { decideMany } from './decide-many.ts'
 import { createDelegation, endDelegation } from './delegations.ts'
 import { doWhatIsDue } from './due.ts'
+import { approveEdited } from './edit.ts'
 import { execute } from './execute.ts'
 import { createGrant, revokeGrant } from './manage-grants.ts'
 import { type ProposeInput, propose } from './propose.ts'
@@ -96,7 +97,8 @@ export interface Gate {
 
 export const createGate = (parts: GateParts): Gate => ({
   propose: (input, caller) => propose(parts, input, caller),
-  decide: (actionId, body, caller) => decide(parts, actionId, body, caller),
+  decide: (actionId, { arguments: args, ...body }, caller) =>
+    args === undefined ? decide(parts, actionId, body, caller) : approveEdited(parts, actionId, { ...body, arguments: args }, caller),
   decideMany: (body, caller) => decideMany(parts, body, caller),
   execute: (actionId) => execute(parts, actionId),
   retry: (actionId, caller) => retry(parts, actionId, caller),

@@ -5,11 +5,13 @@ import { answerWith, type ReplayAnswer } from './replay-server.ts'
 export interface Speech {
   text?: string
   calls?: { id: string; name: string; argumentsText: string }[]
+  /** The provider's mark on what it thought, which it wants back as it was. Chat has none. */
+  signature?: string
 }
 
 /** A whole answer in the words of an API, for a stand-in provider where no recording fits: the end of a loop, parallel calls. */
-export function speak(api: RecordedApi, { text = '', calls = [] }: Speech): ReplayAnswer {
-  const events = SAY[api](text, calls)
+export function speak(api: RecordedApi, { text = '', calls = [], signature }: Speech): ReplayAnswer {
+  const events = SAY[api](text, calls, signature)
   const body = events
     .map((event) => `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
     .join('')
@@ -17,7 +19,7 @@ export function speak(api: RecordedApi, { text = '', calls = [] }: Speech): Repl
 }
 
 type Event = Record<string, unknown>
-type Say = (text: string, calls: NonNullable<Speech['calls']>) => Event[]
+type Say = (text: string, calls: NonNullable<Speech['calls']>, signature: string | undefined) => Event[]
 
 const chat: Say = (text, calls) => {
   const chunk = (delta: Event, finish: string | null = null) => ({
@@ -36,7 +38,7 @@ const chat: Say = (text, calls) => {
   ]
 }
 
-const responses: Say = (text, calls) => {
+const responses: Say = (text, calls, signature) => {
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
   const usage = {
     input_tokens: 1,
@@ -58,6 +60,14 @@ const responses: Say = (text, calls) => {
             item: { ...message, content: [{ type: 'output_text', text, annotations: [] }] },
           },
         ]
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: signature }
+  const thought: Event[] =
+    signature === undefined
+      ? []
+      : [
+          { type: 'response.output_item.added', output_index: 0, item: reasoning },
+          { type: 'response.output_item.done', output_index: 0, item: reasoning },
+        ]
   const called = calls.flatMap((call, index): Event[] => {
     const item = { type: 'function_call', id: `fc_${index}`, call_id: call.id, name: call.name, arguments: '', status: 'in_progress' }
     const output_index = index + 1
@@ -69,6 +79,7 @@ const responses: Say = (text, calls) => {
   })
   const events = [
     { type: 'response.created', response },
+    ...thought,
     ...said,
     ...called,
     { type: 'response.completed', response: { ...response, status: 'completed', usage } },
@@ -76,8 +87,11 @@ const responses: Say = (text, calls) => {
   return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
-const anthropic: Say = (text, calls) => {
+const anthropic: Say = (text, calls, signature) => {
   const blocks: { start: Event; delta: Event }[] = [
+    ...(signature === undefined
+      ? []
+      : [{ start: { type: 'thinking', thinking: '', signature: '' }, delta: { type: 'signature_delta', signature } }]),
     ...(text === '' ? [] : [{ start: { type: 'text', text: '' }, delta: { type: 'text_delta', text } }]),
     ...calls.map((call) => ({
       start: { type: 'tool_use', id: call.id, name: call.name, input: {} },
@@ -100,10 +114,13 @@ const anthropic: Say = (text, calls) => {
   ]
 }
 
-const gemini: Say = (text, calls) => {
+const gemini: Say = (text, calls, thoughtSignature) => {
   const parts = [
     ...(text === '' ? [] : [{ text }]),
-    ...calls.map((call) => ({ functionCall: { name: call.name, args: JSON.parse(call.argumentsText || '{}') } })),
+    ...calls.map((call, index) => ({
+      functionCall: { name: call.name, args: JSON.parse(call.argumentsText || '{}') },
+      ...(index === 0 && thoughtSignature !== undefined && { thoughtSignature }),
+    })),
   ]
   return [
     {
