@@ -3,6 +3,7 @@
 // violation, and when it did not see what it has to see.
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { boundPart } from './bound/part.ts'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
@@ -10,6 +11,7 @@ import { printWorld, simulationPart } from './simulation/part.ts'
 import { streamsPart } from './streams/part.ts'
 
 const PARTS: Record<string, Part> = {
+  bound: boundPart,
   kill: killPart,
   races: contestPart,
   expiry: deadlinePart,

@@ -49,5 +49,6 @@ export const POINTS: readonly Point[] = [
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
   ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
+  ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]
