@@ -63,7 +63,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
     })
     const oidc = oidcOf(settings, config.signIn)
     const secret = await openSecret(store, 'cookie_secret')
-    const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret })
+    const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
     // Behind a proxy or under a public address, whoever comes from this machine may speak for anybody.
     const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
     const signsInLocally = LOOPBACK.has(settings.host) && isReachedDirectly && !signInService

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { CreateKeyBody, Principal } from '@countersign/core'
 import { pino } from 'pino'
-import { type Config, type ConfigInput, type Environment, openConfig, readSettings } from '../config/index.ts'
+import { type Config, type ConfigInput, type Environment, type LogLevel, openConfig, readSettings } from '../config/index.ts'
 import type { ScriptStep } from '../models/index.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import type { Database } from '../store/index.ts'
@@ -20,6 +20,8 @@ export interface TestServerOptions {
   /** What the configuration file would hold; a loaded one goes in as it is. */
   config: ConfigInput | Config
   environment?: Environment
+  /** How much is logged. Default: errors. */
+  logLevel?: LogLevel
   /** Scripts by name: an agent's model `scripted/talk.json` plays `talk`. */
   scripts?: Record<string, ScriptStep[]>
   /** Where its data is; default: a place of its own, which goes with it. */
@@ -43,7 +45,7 @@ export interface TestServer extends AsyncDisposable {
   settle(): Promise<void>
   /** Every row of every table, for comparing before with after. */
   dump(): Promise<Record<string, unknown[]>>
-  /** What the server logged with level error or above. */
+  /** What the server logged, with level error or above unless more was asked for. */
   readonly errors: readonly string[]
 }
 
@@ -59,7 +61,13 @@ export function temporaryFolder(): Disposable & { path: string } {
  * await using server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi' }] } })
  * await server.admin.post('/api/sessions', {})
  */
-export async function startTestServer({ config, environment = {}, scripts = {}, place }: TestServerOptions): Promise<TestServer> {
+export async function startTestServer({
+  config,
+  environment = {},
+  logLevel = 'error',
+  scripts = {},
+  place,
+}: TestServerOptions): Promise<TestServer> {
   const data = temporaryFolder()
   const database = place ? { ...place, [Symbol.asyncDispose]: async () => undefined } : await openServerDatabase()
   const errors: string[] = []
@@ -69,7 +77,7 @@ export async function startTestServer({ config, environment = {}, scripts = {}, 
       done()
     },
   })
-  const log = pino({ level: 'error', serializers: { error: pino.stdSerializers.err } }, sink)
+  const log = pino({ level: logLevel, serializers: { error: pino.stdSerializers.err } }, sink)
   const settings = readSettings(
     { port: 0, data: place?.dataDir ?? data.path },
     { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
