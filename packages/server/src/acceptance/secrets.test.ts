@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ToolError } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { REDACTED } from '../net/index.ts'
-import { runCommandLine } from '../testing/run-command.ts'
-import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
+import { startTestServer } from '../testing/test-server.ts'
 import { defineTool } from '../tools/index.ts'
 
 /** A secret that is nowhere by chance. */
@@ -187,24 +186,4 @@ test('T19 T20 of five hundred planted secrets none is in the database, a log, an
       .map((piece) => `${place}: ${text.slice(Math.max(0, text.indexOf(piece) - 80)).slice(0, 160)}`),
   )
   expect(found).toEqual([])
-})
-
-test('T19 no secret is in what the command says when its configuration or environment is wrong', async () => {
-  using folder = temporaryFolder()
-  const file = join(folder.path, 'countersign.yaml')
-  const shop = `{ routes: { baseUrl: '\${BASE}', headers: { authorization: "\${TOKEN}" }, tools: {} } }`
-  writeFileSync(file, `agents: { desk: { model: 'remote/\${BRAIN}' } }\ntools: { shop: ${shop} }\n`)
-  const secret = plant('wrong')
-  const right = { TOKEN: 'fine-token', BASE: 'http://127.0.0.1:1', BRAIN: 'http://127.0.0.1:1' }
-  const wrong: Record<string, string>[] = [
-    { TOKEN: `${secret}\nx: y`, BASE: `http://me:${secret}@127.0.0.1:1` },
-    { BRAIN: `http://me:${secret}@127.0.0.1:1` },
-    { OPENAI_BASE_URL: `ftp://me:${secret}@a`, COUNTERSIGN_BOOTSTRAP_KEY: `${secret} x`, DATABASE_URL: `mysql://me:${secret}@a/x` },
-  ]
-  const flags = ['--no-open', '--port', '0', '--config', file, '--data', folder.path, '--log-level', 'trace']
-  for (const environment of wrong) {
-    const { code, stdout, stderr } = await runCommandLine(['serve', ...flags], { ...right, ...environment })
-    expect([code, `${stdout}${stderr}`.includes(secret)], stderr).toEqual([1, false])
-    expect(stderr).toMatch(/^countersign: /)
-  }
 })
