@@ -1,0 +1,177 @@
+import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { type ActionRow, type AuditRow, actions, audit, lock, type Store, type Tx } from '../store/index.ts'
+import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
+import { ana, ben } from '../testing/open-gate.ts'
+import { openTempPostgres, raw, STORES, type TempStore } from '../testing/temp-store.ts'
+import { defineTool } from '../tools/index.ts'
+import { exportLines } from './export.ts'
+import { openAuditKey } from './key.ts'
+import { appendToScope, recordAudit } from './record.ts'
+import { sealAll } from './sealer.ts'
+import { verifyExport } from './verify.ts'
+
+const asAna = { principal: ana }
+const asBen = { principal: ben }
+
+const rowsIn = (store: Store): Promise<AuditRow[]> =>
+  store.read(() => audit.rowsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 10_000 }))
+
+/** A gate whose one tool counts what reaches it, and loses its answer, fails or succeeds as it is told. */
+async function openCounted(temp: TempStore) {
+  await savePersons(temp.store)
+  const tool = { calls: 0, does: 'succeed' as 'succeed' | 'fail' }
+  const counted = defineTool({
+    name: 'counted',
+    description: 'Counted',
+    input: z.object({}),
+    effect: 'write',
+    execute: async () => {
+      tool.calls++
+      if (tool.does === 'fail') throw new Error('it broke')
+      return { ok: true }
+    },
+  })
+  return { tool, gate: openBareGate(temp.store, [counted], 'prc_1') }
+}
+
+/** From now on the database refuses rows of one kind, or none again. */
+async function refuseRows({ store, isPostgres }: { store: Store; isPostgres: boolean }, kind: string | undefined): Promise<void> {
+  await store.transact(function* () {
+    if (isPostgres) {
+      yield* raw(sql`drop trigger if exists refuse on audit`)
+      yield* raw(
+        sql`create or replace function refuse() returns trigger language plpgsql as 'begin raise exception ''no room for the record''; end'`,
+      )
+      if (kind)
+        yield* raw(
+          sql`create trigger refuse before insert on audit for each row when (new.kind = ${sql.lit(kind)}) execute function refuse()`,
+        )
+    } else {
+      yield* raw(sql`drop trigger if exists refuse`)
+      if (kind) {
+        yield* raw(
+          sql`create trigger refuse before insert on audit when new.kind = ${sql.lit(kind)} begin select raise(abort, 'no room for the record'); end`,
+        )
+      }
+    }
+  })
+}
+
+test.each(STORES)(
+  'I11 no audit, no effect: what cannot be recorded does not happen, and nothing is sent ($database)',
+  async ({ open, database }) => {
+    await using temp = await open()
+    const { store } = temp
+    const { gate, tool } = await openCounted(temp)
+    const place = { store, isPostgres: database === 'postgres' }
+    const propose = () => gate.propose({ tool: 'own.counted', arguments: {} }, asAna)
+    const asIt = (row: ActionRow) => [row.state, row.attempt, row.epoch, row.revision]
+
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) await new Promise(setImmediate)
+    }
+    /** Makes a move that cannot be recorded, and the same once it can. */
+    async function withoutRecord<T>(kind: string, id: string | undefined, move: () => Promise<T>): Promise<T> {
+      const before = id === undefined ? undefined : asIt(await rowOf(store, id))
+      const [said, logged] = [temp.committed.length, gate.logged.length]
+      await refuseRows(place, kind)
+      let error: unknown
+      const moving = move()
+      moving.catch((reason) => {
+        error = reason
+      })
+      // A person hears it; what nobody will say again is tried again until it works.
+      await until(() => error !== undefined || gate.logged.length > logged + 2)
+      if (id !== undefined) expect(asIt(await rowOf(store, id)), kind).toEqual(before)
+      expect(temp.committed.slice(said).flatMap(({ events }) => events)).toEqual([])
+      await refuseRows(place, undefined)
+      return error === undefined ? moving : move()
+    }
+    const decide = (verdict: 'approve' | 'decline', to: string) => () => gate.decide(to, { verdict }, asBen)
+
+    const { id: declined } = await withoutRecord('proposed', undefined, propose)
+    expect(await store.read(() => actions.listActions({ limit: 9 }))).toHaveLength(1)
+    await withoutRecord('declined', declined, decide('decline', declined))
+
+    const { id } = await propose()
+    await withoutRecord('approved', id, decide('approve', id))
+    await withoutRecord('executing', id, () => gate.execute(id))
+    expect(tool.calls).toBe(1)
+
+    tool.does = 'fail'
+    const { id: failing } = await propose()
+    await decide('approve', failing)()
+    const { state } = await rowOf(store, failing)
+    expect(state).toBe('approved')
+    await gate.execute(failing)
+    expect(await rowOf(store, failing)).toMatchObject({ state: 'outcome_unknown' })
+    const found = () => gate.resolve(failing, { outcome: 'failed', note: 'I looked' }, asAna)
+    await withoutRecord('resolved', failing, found)
+    tool.does = 'succeed'
+    await withoutRecord('retried', failing, () => gate.retry(failing, asAna))
+    await gate.idle()
+    expect(await rowOf(store, failing)).toMatchObject({ state: 'succeeded', attempt: 2 })
+    expect(tool.calls).toBe(3)
+
+    const kinds = (await rowsIn(store)).map(({ kind, action_id }) => [action_id, kind])
+    expect(kinds.filter(([of]) => of === declined).map(([, kind]) => kind)).toEqual(['proposed', 'declined'])
+    expect(kinds.filter(([of]) => of === id).map(([, kind]) => kind)).toEqual(['proposed', 'approved', 'executing', 'succeeded'])
+    expect(kinds.filter(([of]) => of === failing).map(([, kind]) => kind)).toEqual([
+      ...['proposed', 'approved', 'executing', 'outcome_unknown', 'resolved', 'retried', 'succeeded'],
+    ])
+  },
+)
+
+test.each(STORES)('many transactions at once leave whole chains, and several sealers one chain of heads ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const { gate } = await openCounted(temp)
+  const key = await openAuditKey(store, undefined)
+  const seal = () => sealAll(store, key, Date.now)
+  const walks = Array.from({ length: 25 }, async (_, n) => {
+    const { id } = await gate.propose({ tool: 'own.counted', arguments: {} }, asAna)
+    await store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: ana.id, data: { n } }, n))
+    await Promise.all([seal(), gate.decide(id, { verdict: 'approve' }, asAna), seal()])
+    await Promise.all([gate.execute(id), gate.execute(id)])
+  })
+  await Promise.all([...walks, seal(), seal()])
+  while (!(await seal())) await new Promise(setImmediate)
+  const exported = await text(exportLines({ store, key, nowMs: 1 }))
+  const verdict = await verifyExport(exported.split('\n').slice(0, -1), [key.publicKey])
+  expect(verdict).toMatchObject({ problem: undefined, rows: 25 * 5, scopes: 26 })
+  expect(verdict.heads?.last).toBeGreaterThan(1)
+  const rows = await rowsIn(store)
+  expect(rows.filter(({ scope }) => scope === 'system').map(({ seq }) => seq)).toEqual(Array.from({ length: 25 }, (_, i) => i + 1))
+})
+
+test('I11 nothing is sealed past a row that may still be committed', async () => {
+  await using temp = await openTempPostgres()
+  const { store } = temp
+  await savePersons(store)
+  const key = await openAuditKey(store, undefined)
+  const entered = Promise.withResolvers<void>()
+  let mayCommit = false
+  const write = (scope: string, more: () => Tx<void>) =>
+    store.transact(function* (outbox) {
+      yield* lock(scope)
+      yield* appendToScope(outbox, scope, { kind: 'proposed', actor: ana.id, actionId: scope, data: {} }, 1)
+      yield* more()
+    })
+  const early = write('act_early', function* () {
+    entered.resolve()
+    while (!mayCommit) yield* raw(sql`select pg_sleep(0.005)`)
+  })
+  await entered.promise
+  await write('act_late', function* () {})
+  expect(await sealAll(store, key, () => 2)).toBe(false)
+  expect(await store.read(() => audit.lastHead.first({}))).toBeUndefined()
+  mayCommit = true
+  await early
+  expect(await sealAll(store, key, () => 3)).toBe(true)
+  expect((await rowsIn(store)).map(({ scope }) => scope)).toEqual(['act_early', 'act_late'])
+  const exported = await text(exportLines({ store, key, nowMs: 4 }))
+  expect(await verifyExport(exported.split('\n').slice(0, -1))).toMatchObject({ problem: undefined, rows: 2, heads: { first: 1, last: 1 } })
+})

@@ -1,0 +1,35 @@
+import { type AuditKey, recordAudit } from '../audit/index.ts'
+import { sealAll } from '../audit/sealer.ts'
+import { writeSession } from '../gate/index.ts'
+import { newId, principals, type Store, sessions } from '../store/index.ts'
+
+export interface RecordSize {
+  sessions: number
+  /** In each session. */
+  rows: number
+  /** Heads that all of it comes under. */
+  heads: number
+}
+
+/** Fills the record of a store as the gate does: rows of sessions, a few of the system among them, sealed now and then. */
+export async function fillRecord(store: Store, key: AuditKey, size: RecordSize): Promise<void> {
+  const actor = 'prn_filler'
+  await store.transact(() => principals.savePrincipal({ id: actor, kind: 'person', name: 'Filler', roles: ['admin'] }, 1))
+  const perHead = Math.max(Math.ceil(size.sessions / size.heads), 1)
+  for (let n = 0; n < size.sessions; n++) {
+    const nowMs = Date.UTC(2026, 0, 1) + n * 1_000
+    const id = newId('ses', nowMs)
+    await store.transact(function* (outbox) {
+      if (n % 50 === 0) yield* recordAudit(outbox, { kind: 'signed_in', actor, data: { how: 'key', n } }, nowMs)
+      yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: actor, now: nowMs })
+      const writer = yield* writeSession(outbox, id, nowMs)
+      for (let row = 0; row < size.rows; row++) {
+        const data = { state: 'proposed', revision: 1, arguments: { order: `ORD-${n}`, cents: n * row, note: 'Größe „M“ 👕' } }
+        yield* writer.audit({ kind: 'proposed', actor, actionId: `act_${n}_${row}`, data })
+      }
+      yield* writer.save()
+    })
+    if (n % perHead === perHead - 1) await sealAll(store, key, () => nowMs)
+  }
+  await sealAll(store, key, () => Date.UTC(2026, 6, 1))
+}
