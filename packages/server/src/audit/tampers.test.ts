@@ -3,10 +3,11 @@ import { assert } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../campaign/simulation/random.ts'
 import { fillRecord } from '../testing/fill-record.ts'
-import { TAMPERS } from '../testing/tampers.ts'
+import { resealed, rowIn, sealAnew, TAMPERS, withEnd } from '../testing/tampers.ts'
 import { openTempSqlite } from '../testing/temp-store.ts'
 import { exportLines } from './export.ts'
 import { openAuditKey } from './key.ts'
+import { rowLine } from './line.ts'
 import { verifyExport } from './verify.ts'
 
 async function linesOfRecord() {
@@ -30,6 +31,50 @@ test('I11 whoever changes an exported record is found out, whatever they change 
       const { problem } = await verifyExport(tampered, [key.publicKey])
       assert(problem !== undefined, `${name} (${n}) is found`)
     }
+  }
+})
+
+/** Of a database whose newest rows and heads are gone nobody can tell by itself: who notes a head down elsewhere can. */
+const ONLY_IN_FILES = [
+  'cut the end off',
+  'cut inside a line',
+  'leave the last head out and sign a new end',
+  'leave a head and its rows out',
+]
+
+test('I11 whoever changes the database is found out by the next export, which has our signature', async () => {
+  const { key, lines } = await linesOfRecord()
+  await using other = await openTempSqlite()
+  const ownKey = await openAuditKey(other.store, undefined)
+  const { int: pick } = seededRandom(13)
+  let seen = 0
+  for (const [name, tamper] of Object.entries(TAMPERS)) {
+    if (ONLY_IN_FILES.includes(name)) continue
+    for (let n = 0; n < 25; n++) {
+      const tampered = tamper({ lines: lines.slice(0, -1), ownKey, pick })
+      if (tampered[0] !== lines[0] || tampered.join('\n') === lines.slice(0, -1).join('\n')) continue
+      const { problem } = await verifyExport(withEnd(tampered, key), [key.publicKey])
+      if (isCutOff(tampered, lines)) continue
+      assert(problem !== undefined, `${name} (${n}) is found`)
+      seen++
+    }
+  }
+  expect(seen).toBeGreaterThan(200)
+})
+
+/** True for the same record with its last heads left out. */
+const isCutOff = (tampered: readonly string[], lines: readonly string[]): boolean =>
+  tampered.every((line, i) => line === lines[i]) && (tampered.at(-1) ?? '').startsWith('{"head"')
+
+test('I11 what is changed in the database before it is sealed is found by the row behind it', async () => {
+  const { key, lines } = await linesOfRecord()
+  expect(await verifyExport(sealAnew(lines, key))).toMatchObject({ problem: undefined, rows: 81 })
+  for (const [at, line] of lines.entries()) {
+    const row = rowIn(line)
+    if (!row || row.scope === 'system' || row.seq === 4) continue
+    const changed = rowLine(resealed({ ...row, actor: 'prn_other' }))
+    expect((await verifyExport(sealAnew(lines.with(at, changed), key))).problem).toMatch(/does not follow the row before it/)
+    expect((await verifyExport(sealAnew(lines.toSpliced(at, 1), key))).problem).toMatch(/is missing|does not follow/)
   }
 })
 

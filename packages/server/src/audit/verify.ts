@@ -32,6 +32,9 @@ interface Reading extends AuditVerdict {
   lastId: number
   tally: ReturnType<typeof createTally>
   chains: Scopes
+  /** Actions whose data was taken away, and those of which a row says so. */
+  blanked: Set<string>
+  saidBlanked: Set<string>
 }
 
 /**
@@ -46,6 +49,7 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
   const reading: Reading = {
     ...{ problem: undefined, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0 },
     ...{ trusted, start: undefined, end: undefined, lastHead: undefined, lastId: 0, tally: createTally(), chains: createScopes() },
+    ...{ blanked: new Set<string>(), saidBlanked: new Set<string>() },
   }
   for await (const text of lines) {
     reading.line++
@@ -53,12 +57,21 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
     if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
     digest.update(text).update('\n')
   }
-  return verdictOf(reading, reading.end ? reading.chains.missing(reading.heads?.first === 1) : 'its end is missing: lines were cut off')
+  return verdictOf(reading, reading.end ? missing(reading) : 'its end is missing: lines were cut off')
 }
 
 function verdictOf(reading: Reading, problem: string | undefined): AuditVerdict {
   const { rows, redacted, heads, time, keys } = reading
   return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys }
+}
+
+/** What a record lacks that was read to its end. */
+function missing({ chains, heads, start, blanked, saidBlanked }: Reading): string | undefined {
+  const problem = chains.missing(heads?.first === 1)
+  // That data was redacted is a row like any other, later than the data: a record up to some time may not have it.
+  if (problem !== undefined || start?.until !== null) return problem
+  const taken = [...blanked].find((actionId) => !saidBlanked.has(actionId))
+  return taken === undefined ? undefined : `what is known of ${taken} was taken away, and no redaction is recorded`
 }
 
 function takeLine(reading: Reading, text: string, digestSoFar: () => string): string | undefined {
@@ -85,13 +98,18 @@ function takeRow(reading: Reading, row: AuditRow): string | undefined {
   reading.tally.add(row)
   reading.lastId = row.id
   reading.rows++
-  if (row.data === null) reading.redacted++
+  if (row.kind === 'redacted' && row.action_id !== null) reading.saidBlanked.add(row.action_id)
+  if (row.data !== null) return undefined
+  if (row.action_id === null) return `${what} is about no action, and was redacted nevertheless`
+  reading.blanked.add(row.action_id)
+  reading.redacted++
   return undefined
 }
 
 function takeHead(reading: Reading, head: Head): string | undefined {
   const what = `head ${head.number}`
   const { lastHead } = reading
+  if (!lastHead && head.number !== 1 && reading.start?.since === null) return `${what} is the first: those before it are missing`
   if (lastHead ? head.number !== lastHead.number + 1 || head.prev !== lastHead.hash : (head.number === 1) !== (head.prev === ''))
     return `${what} does not follow ${lastHead ? `head ${lastHead.number}` : 'what it says'}`
   const seen = reading.tally.end()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '@countersign/core'
 import { createTally, type Head, makeHead } from '../audit/head.ts'
 import type { AuditKey } from '../audit/key.ts'
-import { type ExportEnd, endLine, endText, headLine, type Line, readLine, rowLine, startLine } from '../audit/line.ts'
+import { type ExportEnd, endLine, endText, headLine, readLine, rowLine, startLine } from '../audit/line.ts'
 import { dataHashOf, rowHashOf } from '../audit/row.ts'
 import type { AuditRow } from '../store/index.ts'
 
@@ -94,7 +94,7 @@ export const TAMPERS: Record<string, (by: Tamperer) => string[]> = {
   'rewrite all of it under our name': (by) => forge(by, by.ownKey, true),
 }
 
-const rowIn = (line: string | undefined): AuditRow | undefined => {
+export const rowIn = (line: string | undefined): AuditRow | undefined => {
   const said = line === undefined ? undefined : readLine(line)
   return said && 'row' in said ? said.row : undefined
 }
@@ -135,9 +135,10 @@ const lied = (row: AuditRow): AuditRow => {
   return { ...row, actor: 'prn_other', data, data_hash: dataHashOf(row.salt ?? '', data) }
 }
 
-const resealed = (row: AuditRow): AuditRow => ({ ...row, hash: rowHashOf(row) })
+export const resealed = (row: AuditRow): AuditRow => ({ ...row, hash: rowHashOf(row) })
 
-function withEnd(lines: readonly string[], key: AuditKey): string[] {
+/** The lines with an end that fits them, as an export writes it that finds them in the database. */
+export function withEnd(lines: readonly string[], key: AuditKey): string[] {
   const [start] = lines
   const said = start === undefined ? undefined : readLine(start)
   const exportedAt = said && 'start' in said ? said.start.exportedAt : 0
@@ -152,24 +153,31 @@ function withEnd(lines: readonly string[], key: AuditKey): string[] {
 function forge({ lines, pick }: Tamperer, key: AuditKey, asOurs: boolean): string[] {
   const ends = new Map<string, string>()
   const at = pick(lines.length)
-  const forged: string[] = []
+  const forged = lines.map((line, n) => {
+    const said = readLine(line)
+    if (said && 'start' in said && !asOurs) return startLine({ ...said.start, publicKey: key.publicKey })
+    if (!said || !('row' in said)) return line
+    const row = resealed({ ...(n === at ? lied(said.row) : said.row), prev: ends.get(said.row.scope) ?? '' })
+    ends.set(row.scope, row.hash)
+    return rowLine(row)
+  })
+  return sealAnew(forged, key)
+}
+
+/** Puts new heads and a new end over rows as they are. */
+export function sealAnew(lines: readonly string[], key: AuditKey): string[] {
   let tally = createTally()
   let last: Head | undefined
-  for (const [n, line] of lines.entries()) {
-    const said: Line | undefined = readLine(line)
+  const sealed: string[] = []
+  for (const line of lines) {
+    const said = readLine(line)
     if (!said || 'end' in said) continue
-    if ('start' in said) forged.push(startLine({ ...said.start, ...(asOurs ? {} : { publicKey: key.publicKey }) }))
-    else if ('row' in said) {
-      const row = resealed({ ...(n === at ? lied(said.row) : said.row), prev: ends.get(said.row.scope) ?? '' })
-      ends.set(row.scope, row.hash)
-      tally.add(row)
-      forged.push(rowLine(row))
-    } else {
-      const head: Head = makeHead(tally, last, key, said.head.at)
-      last = head
+    if ('row' in said) tally.add(said.row)
+    if ('head' in said) {
+      last = makeHead(tally, last, key, said.head.at)
       tally = createTally()
-      forged.push(headLine(head))
-    }
+      sealed.push(headLine(last))
+    } else sealed.push(line)
   }
-  return withEnd(forged, key)
+  return withEnd(sealed, key)
 }
