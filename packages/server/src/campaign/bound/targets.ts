@@ -2,7 +2,7 @@ import { type Action, isSettled } from '@countersign/core'
 import type { ApiClient } from '../../testing/api-client.ts'
 import type { EventReader } from '../../testing/event-reader.ts'
 import { type Orders, orderTools, startOrders } from '../../testing/orders.ts'
-import { startTestServer, type TestServer } from '../../testing/test-server.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { type Random, seededRandom } from '../simulation/random.ts'
 
 /** Under way at a time. */
@@ -24,7 +24,9 @@ export interface TargetReport {
 /** Changes a real service's data after it was shown, so often: no write may find anything but what was approved. */
 export async function runTargets({ changes, seed, endsAt }: { changes: number; seed: number; endsAt: number }): Promise<TargetReport> {
   await using orders = await startOrders()
-  await using server = await startTestServer({ config: { tools: orderTools(orders) } })
+  using folder = temporaryFolder()
+  const place = { dataDir: folder.path, environment: {} }
+  await using server = await startTestServer({ config: { tools: orderTools(orders) }, place })
   const random = seededRandom(seed)
   const report: TargetReport = { changes: 0, byMoment: {}, askedAgain: 0, violations: [] }
   const approved = new Map<string, unknown>()
