@@ -10,7 +10,7 @@ const CONTESTED = 20_000
 const DECISIONS_PER_CONTEST = 5.5
 const AT_DEADLINES = 10_000
 /** How often a race has to end each way. */
-const LEAST = 500
+const LEAST = 200
 
 interface Run {
   database: string
