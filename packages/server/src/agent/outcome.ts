@@ -50,9 +50,8 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
 function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, now: number): Tx<boolean | 'policy_changed'> {
   const { run, messageId, heard, calls } = step
   const writer = yield* writeSession(outbox, step.session.id, now)
-  for (const call of calls) {
-    if ('prepared' in call && !(yield* isInForce(policies, call.prepared.policy))) return 'policy_changed'
-  }
+  const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
+  if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
   if (!(yield* countStep(run, heard.usage ?? NO_USAGE, now))) return false
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })

@@ -5,6 +5,7 @@ import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { keyCommand } from './key.ts'
+import { policyCommand } from './policy.ts'
 import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
 
@@ -17,6 +18,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
   program.addCommand(archiveCommand(environment))
+  program.addCommand(policyCommand(environment))
   program.addCommand(auditCommand())
   program.addCommand(keyCommand(environment))
   try {

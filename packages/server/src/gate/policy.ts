@@ -5,8 +5,9 @@ import type { GateParts } from './gate.ts'
 import { isoTime } from './view.ts'
 
 /** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
-export function* isInForce(policies: Policies, { version }: PolicyResult): Tx<boolean> {
-  return (yield* policies.inForce()).version === version
+export function* isInForce(policies: Policies, ...said: readonly PolicyResult[]): Tx<boolean> {
+  const { version } = yield* policies.inForce()
+  return said.every((one) => one.version === version)
 }
 
 /** What an action's row keeps of it: which rule decided, and what time does meanwhile. Requirements and risk have columns of their own. */

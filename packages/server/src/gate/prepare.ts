@@ -1,4 +1,4 @@
-import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Principal, type Tool } from '@countersign/core'
+import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import { askPolicies, isTrueOf, type Policies, type PolicyCall } from '../policy/index.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
@@ -27,7 +27,7 @@ export interface PrepareInput {
   /** The session it is proposed in; null where an outside agent proposes. */
   session: PolicyCall['session']
   /** On whose behalf it is proposed. */
-  requester: Principal
+  requester: PolicyCall['requester']
   policies: Policies
   clock: Clock
   /** What the target was when it was read already. Default: it is read when people are to be asked. */

@@ -3,12 +3,12 @@ import { durationMs, type PolicyDocument, type PolicyRule } from '@countersign/c
 /** Roles that need nobody to carry them yet. */
 const BUILT_IN = new Set(['admin', 'approver'])
 
-/** What the author of a policy may not have meant. Nothing of it keeps the policy from being used. @param roles Those that somebody has. */
-export function warningsAbout({ rules }: PolicyDocument, roles: ReadonlySet<string>): string[] {
+/** What the author of a policy may not have meant. Nothing of it keeps the policy from being used. @param roles Those that somebody has, where that is known. */
+export function warningsAbout({ rules }: PolicyDocument, roles: ReadonlySet<string> | undefined): string[] {
   return rules.flatMap((rule) => [...warningsOf(rule, roles)].map((text) => `"${rule.name}" ${text}`))
 }
 
-function* warningsOf(rule: PolicyRule, roles: ReadonlySet<string>): Generator<string> {
+function* warningsOf(rule: PolicyRule, roles: ReadonlySet<string> | undefined): Generator<string> {
   const { match, verdict, expires, remind, escalate, requires } = rule
   if (verdict === 'allow' && match.effect !== 'read' && match.tool === undefined && match.when === undefined) {
     yield `lets changes by ${match.agent ?? 'every agent'} run without asking anybody`
@@ -18,6 +18,6 @@ function* warningsOf(rule: PolicyRule, roles: ReadonlySet<string>): Generator<st
   if ((ms(remind) ?? 0) >= endMs) yield `never reminds anybody: it expires after ${expires}`
   if ((ms(escalate?.after) ?? 0) >= endMs) yield `is never escalated: it expires after ${expires}`
   for (const role of [...(requires?.roles ?? []), ...(escalate?.roles ?? [])]) {
-    if (!BUILT_IN.has(role) && !roles.has(role)) yield `waits for the role ${role}, which nobody has yet`
+    if (roles && !BUILT_IN.has(role) && !roles.has(role)) yield `waits for the role ${role}, which nobody has yet`
   }
 }

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { ConfigInput } from '../config/index.ts'
+import { runCommandLine } from '../testing/run-command.ts'
+import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+const input = { type: 'object', properties: { amount: {} } }
+const tools: NonNullable<ConfigInput['tools']> = {
+  shop: { prefix: false, routes: { baseUrl: 'http://127.0.0.1:9', tools: { refund: { method: 'POST', path: '/refund', input } } } },
+}
+
+const LARGE = `
+rules:
+  - name: large refunds need two
+    match: { tool: refund, when: args.amount > 500 }
+    verdict: ask
+    requires: { quorum: 2, roles: [finance] }
+  - { name: small refunds run, match: { tool: refund, when: args.amount <= 500 }, verdict: allow }
+`
+
+test('a policy is checked and asked from the command line, with exit codes for a pipeline', async () => {
+  using folder = temporaryFolder()
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder.path, name), text)
+    return join(folder.path, name)
+  }
+  const config = file('countersign.json', JSON.stringify({ tools }))
+  const policy = file('policy.yaml', LARGE)
+  const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', config])
+  const call = (amount: number) => JSON.stringify({ tool: 'refund', arguments: { amount } })
+  const [fine, broken, large, small, misses, failing] = await Promise.all([
+    run('check', policy),
+    run('check', file('broken.yaml', 'rules: [{ name: x, match: { tool: refnd }, verdict: deny }]')),
+    run('test', '--policy', policy, '--call', call(700)),
+    run('test', '--policy', policy, '--call', file('call.json', call(5)), '--expect', 'allow'),
+    run('test', '--policy', policy, '--call', call(5), '--expect', 'ask'),
+    run('test', '--policy', policy, '--call', '{"tool": "refund", "arguments": {"amount": "many"}}'),
+  ])
+  expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rules, ask for what none of them names.') })
+  expect(broken).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('broken.yaml: the policy cannot be used: rules.0.match.tool: "refnd" fits no tool'),
+  })
+  expect(large).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^ask: The rule "large refunds need two" asks a person\.\n {2}votes: 2 to approve/),
+  })
+  expect(small).toMatchObject({ code: 0, stdout: expect.stringMatching(/^allow: Allowed by the rule "small refunds run"/) })
+  expect(misses).toMatchObject({ code: 1, stdout: expect.stringContaining('Expected ask.') })
+  expect(failing).toMatchObject({ code: 0, stdout: expect.stringContaining('condition failed: no such overload') })
+})
+
+test('a replay asks a running server, and fails when more would be allowed than was', async () => {
+  using folder = temporaryFolder()
+  const policy = join(folder.path, 'policy.yaml')
+  writeFileSync(policy, LARGE)
+  await using server = await startTestServer({ config: { tools } })
+  await server.admin.post('/api/actions', { tool: 'refund', arguments: { amount: 5 } })
+  await server.admin.post('/api/actions', { tool: 'refund', arguments: { amount: 900 } })
+  const run = (...args: string[]) =>
+    runCommandLine(['policy', 'test', '--replay', '7d', '--server', server.url, ...args], { COUNTERSIGN_KEY: BOOTSTRAP_KEY })
+  const [same, looser] = await Promise.all([run(), run('--policy', policy)])
+  expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining('2 actions since ') })
+  expect(looser).toMatchObject({ code: 1, stdout: expect.stringMatching(/ask {4}2 → 1\n(.*\n)*.*1 from ask to allow, for example act_/) })
+})

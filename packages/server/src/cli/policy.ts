@@ -1,0 +1,171 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { durationMs, type JsonObject, type Principal, parseJson, type ReplayedActions, TestPolicyBody } from '@countersign/core'
+import { Command, Option } from 'commander'
+import { type Config, type Environment, findConfig, loadConfig } from '../config/index.ts'
+import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'
+
+interface TestFlags {
+  policy?: string
+  call?: string
+  replay?: string
+  config?: string
+  server: string
+  expect?: 'allow' | 'ask' | 'deny'
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const TEST_HELP = `
+--call takes JSON, or a file of it: {"tool": "refund", "arguments": {"amount": 700}, "agent": "desk",
+"requester": {"kind": "person", "roles": ["sales"]}}. Nothing is sent to the tool, and no server is needed.
+
+--replay asks a running server what would have been asked, allowed and denied of the actions of that time, with the policy
+of --policy or the one in force. COUNTERSIGN_KEY is the key of a person.
+
+Exit code: 0 when policy could be asked and, with --expect, said that (in a replay: nothing would be allowed now that was
+asked or denied then); 1 when not, or when the policy cannot be used.`
+
+/** `countersign policy`: checks and tries policies before they decide about anything. */
+export const policyCommand = (environment: Environment): Command =>
+  new Command('policy')
+    .description('check a policy, and ask what it would say')
+    .addCommand(
+      new Command('check')
+        .description('say whether a policy can be used with the tools and agents of the configuration')
+        .argument('<file>', 'the policy, in YAML or JSON')
+        .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
+        .addHelpText('after', '\nExit code: 0 when it can be used, 1 when not; then each problem is told with its place.')
+        .action((file: string, flags: { config?: string }) => check(file, flags.config, environment)),
+    )
+    .addCommand(
+      new Command('test')
+        .description('ask what policy says about a call, or would have said about the calls of the last days')
+        .option('--policy <file>', 'a policy in YAML or JSON (default: that of the configuration; with --replay the one in force)')
+        .option('--call <json|file>', 'the call')
+        .option('--replay <time>', 'the actions of that time: 7d, 12h or an ISO 8601 duration')
+        .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
+        .option('--server <url>', 'where the server is that has the actions', 'http://127.0.0.1:4319')
+        .addOption(new Option('--expect <verdict>', 'fail unless this is what policy says').choices(['allow', 'ask', 'deny']))
+        .addHelpText('after', TEST_HELP)
+        .action((flags: TestFlags) => test(flags, environment)),
+    )
+
+async function openConfig(file: string | undefined, environment: Environment): Promise<Config> {
+  const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
+  if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
+  return loadConfig(found, environment)
+}
+
+function readPolicyFile(file: string, { tools, agents }: Config) {
+  try {
+    return readPolicy(readText(file), { tools: tools.all(), agents: agents.map(({ name }) => name) })
+  } catch (cause) {
+    throw new Error(`${basename(file)}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new Error(`${file} cannot be read`, { cause })
+  }
+}
+
+async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
+  const document = readPolicyFile(file, await openConfig(configFile, environment))
+  say(`${file}: ${document.rules.length} rules, ${document.default} for what none of them names.`)
+  for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
+}
+
+async function test(flags: TestFlags, environment: Environment): Promise<void> {
+  if ((flags.call === undefined) === (flags.replay === undefined)) throw new Error('name a call with --call, or a time with --replay')
+  const isMet = flags.call === undefined ? await replay(flags, environment) : await ask(flags, flags.call, environment)
+  if (!isMet) process.exitCode = 1
+}
+
+async function ask({ policy: file, config: configFile, expect }: TestFlags, given: string, environment: Environment): Promise<boolean> {
+  const config = await openConfig(configFile, environment)
+  const policy = compilePolicy(file === undefined ? config.policy : readPolicyFile(file, config), 0)
+  const call = readCall(given, config)
+  const { verdict, rule, reason, requires, risk } = policy.evaluate(call)
+  say(`${verdict}: ${reason}.`)
+  if (verdict === 'ask') {
+    const { quorum, declineQuorum, roles, notRequester } = requires
+    const votes = `${quorum} to approve, ${declineQuorum} to decline, by ${roles.join(' or ')}`
+    say(`  votes: ${votes}${notRequester ? ', not by who asked for it' : ''}`)
+  }
+  if (risk !== undefined) say(`  risk: ${risk}`)
+  for (const line of rulesThatSpeak(policy, call, rule)) say(line)
+  if (expect === undefined || expect === verdict) return true
+  say(`Expected ${expect}.`)
+  return false
+}
+
+function* rulesThatSpeak(policy: CompiledPolicy, call: PolicyCall, winner: string): Generator<string> {
+  for (const { rule, verdict, matches, failed } of policy.explain(call)) {
+    if (matches)
+      yield `  ${rule === winner ? '→' : ' '} ${verdict}  ${rule}${failed === undefined ? '' : `  (condition failed: ${failed})`}`
+  }
+}
+
+/** @throws Error for what is no call of a tool that there is. */
+function readCall(given: string, { tools }: Config): PolicyCall {
+  const parsed = parseJson(existsSync(given) ? readText(given) : given)
+  if (!parsed.ok) throw new Error(`--call: ${parsed.reason}`)
+  const read = TestPolicyBody.safeParse({ call: parsed.value })
+  if (!read.success || !('call' in read.data)) throw new Error('--call: must be {"tool": …, "arguments": {…}}; see --help')
+  const { tool: name, arguments: args, agent, requester, session = null, at } = read.data.call
+  const tool = tools.byName(name)
+  if (!tool) throw new Error(`--call: there is no tool ${name}`)
+  const checked = tool.check(args as JsonObject)
+  if (!checked.ok) {
+    const [first] = checked.issues
+    throw new Error(`--call: ${name}: ${first?.message ?? 'the arguments do not fit'}${first?.path ? ` at ${first.path}` : ''}`)
+  }
+  const nowMs = at === undefined ? Date.now() : Date.parse(at)
+  return { tool, arguments: checked.value, agent, session, requester: requester ?? SOMEBODY, nowMs }
+}
+
+const SOMEBODY: Principal = { id: 'prn_somebody', kind: 'person', name: 'Somebody', roles: [] }
+
+async function replay({ policy, replay: time = '', server, expect }: TestFlags, environment: Environment): Promise<boolean> {
+  if (expect !== undefined) throw new Error('--expect is for a call; a replay says of each kind of change how many there are')
+  const key = environment.COUNTERSIGN_KEY
+  if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of a person of that server')
+  const body = { replay: { days: readDays(time) }, ...(policy !== undefined && { document: readText(policy) }) }
+  const answer = await fetch(new URL('/api/policy/test', server), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch((cause: unknown) => {
+    throw new Error(`${server} does not answer: is the server running there?`, { cause })
+  })
+  const text = await answer.text()
+  const parsed = parseJson(text)
+  if (!answer.ok || !parsed.ok) throw new Error(`${server} answered ${answer.status}: ${detailOf(parsed.ok ? parsed.value : undefined)}`)
+  return tellReplay(JSON.parse(text))
+}
+
+const detailOf = (problem: unknown): string =>
+  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'something that is no answer of ours'
+
+function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): boolean {
+  say(
+    `${evaluated} actions since ${since}${truncated ? ', the newest of more' : ''}${skipped > 0 ? `; ${skipped} of tools that are gone` : ''}.`,
+  )
+  for (const verdict of ['allow', 'ask', 'deny'] as const) say(`  ${verdict.padEnd(5)}  ${was[verdict]} → ${wouldBe[verdict]}`)
+  for (const change of changes) say(`  ${change.count} from ${change.was} to ${change.wouldBe}, for example ${change.actionIds.join(', ')}`)
+  return !changes.some(({ wouldBe: now }) => now === 'allow')
+}
+
+const DAYS: Record<string, number> = { d: 1, h: 1 / 24, m: 1 / 1_440 }
+
+/** @throws Error for what is no length of time. */
+function readDays(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? []
+  const days = amount === undefined ? (durationMs(text) ?? Number.NaN) / 86_400_000 : Number(amount) * (DAYS[unit] ?? 0)
+  if (days > 0) return days
+  throw new Error(`--replay: must be a time such as 7d, 12h or P7D, not "${text}"`)
+}
