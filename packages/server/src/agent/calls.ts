@@ -1,4 +1,4 @@
-import { assert, isCountersignError, type JsonObject, type Principal, parseJson, type Tool } from '@countersign/core'
+import { assert, isCountersignError, type JsonObject, parseJson, type Tool } from '@countersign/core'
 import { type PreparedAction, type PrepareInput, prepareAction } from '../gate/index.ts'
 import { principals, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
@@ -18,16 +18,10 @@ export async function prepareCalls(
   calls: readonly HeardCall[],
 ): Promise<PreparedCall[]> {
   if (calls.length === 0) return []
-  const { current, shadow } = parts.policies
-  const isAskedWho = current.hasConditions || shadow?.hasConditions
-  const asked = { session, requester: isAskedWho ? await readOwner(parts, session) : undefined }
-  return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
-}
-
-async function readOwner({ store }: AgentParts, { owner_id }: SessionRow): Promise<Principal> {
-  const owner = await store.read(() => principals.findPrincipal.first({ id: owner_id }))
+  const owner = await parts.store.read(() => principals.findPrincipal.first({ id: session.owner_id }))
   assert(owner, 'who owns a session is in the table that it refers to')
-  return principals.readPrincipal(owner)
+  const asked = { session, requester: principals.readPrincipal(owner) }
+  return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
 }
 
 async function prepareCall(

@@ -20,8 +20,6 @@ export interface CompiledPolicy {
   readonly document: PolicyDocument
   /** SHA-256 (hex) over the document's canonical JSON. */
   readonly digest: string
-  /** False when it needs to know neither requester nor session. */
-  readonly hasConditions: boolean
   /** What it says about a call. Never throws for what the call holds: a condition that fails makes nothing weaker. */
   evaluate(call: PolicyCall): PolicyResult
   /** What each of its rules makes of a call. */
@@ -51,7 +49,6 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
     version,
     document,
     digest: digestPolicy(document),
-    hasConditions: conditions.some((condition) => condition !== undefined),
     evaluate: (call) => evaluatePolicy(document, version, subjectOf(call), checkFor(call)),
     explain: (call) => explainPolicy(document, subjectOf(call), checkFor(call)),
   }

@@ -1,4 +1,4 @@
-import { assert, type JsonObject, type JsonValue, type Principal, personOf, type Tool } from '@countersign/core'
+import { type JsonObject, type JsonValue, type Principal, personOf, type Tool } from '@countersign/core'
 
 /** A call as policy is asked about it. */
 export interface PolicyCall {
@@ -7,8 +7,8 @@ export interface PolicyCall {
   agent: string | undefined
   /** The session it was proposed in; null where an outside agent proposes. */
   session: { id: string; agent: string; title: string } | null
-  /** On whose behalf it was proposed; undefined is enough for a policy without conditions. */
-  requester: Principal | undefined
+  /** On whose behalf it was proposed. */
+  requester: Principal
   nowMs: number
 }
 
@@ -38,7 +38,6 @@ export class Facts {
 }
 
 function valuesOf({ tool, arguments: args, agent, session, requester, nowMs }: PolicyCall): ReadonlyMap<string, unknown> {
-  assert(requester, 'a policy with conditions is told on whose behalf a call was proposed')
   const { name, group, effect, destination } = tool
   return new Map<string, unknown>([
     ['args', asFact(args)],
