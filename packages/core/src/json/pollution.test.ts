@@ -32,7 +32,8 @@ test('T21 no JSON from outside changes a prototype, nor yields an object with an
       if (!parsed.ok || !checked.ok) refused++
       for (const result of [parsed, checked]) {
         if (!result.ok) continue
-        const merged = Object.assign({}, result.value)
+        const copy: object = {}
+        const merged: object = Object.assign(copy, result.value)
         expect(Reflect.get(merged, 'polluted') === undefined || Object.hasOwn(merged, 'polluted')).toBe(true)
         expect(JSON.stringify(result.value)).not.toContain('"__proto__"')
       }
