@@ -9,6 +9,7 @@ import type { Part, PartReport } from './part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
 import { printWorld, simulationPart } from './simulation/part.ts'
 import { streamsPart } from './streams/part.ts'
+import { votesPart } from './votes/part.ts'
 
 const PARTS: Record<string, Part> = {
   bound: boundPart,
@@ -17,6 +18,7 @@ const PARTS: Record<string, Part> = {
   expiry: deadlinePart,
   streams: streamsPart,
   simulation: simulationPart,
+  votes: votesPart,
 }
 
 const { values } = parseArgs({

@@ -20,7 +20,7 @@ function requirePerson({ kind, name, scopes }: Principal): void {
  * @throws CountersignError `forbidden` for an agent, and for who names somebody else's place and is no admin; `not_found` for an unknown
  * person; `bad_request` for oneself.
  */
-export function createDelegation({ store, clock }: GateParts, body: DelegationBody, caller: Caller): Promise<Delegation> {
+export async function createDelegation({ store, clock }: GateParts, body: DelegationBody, caller: Caller): Promise<Delegation> {
   const nowMs = clock.nowMs()
   const { principal } = caller
   requirePerson(principal)
@@ -66,7 +66,7 @@ export function delegationsSeenBy({ principal }: Caller): string | undefined {
  * Ends a delegation; votes given under it do not count any more where others are waited for. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for whom it was given to.
  */
-export function endDelegation({ store, clock }: GateParts, id: string, caller: Caller): Promise<Delegation> {
+export async function endDelegation({ store, clock }: GateParts, id: string, caller: Caller): Promise<Delegation> {
   const nowMs = clock.nowMs()
   const { principal } = caller
   requirePerson(principal)

@@ -11,7 +11,7 @@ import { requireVisibleAction } from './visible.ts'
  * Records what is not asked again, after the model of an action that its maker could decide about alone.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
  */
-export function createGrant({ store, clock }: GateParts, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
+export async function createGrant({ store, clock }: GateParts, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
   return store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
@@ -43,7 +43,7 @@ export function* findVisibleGrant(grantId: string, { principal }: Caller): Tx<Gr
  * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
  */
-export function revokeGrant({ store, clock }: GateParts, grantId: string, caller: Caller): Promise<Grant> {
+export async function revokeGrant({ store, clock }: GateParts, grantId: string, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
   return store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {

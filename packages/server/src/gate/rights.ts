@@ -14,7 +14,7 @@ type Asked = Pick<ActionRow, 'requested_by' | 'session_id'>
  * The persons who asked for an action, by their ids: who it runs for, or who owns the agent that it runs for, and everybody whose words
  * the model was given in its session.
  */
-export function* requestersOf({ requested_by, session_id }: Asked): Tx<ReadonlySet<string>> {
+function* requestersOf({ requested_by, session_id }: Asked): Tx<ReadonlySet<string>> {
   const requester = yield* principals.findPrincipal.first({ id: requested_by })
   const asked = session_id === null ? [] : yield* messages.askersOf.all({ session_id })
   const ids = [requester?.person_id ?? null, ...asked.map(({ person_id }) => person_id)]

@@ -19,7 +19,7 @@ const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled']
  * of the latest calls it would have answered.
  * @throws CountersignError `not_found`.
  */
-export function suggestGrant({ store, tools, clock }: GateParts, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
+export async function suggestGrant({ store, tools, clock }: GateParts, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
   const nowMs = clock.nowMs()
   return store.read(function* () {
     const found = yield* actions.findAction.first({ id: actionId })

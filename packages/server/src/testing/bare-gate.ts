@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { Clock } from '../clock.ts'
 import { createLanes } from '../dispatch/index.ts'
 import { createGate, type Gate } from '../gate/index.ts'
-import { compilePolicy, fixedPolicies } from '../policy/index.ts'
+import { compilePolicy, fixedPolicies, type Policies } from '../policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../store/index.ts'
 import { type CodedTool, openTools } from '../tools/index.ts'
 import { ana, ben, hurriedClock } from './open-gate.ts'
@@ -21,14 +21,24 @@ export interface BareGate extends Gate {
   approved(tool: string): Promise<Action>
 }
 
-export function openBareGate(store: Store, own: readonly CodedTool[], processId: string, clock: Partial<Clock> = {}): BareGate {
+export interface BareGateOptions extends Partial<Clock> {
+  /** Default: everything asks one approver. */
+  policies?: Policies
+}
+
+export function openBareGate(
+  store: Store,
+  own: readonly CodedTool[],
+  processId: string,
+  { policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [] }, 1)), ...clock }: BareGateOptions = {},
+): BareGate {
   const underWay = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const logged: string[] = []
   const gate = createGate({
     store,
     tools: openTools({ own: { prefix: true, tools: own } }),
-    policies: fixedPolicies(compilePolicy({ default: 'ask', rules: [] }, 1)),
+    policies,
     clock: { ...hurriedClock, ...clock },
     log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
     processId,
