@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Engine } from 'countersign'
@@ -60,15 +61,30 @@ export async function runCycles(bench: Bench, inFlight: number, cycles: number):
 
 const WARM_UP = 100
 
+/** Counts the commits of the embedded database: a group commit makes one of many transactions. */
+function countCommits() {
+  let commits = 0
+  const onPoint = (message: unknown) => {
+    if (message === 'batch.before_commit') commits++
+  }
+  subscribe('countersign.point', onPoint)
+  return () => {
+    unsubscribe('countersign.point', onPoint)
+    return commits
+  }
+}
+
 /** `cycles` gated cycles in this process. */
 export async function benchCycles(inFlight: number, cycles: number) {
   const bench = await openBench()
   await runCycles(bench, 1, WARM_UP)
+  const commits = countCommits()
   const begin = performance.now()
   const times = await runCycles(bench, inFlight, cycles)
   const seconds = (performance.now() - begin) / 1000
+  const commitsPerCycle = Number((commits() / times.length).toFixed(2))
   await bench.close()
-  return { inFlight, ...figuresOf(times, seconds) }
+  return { inFlight, commitsPerCycle, ...figuresOf(times, seconds) }
 }
 
 /** The same on a Postgres of its own, by so many server processes that share the database and the work. */
