@@ -40,6 +40,7 @@ export const POINTS: readonly Point[] = [
   ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
   ...at('work', ['result.before_store', 'result.storing', 'result.after_store', 'hold.ending']),
   ...at('work', ['timer.fired', 'timer.before_store', 'timer.after_store', 'timer.batch_done', 'expire.storing', 'remind.storing']),
+  ...at('fault', ['escalate.storing', 'redact.before_store', 'redact.after_store', 'seal.before_store', 'seal.after_store']),
   ...at('work', ['http.before_answer', 'http.after_answer']),
   ...at('work', ['batch.before_begin', 'batch.before_commit', 'batch.after_commit', 'batch.before_resolve'], 'sqlite'),
   ...at('work', ['commit.before_send', 'commit.after_send', 'commit.after_answer', 'notice.before_send', 'notice.after_send'], 'postgres'),

@@ -45,7 +45,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('an approval wakes nobody', ['I9'], {
     file: 'gate/decide.ts',
-    find: `if (moved.executor === 'server') outbox.actions.add(moved.id)`,
+    find: `if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)`,
     replace: '',
   }),
   bug('a decline wakes nobody', ['I9'], {
@@ -55,14 +55,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('the model is never told of a decline', ['I6'], {
     file: 'gate/decide.ts',
-    find: 'yield* writeToolResult(writer, moved, reason ?? DEFAULT_REASON, nowMs)',
+    find: 'yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)',
     replace: '',
   }),
   bug('a decision counts after the deadline', ['I2'], {
     file: 'store/actions.ts',
-    find: `    .where('revision', '=', p.revision)
+    find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision)
     .where(isInTime(dialect, p.now)),`,
-    replace: `    .where('revision', '=', p.revision),`,
+    replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision),`,
   }),
   bug('what was decided meanwhile expires all the same', ['I2'], {
     file: 'store/actions.ts',
@@ -91,8 +97,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('an attempt is sent again under another key', ['I4'], {
     file: 'gate/start.ts',
-    find: 'return yield* beginAttempt(outbox, writer, lost, { key: row.idempotency_key,',
-    replace: `return yield* beginAttempt(outbox, writer, lost, { key: row.id + '.' + (row.attempt + 1),`,
+    find: 'const again = { key: row.idempotency_key,',
+    replace: `const again = { key: row.id + '.' + (row.attempt + 1),`,
   }),
   bug('the model is told a second time when an action is tried again', ['I6'], {
     file: 'gate/settle.ts',
@@ -109,8 +115,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('the model is called while an action is open', ['I6'], {
     file: 'agent/advance.ts',
-    find: 'if ((yield* actions.openActions.all({ session_id: sessionId })).length > 0)',
-    replace: `if ((yield* actions.openActions.all({ session_id: sessionId })).some(({ state }) => state === 'proposed'))`,
+    find: 'if (!session || open.length > 0)',
+    replace: `if (!session || open.some(({ state }) => state === 'proposed'))`,
   }),
   bug('a step goes by the history that it remembers', ['I6', 'I9', 'unexpected'], {
     file: 'agent/history.ts',
@@ -173,9 +179,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('the second of two deciders wins as well', ['I2'], {
     file: 'store/actions.ts',
-    find: `    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)`,
-    replace: `    .where('revision', '=', p.revision)`,
+    find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))`,
+    replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)`,
   }),
   rareBug('an answer counts whoever holds the attempt by now', ['I5', 'I2', 'I4'], {
     file: 'store/attempts.ts',
@@ -262,12 +270,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('other processes are not told of news', ['I7'], {
     file: 'dispatch/postgres-hub.ts',
-    find: 'notices.tell({ sessions: named, inbox: forInbox.length > 0 })',
+    find: 'notices.tell({ sessions: named, inbox: forInbox.length > 0, ended })',
     replace: '',
   }),
   rareBug('a transaction that is run again goes by what it read before', ['I2', 'I9', 'unexpected'], {
     file: 'gate/retry.ts',
-    find: `    toCarryOut = undefined
+    find: `    begun = undefined
 `,
     replace: '',
   }),
