@@ -1,6 +1,10 @@
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { startReplayServer } from '../models/testing/replay-server.ts'
+import { speak } from '../models/testing/speak.ts'
+import { countCalls, historyProblems } from '../models/testing/strict-history.ts'
 import { type Orders, orderTools, startOrders } from '../testing/orders.ts'
+import { providerEnvironment } from '../testing/providers.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 interface Desk extends AsyncDisposable {
@@ -153,4 +157,47 @@ test('a fresh preview of a waiting action: the same values are the same revision
   await desk.approve(other)
   expect(await desk.later(shown)).toMatchObject({ state: 'succeeded', revision: 2 })
   expect(await admin.send('POST', path)).toMatchObject({ status: 409, body: { code: 'illegal_transition' } })
+})
+
+test('I6 what failed, was told so, and is asked again when a person retries it keeps its one result: the model hears the rest as a note', async () => {
+  await using orders = await startOrders()
+  await using providers = await startReplayServer()
+  const api = 'openai-chat'
+  const calls = [1, 2].map((n) => ({ id: `call_${n}`, name: 'set', argumentsText: JSON.stringify({ id: `o${n}`, status: 'paid' }) }))
+  const { baseUrl, requests } = providers.play([
+    speak(api, { calls }),
+    speak(api, { text: 'Neither worked.' }),
+    speak(api, { text: 'One after all.' }),
+    speak(api, { text: 'And one not.' }),
+  ])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'openai-chat/m', tools: ['*'] } }, tools: orderTools(orders) },
+    environment: providerEnvironment(baseUrl),
+  })
+  const { admin } = server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  const asked: Action[] = []
+  for (const _ of calls) asked.push((await stream.next('action_proposed')).proposal)
+  orders.isAway = true
+  for (const { id } of asked) await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await stream.next('message', (data) => data.message.content === 'Neither worked.')
+  await server.settle()
+  orders.isAway = false
+
+  for (const [n, { id }] of asked.entries()) {
+    orders.order(`o${n + 1}`, { status: 'shipped' })
+    const { body } = await admin.send('POST', `/api/actions/${id}/retry`)
+    expect(body).toMatchObject({ code: 'stale_preview', action: { state: 'proposed', revision: 2, error: null } })
+    expect((await admin.get(`/api/sessions/${sessionId}`)).status).toBe('waiting_approval')
+    const verdict = n === 0 ? 'approve' : 'decline'
+    await admin.post(`/api/actions/${id}/decision`, { verdict, revision: 2, digest: body.action.digest })
+    await server.settle()
+  }
+  expect(orders.done.map(({ id }) => id)).toEqual(['o1'])
+  const { body } = requests.at(-1) ?? {}
+  expect(requests).toHaveLength(4)
+  expect(historyProblems(api, body)).toEqual([])
+  expect(countCalls(api, body)).toBe(2)
+  expect(JSON.stringify(body)).toMatch(/was tried again and succeeded.*was asked again and declined/)
 })

@@ -158,7 +158,7 @@ function* decideRow(
   const to = outcome && STATE_AFTER[outcome]
   const now = Math.max(nowMs, row.updated_at)
   const moves = to
-    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : 0, now })
+    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : row.told, now })
     : actions.holdAction.change({ id: row.id, revision, now })
   if (!(yield* moves)) {
     // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.

@@ -75,7 +75,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     row.credential = random.pick(['none', `authorization:${random.int(2 ** 31).toString(16)}`, ''])
   },
   'row.precondition': ({ row }, random) => {
-    row.precondition = random.chance(0.2) ? null : otherHex(row.precondition ?? '', random)
+    row.precondition = otherHex(row.precondition ?? '', random)
+  },
+  'row.precondition missing': ({ row }) => {
+    row.precondition = null
   },
   'row.tool': ({ row }, random) => {
     row.tool = random.pick(['own.other', 'own.gone', 'refund', 'own.Refund', `own.refund${random.int(100)}`])
@@ -124,6 +127,33 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'policy.default': (footing) => {
     footing.policy = { default: 'deny', rules: [] }
   },
+}
+
+/** How each change of what is looked at ends: the state, and why people are asked again or what it failed of. */
+export const ENDS: Readonly<Record<string, string>> = {
+  'tool.description': 'proposed tool',
+  'tool.inputSchema': 'proposed tool',
+  'tool.effect': 'proposed tool',
+  'tool.executor': 'proposed tool',
+  'tool.idempotent': 'proposed tool',
+  'tool.destination': 'proposed tool',
+  'tool.definition': 'proposed tool',
+  'tool.credential': 'proposed credential',
+  'row.credential': 'proposed credential',
+  'row.precondition': 'proposed target',
+  'target.value': 'proposed target',
+  'target missing': 'proposed target',
+  'target away': 'failed unreadable',
+  'voter.roles': 'proposed decider',
+  'voter.kind': 'proposed decider',
+  'vote missing': 'proposed decider',
+  'policy.quorum': 'proposed policy',
+  'policy.roles': 'proposed policy',
+  'policy.verdict': 'declined policy',
+  'policy.default': 'declined policy',
+  'row.arguments': 'failed digest_mismatch',
+  'row.digest': 'failed digest_mismatch',
+  'row.precondition missing': 'failed digest_mismatch',
 }
 
 /** What may be otherwise without another thing being done: all of these have to be sent. */

@@ -1,6 +1,6 @@
 import { openTempSqlite } from '../../testing/temp-store.ts'
 import { seededRandom } from '../simulation/random.ts'
-import { CHANGES, type Change, HARMLESS } from './changes.ts'
+import { CHANGES, type Change, ENDS, HARMLESS } from './changes.ts'
 import { openFootings } from './footings.ts'
 
 /** Under way at a time, so that they share commits. */
@@ -49,8 +49,11 @@ export async function runMutations({
     }
     report.changed++
     report.byChange[name] = (report.byChange[name] ?? 0) + 1
-    report.endings[row.state] = (report.endings[row.state] ?? 0) + 1
-    if (sent !== 0 || !REFUSED.includes(row.state)) report.violations.push(`${name} was sent ${sent} times and ended ${row.state}`)
+    const ending = `${row.state} ${row.error === null ? JSON.parse(row.revised ?? '{}').why : JSON.parse(row.error).kind}`
+    report.endings[ending] = (report.endings[ending] ?? 0) + 1
+    if (sent !== 0 || !REFUSED.includes(row.state) || (ENDS[name] ?? ending) !== ending) {
+      report.violations.push(`${name} was sent ${sent} times and ended ${ending}`)
+    }
   }
 
   const lane = async () => {
