@@ -9,7 +9,7 @@ const MAX_PER_CONDITION = 20_000
 const MAX_PER_CALL = 200_000
 
 /** Characters that are looked through in a unit. */
-const CHARACTERS = 24
+const CHARACTERS = 16
 /** An error carries its place and a stack. */
 const ERROR_COST = 400
 /** Making one kind of value of another: a time of a text, a text of a number. */

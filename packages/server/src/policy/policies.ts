@@ -83,4 +83,4 @@ export function askPolicies({ current, shadow }: Policies, call: PolicyCall): Po
 /** Reasons, names and numbers of rules are no difference to anybody who waits. */
 const outcomeOf = ({ rule: _rule, reason: _reason, version: _version, ...outcome }: PolicyResult): string => JSON.stringify(outcome)
 
-export const isOther = (one: PolicyResult, other: PolicyResult): boolean => outcomeOf(one) !== outcomeOf(other)
+const isOther = (one: PolicyResult, other: PolicyResult): boolean => outcomeOf(one) !== outcomeOf(other)
