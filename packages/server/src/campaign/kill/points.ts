@@ -1,7 +1,7 @@
 /**
  * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
  * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails or changes (the database away,
- * a process frozen, a target that cannot be asked or is not what was shown), and the command that archives, which is killed in its own test.
+ * a process frozen, a target that cannot be asked or is not what was shown, people who leave others to be asked), and the command that archives, which is killed in its own test.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive'
 
@@ -49,7 +49,7 @@ export const POINTS: readonly Point[] = [
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
-  ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
+  ...at('fault', ['escalate.storing', 'revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]
