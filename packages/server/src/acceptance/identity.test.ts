@@ -88,6 +88,8 @@ test('with the cookie, a POST from a foreign page or from none at all is refused
     [`/api/actions/${proposal.id}/redact`, { reason: 'asked for' }],
     ['/api/grants', { actionId: proposal.id, scope: 'agent', expiresIn: 'P1D', exact: true }],
     ['/api/delegations', { to: 'prn_local', expiresIn: 'P1D' }],
+    ['/api/policy/rollback', { version: 1, reason: 'as it was' }],
+    ['/api/policy/test', { call: { tool: 'keyed' } }],
     ['/api/agent-requests', { message: 'yes', sessionId }],
     [`/api/agent-requests/${proposal.runId}/execute`, {}],
     [`/api/approve-tool/${proposal.id}`, { approved: true }],
@@ -231,6 +233,9 @@ test('everything but sign-in, health and the documents needs somebody', async ()
     '/api/actions/decisions': { items: [{ id: 'x', revision: 1, digest: 'x' }], verdict: 'approve' },
     '/api/grants': { actionId: 'x', scope: 'agent', expiresIn: 'P1D', exact: true },
     '/api/delegations': { to: 'x', expiresIn: 'P1D' },
+    '/api/policy': { document: {}, reason: 'x' },
+    '/api/policy/rollback': { version: 1, reason: 'x' },
+    '/api/policy/test': { call: { tool: 'x' } },
     '/api/actions/{id}/result': { epoch: 1, output: null },
     '/api/actions/{id}/resolve': { outcome: 'succeeded', note: 'I looked' },
     '/api/actions/{id}/redact': { reason: 'asked for' },
@@ -245,7 +250,9 @@ test('everything but sign-in, health and the documents needs somebody', async ()
     for (const method of Object.keys(operations)) {
       const answer = await server
         .with({})
-        .send(method.toUpperCase(), path.replace('{id}', 'x'), { body: method === 'post' ? (bodies[path] ?? {}) : undefined })
+        .send(method.toUpperCase(), path.replace('{id}', 'x').replace('{version}', '1'), {
+          body: method === 'post' || method === 'put' ? (bodies[path] ?? {}) : undefined,
+        })
       expect(answer, `${method} ${path}`).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
     }
   }

@@ -49,7 +49,7 @@ export const POINTS: readonly Point[] = [
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
-  ...at('fault', ['escalate.storing', 'revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
+  ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]
