@@ -74,6 +74,16 @@ test('an action is claimed, its request sent once under its key, and the answer 
   expect(scene.told()).toEqual([{ epoch: 3, output: { id: 'ORD-1' } }])
 })
 
+test('the version that the claim names goes out with the request, and its refusal is told as what it is', async () => {
+  await using scene = await open({
+    claim: ({ request }) => ({ request: request && { ...request, ifMatch: '"v2"' } }),
+    shop: (_, response) => response.writeHead(412).end(),
+  })
+  await scene.run()
+  expect(scene.shop.requests.map(({ headers }) => headers['if-match'])).toEqual(['"v2"'])
+  expect(scene.told()).toMatchObject([{ epoch: 3, error: { kind: 'stale' } }])
+})
+
 test('a read sends neither key nor body; what is taken again says so', async () => {
   await using scene = await open({
     claim: ({ action, request }) => ({

@@ -49,7 +49,7 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
   return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
 }
 
-const failure = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', message: string): Outcome => ({
+const failure = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale', message: string): Outcome => ({
   error: { kind, message: message.trim().slice(0, 500) },
 })
 const unsent = (message: string): Outcome => failure('unreachable', message)
@@ -90,6 +90,8 @@ async function sendRequest(fetch: typeof globalThis.fetch, claim: Claim, signal:
       if (response.status < 400 || response.status >= 500) throw cause
       return ''
     })
+    if (response.status === 412 && request.ifMatch !== undefined)
+      return failure('stale', `${target} changed after it was looked at last, and did nothing (412).`)
     return readAnswer(target, response, text)
   } catch (cause) {
     if (isUnsent(cause)) return unsent(`${target} could not be reached. Nothing was sent.`)
@@ -99,12 +101,13 @@ async function sendRequest(fetch: typeof globalThis.fetch, claim: Claim, signal:
   }
 }
 
-const requestInit = ({ action, idempotencyKey }: Claim, { method, body }: ClientRequest, signal: AbortSignal): RequestInit => ({
+const requestInit = ({ action, idempotencyKey }: Claim, { method, body, ifMatch }: ClientRequest, signal: AbortSignal): RequestInit => ({
   method,
   headers: {
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(action.effect === 'write' && { 'idempotency-key': idempotencyKey }),
+    ...(ifMatch !== undefined && { 'if-match': ifMatch }),
   },
   ...(body !== undefined && { body: JSON.stringify(body) }),
   // Whoever is signed in at the service acts there in their own name.

@@ -190,6 +190,11 @@ test('I6 what failed, was told so, and is asked again when a person retries it k
     const { body } = await admin.send('POST', `/api/actions/${id}/retry`)
     expect(body).toMatchObject({ code: 'stale_preview', action: { state: 'proposed', revision: 2, error: null } })
     expect((await admin.get(`/api/sessions/${sessionId}`)).status).toBe('waiting_approval')
+    // A word names no revision: who types it may mean what was asked first.
+    const typed = await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })
+    expect(typed).toMatchObject({ decided: [] })
+    const named = { verdict: 'approve', actionId: id }
+    expect(await admin.send('POST', `/api/sessions/${sessionId}/approve`, { body: named })).toMatchObject({ status: 409 })
     const verdict = n === 0 ? 'approve' : 'decline'
     await admin.post(`/api/actions/${id}/decision`, { verdict, revision: 2, digest: body.action.digest })
     await server.settle()
