@@ -99,8 +99,9 @@ interface Found {
 export function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
   const found = yield* actions.findAction.first({ id: actionId })
   const right = found && (yield* findRight(found, principal, nowMs))
-  // Who has a vote may see what it is about.
-  const row = right?.refusal === undefined && found ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
+  const hasVote = found && right?.refusal === undefined && JSON.parse(found.policy).verdict === 'ask'
+  const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`)
   if (right?.refusal !== undefined) {
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
   }
