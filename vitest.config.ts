@@ -11,9 +11,18 @@ const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL(
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
 // What models, tools and HTTP do is the same whatever the rows are in: once is enough for these.
-const ON_ANY_DATABASE = ['broken-model', 'd0-client', 'histories', 'identity', 'openapi', 'refused-calls'].map(
-  (name) => `packages/server/src/acceptance/${name}.test.ts`,
-)
+const ON_ANY_DATABASE = [
+  'authority',
+  'broken-model',
+  'd0-client',
+  'foreign-pages',
+  'histories',
+  'identity',
+  'oidc',
+  'openapi',
+  'refused-calls',
+  'typed-words',
+].map((name) => `packages/server/src/acceptance/${name}.test.ts`)
 
 const places = ['packages', 'apps', 'examples', 'scripts']
 const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
