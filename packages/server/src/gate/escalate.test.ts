@@ -123,3 +123,17 @@ test('what is decided before its time is not escalated, and an escalation at the
   await late.pass(10 * MINUTE_MS)
   expect((await late.row()).state).toBe('expired')
 })
+
+test('who was asked as well is asked about another revision, too', async () => {
+  await using desk = await open(rule({ requires: { roles: ['finance'], quorum: 2 }, escalate: { after: 'PT10M', roles: ['leads'] } }))
+  await desk.pass(10 * MINUTE_MS)
+  const { id } = desk.proposal
+  const edit = { verdict: 'approve', arguments: { other: true } } as const
+  expect(await desk.engine.gate.decide(id, edit, { principal: fay })).toMatchObject({ state: 'proposed', revision: 2 })
+  await desk.pass(1_000)
+  const { revision, digest } = await desk.row()
+  expect(await desk.engine.gate.decide(id, { verdict: 'approve', revision, digest }, { principal: lea })).toMatchObject({
+    state: 'approved',
+    revision: 2,
+  })
+})

@@ -1,4 +1,4 @@
-import { assert, type JsonObject, type Revised } from '@countersign/core'
+import { assert, type JsonObject, type Requires, type Revised } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../store/index.ts'
 import { attemptKey } from './attempt-key.ts'
@@ -82,7 +82,12 @@ function askedOf(
 /** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
   const { expires_at, remind_at, escalate_at, due_at } = row
-  if (row.state === 'proposed') return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
+  if (row.state === 'proposed') {
+    const { escalation }: Requires = JSON.parse(row.requires)
+    // Who was asked as well is asked about this, too.
+    if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
+    return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
+  }
   return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
 }
 
