@@ -3,6 +3,7 @@
 // violation, and when it did not see what it has to see.
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
@@ -19,6 +20,7 @@ const PARTS: Record<string, Part> = {
   streams: streamsPart,
   simulation: simulationPart,
   votes: votesPart,
+  audit: auditPart,
 }
 
 const { values } = parseArgs({
