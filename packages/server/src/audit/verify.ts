@@ -55,7 +55,7 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
     reading.line++
     const problem = reading.end ? 'stands behind the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
     if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
-    digest.update(text).update('\n')
+    digest.update(`${text}\n`)
   }
   return verdictOf(reading, reading.end ? missing(reading) : 'its end is missing: lines were cut off')
 }
