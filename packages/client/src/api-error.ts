@@ -3,12 +3,16 @@ import type { Action, ErrorCode } from '@countersign/core'
 /** A code of the server's table, or `offline`: no answer came, and whether the server acted is not known. */
 export type ApiErrorCode = ErrorCode | 'offline'
 
+/** One thing that is wrong with what was sent, and where. */
+export type ApiIssue = { path: string; message: string }
+
 /**
  * The one error that a call rejects with (apart from the reason of your own abort signal). Tell errors apart by `code`.
  *
  * - `status` is the HTTP status, 0 when no answer came.
  * - `detail` is a sentence for people.
  * - `action` is the current action where the server sent it along (every 409 about an action).
+ * - `issues` says what is wrong at which place, where the server could tell: a JSON pointer into arguments, a path into a policy.
  *
  * @example
  * try {
@@ -23,13 +27,21 @@ export class ApiError extends Error {
   readonly status: number
   readonly detail: string
   readonly action: Action | undefined
+  readonly issues: readonly ApiIssue[]
 
-  constructor(code: ApiErrorCode, status: number, detail: string, action?: Action, options?: ErrorOptions) {
+  constructor(
+    code: ApiErrorCode,
+    status: number,
+    detail: string,
+    { action, issues = [] }: { action?: Action | undefined; issues?: readonly ApiIssue[] } = {},
+    options?: ErrorOptions,
+  ) {
     super(detail, options)
     this.code = code
     this.status = status
     this.detail = detail
     this.action = action
+    this.issues = issues
   }
 }
 
@@ -44,8 +56,12 @@ export async function readProblem(response: Response): Promise<ApiError> {
     return new ApiError(codeOfStatus(response.status), response.status, `The server answered ${response.status} without an explanation.`)
   }
   const detail = typeof problem.detail === 'string' ? problem.detail : String(problem.title ?? problem.code)
-  return new ApiError(problem.code as ErrorCode, response.status, detail, problem.action as Action | undefined)
+  const action = problem.action as Action | undefined
+  return new ApiError(problem.code as ErrorCode, response.status, detail, { action, issues: readIssues(problem.issues) })
 }
+
+const readIssues = (given: unknown): ApiIssue[] =>
+  Array.isArray(given) ? given.filter((issue) => typeof issue?.path === 'string' && typeof issue?.message === 'string') : []
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {

@@ -69,3 +69,19 @@ test('queries and ids are encoded, absent ones left out', async () => {
   await client.actions.get('../me').catch(() => {})
   expect(server.requests.map((request) => request.url)).toEqual(['/api/actions?state=proposed&q=a%26b', '/api/actions/..%2Fme'])
 })
+
+test('a policy is saved against the version that was looked at, and its problems come with their places', async () => {
+  const issues = [{ path: 'rules[0].match.tool', message: 'there is no tool refund' }]
+  await using server = await serve({
+    'PUT /api/policy': (_, response) => problem(response, 400, 'bad_request', 'the policy cannot be used', { issues }),
+  })
+  const saving = createClient({ baseUrl: server.baseUrl }).policy.save({ document: 'default: ask', reason: 'try' }, 7)
+  await expect(saving).rejects.toMatchObject({ code: 'bad_request', issues })
+  expect(server.requests[0]?.headers['if-match']).toBe('"7"')
+})
+
+test('what is revoked is named in the address, and nothing else is sent', async () => {
+  await using server = await serve({ 'DELETE /api/grants/gra_1': (_, response) => json(response, { id: 'gra_1' }) })
+  await createClient({ baseUrl: server.baseUrl }).grants.revoke('gra_1')
+  expect(server.requests).toMatchObject([{ url: '/api/grants/gra_1', body: '' }])
+})

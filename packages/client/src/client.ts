@@ -1,6 +1,7 @@
 import type {
   Action,
   ActionList,
+  ActionRevision,
   ActionState,
   AgentRequest,
   AgentRequestBody,
@@ -11,18 +12,23 @@ import type {
   ClientResultBody,
   CreateSessionBody,
   DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
+  GrantSuggestion,
   MessageList,
   PostedMessage,
   Principal,
   ProposeBody,
   RequestAnswer,
   ResolveBody,
+  RiskLevel,
   Session,
   SessionApproveBody,
   SessionList,
   ToolView,
 } from '@countersign/core'
 import { type HttpOptions, type RequestInput, send, sendJson } from './http.ts'
+import { type Change, createManagement, type Management, type Read } from './manage.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
@@ -36,6 +42,8 @@ export type ClientOptions = {
 export type CallOptions = { signal?: AbortSignal }
 /** Give your own `idempotencyKey` to repeat a call safely after `offline`; by default every call makes a random one. */
 export type ChangeOptions = CallOptions & { idempotencyKey?: string }
+/** `everywhere` ends every session of this person, in every browser. */
+export type SignOutOptions = ChangeOptions & { everywhere?: boolean }
 export type Page = { limit?: number; cursor?: string }
 export type ActionQuery = Page & {
   /** One state, or several with commas between. */
@@ -43,6 +51,9 @@ export type ActionQuery = Page & {
   tool?: string
   session?: string
   agent?: string
+  risk?: RiskLevel
+  /** `true`: only what waits for a vote of one's own. */
+  mine?: 'true' | 'false'
   q?: string
 }
 export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
@@ -50,7 +61,7 @@ export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
 /** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key, `oidc` leads to the sign-in service. */
 export type Me = { principal: Principal | null; signIn: 'local' | 'key' | 'oidc' }
 
-export type Client = {
+export type Client = Management & {
   sessions: {
     list(page?: Page, options?: CallOptions): Promise<SessionList>
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
@@ -64,6 +75,14 @@ export type Client = {
     list(query?: ActionQuery, options?: CallOptions): Promise<ActionList>
     get(actionId: string, wait?: ActionWait, options?: CallOptions): Promise<Action>
     decide(actionId: string, body: DecisionBody, options?: ChangeOptions): Promise<Action>
+    /** Several decisions, each on its own. */
+    decideMany(body: DecisionsBody, options?: ChangeOptions): Promise<DecisionsAnswer>
+    /** Reads again what a waiting action would change; a change makes it a new revision. */
+    lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** What was asked before, as it was shown, the first revision first. */
+    revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
+    /** What could be granted in place of asking again. */
+    suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     propose(body: ProposeBody, options?: ChangeOptions): Promise<Action>
     /** Settles an unknown outcome with what you found out. */
@@ -90,7 +109,7 @@ export type Client = {
   /** Ends it with the query of the address that the service sent the browser back to. */
   finishSignIn(answer: string, options?: ChangeOptions): Promise<Me & { returnTo: string }>
   /** `endSessionUrl`: where to go next, to sign out of the sign-in service as well. */
-  signOut(options?: ChangeOptions): Promise<{ endSessionUrl?: string }>
+  signOut(options?: SignOutOptions): Promise<{ endSessionUrl?: string }>
   /** Resolves when the server's process answers; rejects like every call. */
   health(options?: CallOptions): Promise<void>
   /** A raw GET for {@link events}: the 2xx response with its body unread. */
@@ -108,13 +127,19 @@ export type Client = {
  */
 export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
   const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, fetch }
-  const read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) => sendJson<T>(http, path, { query, ...options })
-  const change = <T>(path: string, body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: ChangeOptions = {}) =>
-    sendJson<T>(http, path, { method: 'POST', body, headers: { 'idempotency-key': idempotencyKey }, signal })
+  const read: Read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) =>
+    sendJson<T>(http, path, { query, ...options })
+  const change: Change = <T>(
+    path: string,
+    body: unknown,
+    { idempotencyKey = crypto.randomUUID(), signal }: ChangeOptions = {},
+    { method = 'POST', headers = {} }: Pick<RequestInput, 'method' | 'headers'> = {},
+  ) => sendJson<T>(http, path, { method, body, headers: { 'idempotency-key': idempotencyKey, ...headers }, signal })
   const session = (sessionId: string) => `/api/sessions/${encodeURIComponent(sessionId)}`
   const action = (actionId: string) => `/api/actions/${encodeURIComponent(actionId)}`
 
   return {
+    ...createManagement(http, read, change),
     sessions: {
       list: (page, options) => read('/api/sessions', page, options),
       create: (body = {}, options) => change('/api/sessions', body, options),
@@ -128,6 +153,11 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
       list: (query, options) => read('/api/actions', query, options),
       get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
       decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
+      decideMany: (body, options) => change('/api/actions/decisions', body, options),
+      lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
+      revisions: async (actionId, options) =>
+        (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
+      suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
       retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
       propose: (body, options) => change('/api/actions', body, options),
       resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),
@@ -146,7 +176,7 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
     signIn: (signInKey, options) => change('/api/sign-in', signInKey === undefined ? {} : { key: signInKey }, options),
     beginSignIn: (returnTo, options) => change('/api/sign-in/oidc', { returnTo }, options),
     finishSignIn: (answer, options) => change('/api/sign-in/oidc/finish', { answer }, options),
-    signOut: (options) => change('/api/sign-out', {}, options),
+    signOut: ({ everywhere = false, ...options } = {}) => change('/api/sign-out', { everywhere }, options),
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },

@@ -9,7 +9,7 @@ export type HttpOptions = {
 }
 
 export type RequestInput = {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Readonly<Record<string, string>>
@@ -56,13 +56,13 @@ export async function sendJson<T>(options: HttpOptions, path: string, input: Req
   try {
     return JSON.parse(text) as T
   } catch (cause) {
-    throw new ApiError('internal', response.status, `${path} answered with something that is not JSON.`, undefined, { cause })
+    throw new ApiError('internal', response.status, `${path} answered with something that is not JSON.`, {}, { cause })
   }
 }
 
 function offlineUnlessAborted(cause: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
-  return new ApiError('offline', 0, 'The server cannot be reached.', undefined, { cause })
+  return new ApiError('offline', 0, 'The server cannot be reached.', {}, { cause })
 }
 
 function queryString(query: RequestInput['query']): string {

@@ -1,31 +1,57 @@
 export type {
   Action,
   ActionList,
+  ActionRevision,
   ActionState,
   AgentRequest,
   AgentView,
+  AuditEntryView,
+  AuditKeyView,
+  AuditKind,
+  AuditList,
   Claim,
   ClientRequest,
   ClientResultBody,
+  CreatedKey,
+  CreateKeyBody,
   DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
+  Delegation,
+  Grant,
+  GrantSuggestion,
+  Json,
+  Key,
+  KeyScope,
   Message,
   MessageList,
+  PolicyChange,
+  PolicyVersion,
+  PolicyVersionView,
+  PolicyView,
   PostedMessage,
   Principal,
   ProposeBody,
+  Remember,
+  ReplayedActions,
   RequestAnswer,
   RequestStatus,
   ResolveBody,
+  Revised,
   RiskLevel,
+  SavedPolicy,
   Session,
   SessionEvent,
   SessionList,
   SessionStatus,
+  ShadowReport,
+  TestedCall,
   ToolView,
+  VerdictChange,
   Vote,
 } from '@countersign/core'
 export type { Actions } from './action-merge.ts'
-export { ApiError, type ApiErrorCode, isApiError } from './api-error.ts'
+export { ApiError, type ApiErrorCode, type ApiIssue, isApiError } from './api-error.ts'
 export { type CarryOutOptions, carryOut } from './carry-out.ts'
 export {
   type ActionQuery,
@@ -37,9 +63,11 @@ export {
   createClient,
   type Me,
   type Page,
+  type SignOutOptions,
 } from './client.ts'
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
+export type { AuditQuery, GrantQuery, Management } from './manage.ts'
 export type { Schedule } from './reconnect.ts'
 export {
   EMPTY_SESSION,

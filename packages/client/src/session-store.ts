@@ -63,7 +63,7 @@ export function openSession(client: Client, sessionId: string, options: StoreOpt
 
 /** A failure in words, also for what no call foresaw. */
 export const asApiError = (error: unknown): ApiError =>
-  isApiError(error) ? error : new ApiError('internal', 0, 'The answer of the server could not be understood.', undefined, { cause: error })
+  isApiError(error) ? error : new ApiError('internal', 0, 'The answer of the server could not be understood.', {}, { cause: error })
 
 async function allMessages(client: Client, sessionId: string, signal: AbortSignal): Promise<Message[]> {
   const messages: Message[] = []

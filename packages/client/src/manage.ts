@@ -1,0 +1,121 @@
+import type {
+  AuditKeyView,
+  AuditKind,
+  AuditList,
+  CreatedKey,
+  CreateKeyBody,
+  Delegation,
+  DelegationBody,
+  Grant,
+  GrantBody,
+  Key,
+  KeyList,
+  PolicyVersionList,
+  PolicyVersionView,
+  PolicyView,
+  ReplayedActions,
+  RollbackBody,
+  SavedPolicy,
+  SavePolicyBody,
+  ShadowReport,
+  TestedCall,
+  TestPolicyBody,
+} from '@countersign/core'
+import type { CallOptions, ChangeOptions, Page } from './client.ts'
+import { type HttpOptions, type RequestInput, send } from './http.ts'
+
+export type GrantQuery = Page & { session?: string; agent?: string; state?: 'standing' }
+/** `since` and `until` are ISO 8601: from that time on, and before it. */
+export type AuditQuery = Page & { action?: string; session?: string; actor?: string; kind?: AuditKind; since?: string; until?: string }
+
+type ListOf<Item> = { items: Item[]; nextCursor: string | null }
+type Tried = Extract<TestPolicyBody, { call: unknown }>
+type Replayed = Extract<TestPolicyBody, { replay: unknown }>
+
+/** Who may do what, and the record of it: for persons, most of it for admins. */
+export type Management = {
+  policy: {
+    get(options?: CallOptions): Promise<PolicyView>
+    /** The document in force, as YAML. */
+    text(options?: CallOptions): Promise<string>
+    /** @param basedOn The version that was looked at: with another one in force by now it rejects with `revision_mismatch`. */
+    save(body: SavePolicyBody, basedOn: number, options?: ChangeOptions): Promise<SavedPolicy>
+    rollback(body: RollbackBody, options?: ChangeOptions): Promise<SavedPolicy>
+    versions(page?: Page, options?: CallOptions): Promise<PolicyVersionList>
+    version(version: number, options?: CallOptions): Promise<PolicyVersionView>
+    /** What policy says about a call that may never be made. */
+    test(body: Tried, options?: CallOptions): Promise<TestedCall>
+    /** What it would have said about the calls of the last days. */
+    replay(body: Replayed, options?: CallOptions): Promise<ReplayedActions>
+    /** What the version that is tried would have said otherwise; `not_found` where none is. */
+    shadow(options?: CallOptions): Promise<ShadowReport>
+    endShadow(options?: ChangeOptions): Promise<void>
+  }
+  grants: {
+    list(query?: GrantQuery, options?: CallOptions): Promise<ListOf<Grant>>
+    create(body: GrantBody, options?: ChangeOptions): Promise<Grant>
+    revoke(grantId: string, options?: ChangeOptions): Promise<Grant>
+  }
+  delegations: {
+    list(page?: Page, options?: CallOptions): Promise<ListOf<Delegation>>
+    create(body: DelegationBody, options?: ChangeOptions): Promise<Delegation>
+    revoke(delegationId: string, options?: ChangeOptions): Promise<Delegation>
+  }
+  audit: {
+    list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
+    key(options?: CallOptions): Promise<AuditKeyView>
+  }
+  keys: {
+    list(page?: Page, options?: CallOptions): Promise<KeyList>
+    /** The answer is the only place where the key itself ever stands. */
+    create(body: CreateKeyBody, options?: ChangeOptions): Promise<CreatedKey>
+    revoke(keyId: string, options?: ChangeOptions): Promise<Key>
+  }
+}
+
+export type Read = <T>(path: string, query?: RequestInput['query'], options?: CallOptions) => Promise<T>
+export type Change = <T>(
+  path: string,
+  body: unknown,
+  options?: ChangeOptions,
+  more?: Pick<RequestInput, 'method' | 'headers'>,
+) => Promise<T>
+
+/** The calls of {@link Management}. */
+export function createManagement(http: HttpOptions, read: Read, change: Change): Management {
+  const remove = <T>(path: string, id: string, options?: ChangeOptions) =>
+    change<T>(`${path}/${encodeURIComponent(id)}`, undefined, options, { method: 'DELETE' })
+  return {
+    policy: {
+      get: (options) => read('/api/policy', undefined, options),
+      text: async (options) => (await send(http, '/api/policy', { query: { format: 'yaml' }, ...options })).text(),
+      save: (body, basedOn, options) => change('/api/policy', body, options, { method: 'PUT', headers: { 'if-match': `"${basedOn}"` } }),
+      rollback: (body, options) => change('/api/policy/rollback', body, options),
+      versions: (page, options) => read('/api/policy/versions', page, options),
+      version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
+      test: (body, options) => change('/api/policy/test', body, options),
+      replay: (body, options) => change('/api/policy/test', body, options),
+      shadow: (options) => read('/api/policy/shadow', undefined, options),
+      endShadow: (options) => change('/api/policy/shadow', undefined, options, { method: 'DELETE' }),
+    },
+    grants: {
+      list: (query, options) => read('/api/grants', query, options),
+      create: (body, options) => change('/api/grants', body, options),
+      revoke: (grantId, options) => remove('/api/grants', grantId, options),
+    },
+    delegations: {
+      list: (page, options) => read('/api/delegations', page, options),
+      create: (body, options) => change('/api/delegations', body, options),
+      revoke: (delegationId, options) => remove('/api/delegations', delegationId, options),
+    },
+    audit: {
+      list: (query, options) => read('/api/audit', query, options),
+      key: (options) => read('/api/audit/key', undefined, options),
+    },
+    keys: {
+      list: (page, options) => read('/api/keys', page, options),
+      create: (body, options) => change('/api/keys', body, options),
+      revoke: (keyId, options) => remove('/api/keys', keyId, options),
+    },
+  }
+}
