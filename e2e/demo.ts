@@ -24,7 +24,7 @@ export interface Demo {
   kill(): Promise<void>
   start(): Promise<void>
   /** A call with the bootstrap key, past the browser. */
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+  call(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
   order(id: string): Promise<Order>
   /** How often the shop really changed this order. */
   effects(orderId: string): Promise<number>
@@ -85,10 +85,10 @@ export const test = base.extend<{ demo: Demo }>({
         await demo.kill()
         await demo.start()
       },
-      call: (method, path, body) =>
+      call: (method, path, body, more = {}) =>
         fetch(url + path, {
           method,
-          headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+          headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         }),
       order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`)).json(),

@@ -113,6 +113,8 @@ test('D1.5 a failure says why in plain words and offers Retry', async ({ page, d
     body: JSON.stringify({ status: 'processing' }),
   })
   await approve(cards(page))
+  await expect(cards(page)).toContainText('Asked again')
+  await approve(cards(page))
   await expect(cards(page)).toHaveAttribute('data-state', 'failed')
   await expect(cards(page)).toContainText('already processing')
   expect(await demo.effects('ORD-001')).toBe(1)

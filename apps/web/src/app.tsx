@@ -13,6 +13,10 @@ import { Button, UiProvider } from './ui/index.ts'
 
 const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
 const ActionPage = lazy(() => import('./action/action-page.tsx'))
+const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
+const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
+const RecordPage = lazy(() => import('./record/record-page.tsx'))
+const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
@@ -103,6 +107,10 @@ function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: 
           <Route path="sessions/:sessionId" element={<SessionPage />} />
           <Route path="waiting" element={<WaitingPage />} />
           <Route path="actions/:actionId" element={<ActionPage />} />
+          <Route path="policy" element={<PolicyPage />} />
+          <Route path="grants" element={<GrantsPage />} />
+          <Route path="record" element={<RecordPage />} />
+          <Route path="keys" element={<KeysPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>

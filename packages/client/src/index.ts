@@ -20,7 +20,7 @@ export type {
   Delegation,
   Grant,
   GrantSuggestion,
-  Json,
+  JsonValue,
   Key,
   KeyScope,
   Message,

@@ -199,6 +199,8 @@ test('a refused decision says who was first, and one about an old version asks t
   await page.evaluate(() => {
     window.cardPage.reply = { kind: 'refuse', error: { code: 'revision_mismatch', message: 'no' } }
   })
+  await show(page, { action: sampleAction({ id: 'act_2' }) })
+  await untilReady(page)
   await approve().click()
   await page.getByText('This changed while you looked. Review it again.').waitFor()
 })

@@ -1,22 +1,26 @@
-import type { Action } from '@countersign/client'
+import type { Action, Remember } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
-import { type FocusEvent, type KeyboardEvent, useCallback, useId, useMemo, useRef, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, useCallback, useId, useRef, useState } from 'react'
 import { readCardKey } from './card-keys.ts'
-import type { ApprovalCardProps } from './card-props.ts'
-import { longRowPaths } from './change-rows.tsx'
+import type { ApprovalCardProps, Extra } from './card-props.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { DecideRow } from './decide-row.tsx'
+import { EditSection, Edits } from './edit-section.tsx'
+import { editCount } from './edits.ts'
 import { Evidence } from './evidence.tsx'
-import { longPaths } from './json-text.tsx'
 import { OpenedTexts } from './long-text.tsx'
 import { whyNot } from './may-decide.ts'
 import { outcomeText } from './outcome.ts'
+import { RememberSection } from './remember-section.tsx'
 import { Settled } from './settled.tsx'
 import { ActionFacts, StateMark } from './status-bar.tsx'
 import { useCooldown } from './use-cooldown.ts'
 import { type Step, useDecision } from './use-decision.ts'
+import { useEdits } from './use-edits.ts'
+import { useLatest } from './use-latest.ts'
+import { useOpened } from './use-opened.ts'
 import { useTick } from './use-tick.ts'
-import { isHighRisk, PAUSED_WORDS } from './words.ts'
+import { isHighRisk, mayGrant, PAUSED_WORDS, RISK_WORDS } from './words.ts'
 
 const LABEL_CHARS = 48
 
@@ -34,43 +38,51 @@ const LABEL_CHARS = 48
  * />
  */
 export function ApprovalCard(props: ApprovalCardProps) {
-  const { action, me, now = Date.now, connection = 'live', onRetry, agentSays = action.agentSays ?? '', runHref, headingLevel = 3 } = props
-  const { shortcuts = true, offerStop = false, onVerify, onResolve, onCarryOut } = props
+  const { me, now = Date.now, connection = 'live', runHref, headingLevel = 3, shortcuts = true, offerStop = false } = props
+  const { onRetry, onVerify, onResolve, onCarryOut, onLookAgain, editor, onSuggest } = props
+  const { action, take } = useLatest(props.action)
+  const { agentSays = action.agentSays ?? '' } = props
   const Heading = `h${headingLevel}` as const
   const id = useId()
   const card = useRef<HTMLElement>(null)
   const row = useRef<HTMLDivElement>(null)
-  const decision = useDecision(props)
+  const decision = useDecision(props, action, take)
   const { step, setStep, notice } = decision
   const nowMs = now()
   useTick(tickMs(action, nowMs))
 
   const version = `${action.revision} ${action.digest}`
-  const { opened, blocked } = useOpened(action, version)
+  const { opened, isHidden } = useOpened(action, version)
+  const { edited, edits, isBroken, edit } = useEdits(action, version)
+  const description = showInvisible(action.description)
+  const withEdits = edits.length === 0 ? '' : ` with ${editCount(edits.length)}`
+  const hint = isBroken ? BROKEN_WORDS : isHidden ? HIDDEN_WORDS : null
   const waiting = action.state === 'proposed'
   const refusal = waiting ? whyNot(action, me) : null
   const deciding = waiting && refusal === null
   // Votes do not matter here: who decided may also find out what came of it.
   const mayAct = whyNot({ ...action, votes: [] }, me) === null
   const toCarryOut = action.state === 'approved' && action.executor === 'client' && onCarryOut !== undefined && mayAct
-  const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal}`)
+  const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal} ${JSON.stringify(edits)}`)
   const busy = step === 'sending' || step === 'sent'
   const paused = connection === 'live' ? null : PAUSED_WORDS[connection]
   const resting = cooling || busy || paused !== null
   const canAct = (by: 'pointer' | 'key' = 'pointer') => !busy && paused === null && isReady(by)
 
+  const [grant, setGrant] = useState<{ version: string; terms: Remember; words: string } | null>(null)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
   const moveTo = (next: Step) => {
     if (card.current?.contains(document.activeElement)) focusCard()
     setStep(next)
   }
+  const sendApproval = () => void decision.send('approve', edits.length === 0 ? {} : { arguments: edited })
   const approve = (by: 'pointer' | 'key') => {
     if (!deciding || !canAct(by)) return
-    if (blocked) decision.setNotice(HIDDEN_WORDS)
+    if (hint !== null) decision.setNotice(hint)
     else if (isHighRisk(action)) setStep('confirming')
-    else void decision.send('approve')
+    else sendApproval()
   }
-  const decline = (extra?: { reason?: string; stop?: boolean }) => {
+  const decline = (extra?: Extra) => {
     if (!deciding || !canAct()) return
     if (step === 'declining') focusCard()
     void decision.send('decline', extra)
@@ -90,7 +102,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
       approve('key')
     } else if (!canAct('key')) return
     else if (key === 'decline') setStep('declining')
-    else if (blocked) decision.setNotice(HIDDEN_WORDS)
+    else if (hint !== null) decision.setNotice(hint)
     else {
       decision.setNotice('')
       setStep('armed')
@@ -105,7 +117,15 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const settled = !waiting && action.state !== 'approved' && action.state !== 'executing'
   const hasExpiry = waiting && action.expiresAt !== null
   const evidence = (
-    <Evidence action={action} nowMs={nowMs} riskId={`${id}-risk`} expiryId={`${id}-expiry`} agentSays={agentSays} runHref={runHref} />
+    <Evidence
+      action={action}
+      nowMs={nowMs}
+      riskId={`${id}-risk`}
+      expiryId={`${id}-expiry`}
+      agentSays={agentSays}
+      runHref={runHref}
+      onLookAgain={deciding && onLookAgain ? () => busy || paused !== null || void decision.lookAgain() : undefined}
+    />
   )
   return (
     <OpenedTexts.Provider value={opened}>
@@ -123,11 +143,11 @@ export function ApprovalCard(props: ApprovalCardProps) {
         onFocus={onFocus}
       >
         <p className="cs-bar">
-          <StateMark state={action.state} />
+          <StateMark action={action} />
           {settled ? null : <ActionFacts action={action} />}
         </p>
         <Heading id={`${id}-title`} className="cs-title" dir="auto">
-          {showInvisible(action.description)}
+          {description}
         </Heading>
         {settled ? (
           <Settled
@@ -155,17 +175,36 @@ export function ApprovalCard(props: ApprovalCardProps) {
         ) : null}
         {refusal === null ? null : <p className="cs-readonly">{showInvisible(refusal)}</p>}
         {deciding && paused !== null ? <p className="cs-paused">{paused}</p> : null}
-        {deciding && blocked ? <p className="cs-paused">{HIDDEN_WORDS}</p> : null}
+        {deciding && editor ? (
+          <EditSection
+            editor={editor}
+            action={action}
+            value={edited}
+            onChange={edit}
+            issues={decision.issues}
+            edits={edits}
+            onReset={() => edit(action.arguments)}
+          />
+        ) : null}
+        {deciding && onSuggest && edits.length === 0 && mayGrant(action) ? (
+          <RememberSection
+            action={action}
+            onSuggest={onSuggest}
+            resting={resting}
+            onChoose={(terms, words) => setGrant({ version, terms, words })}
+          />
+        ) : null}
+        {deciding && hint !== null ? <p className="cs-paused">{hint}</p> : null}
         <p role="status" className="cs-status">
-          {statusText(step, notice, action)}
+          {waiting || step !== 'armed' ? statusText(step, notice, `${withEdits}: ${description}`) : ''}
         </p>
         {deciding ? (
           <DecideRow
             rowRef={row}
             step={step}
-            approveLabel={`Approve: ${shorten(showInvisible(action.description))}`}
+            approveLabel={edits.length === 0 ? `Approve: ${shorten(description)}` : `Approve${withEdits}`}
             resting={resting}
-            blocked={blocked}
+            blocked={hint !== null}
             offerStop={offerStop}
             onApprove={() => approve('pointer')}
             onDecline={decline}
@@ -176,11 +215,32 @@ export function ApprovalCard(props: ApprovalCardProps) {
         {deciding && step === 'confirming' ? (
           <ConfirmDialog
             action={action}
+            title={`Approve${withEdits}: ${description}?`}
             resting={busy || paused !== null}
-            onConfirm={() => void decision.send('approve')}
+            onConfirm={sendApproval}
             onCancel={() => setStep('idle')}
             onLeave={focusCard}
-          />
+          >
+            <p>
+              {RISK_WORDS[action.risk.level]}. Runs <code>{showInvisible(action.tool)}</code> at {showInvisible(action.destination)}.
+            </p>
+            {edits.length === 0 ? null : <Edits edits={edits} />}
+          </ConfirmDialog>
+        ) : null}
+        {deciding && grant?.version === version ? (
+          <ConfirmDialog
+            action={action}
+            title="Approve, and don’t ask again?"
+            resting={busy || paused !== null}
+            onConfirm={() => {
+              setGrant(null)
+              void decision.send('approve', { remember: grant.terms })
+            }}
+            onCancel={() => setGrant(null)}
+            onLeave={focusCard}
+          >
+            <p>{grant.words}. It can be revoked at any time.</p>
+          </ConfirmDialog>
         ) : null}
       </article>
     </OpenedTexts.Provider>
@@ -188,11 +248,12 @@ export function ApprovalCard(props: ApprovalCardProps) {
 }
 
 const HIDDEN_WORDS = 'Open the hidden text before you approve.'
+const BROKEN_WORDS = 'What you edited is not complete yet.'
 
-function statusText(step: Step, notice: string, action: Action): string {
+function statusText(step: Step, notice: string, words: string): string {
   if (step === 'sending') return 'Sending…'
   if (step === 'sent') return 'Sent. Waiting for the server.'
-  if (step === 'armed' && action.state === 'proposed') return `Press Enter to approve: ${showInvisible(action.description)}`
+  if (step === 'armed') return `Press Enter to approve${words}`
   return notice
 }
 
@@ -204,17 +265,3 @@ function tickMs({ state, expiresAt }: Action, nowMs: number): number | null {
 }
 
 const shorten = (text: string): string => (text.length <= LABEL_CHARS ? text : `${text.slice(0, LABEL_CHARS - 1).trimEnd()}…`)
-
-/** Which long texts this person opened, for exactly this version of the action, and whether one that must be seen is not. */
-function useOpened(action: Action, version: string) {
-  const [paths, setPaths] = useState<ReadonlySet<string>>(new Set())
-  const opened = useMemo(
-    () => ({
-      has: (path: string) => paths.has(`${version} ${path}`),
-      open: (path: string) => setPaths((before) => new Set(before).add(`${version} ${path}`)),
-    }),
-    [paths, version],
-  )
-  const long = useMemo(() => [...longPaths(action.arguments, 'arguments'), ...longRowPaths(action.preview)], [action])
-  return { opened, blocked: isHighRisk(action) && long.some((path) => !opened.has(path)) }
-}

@@ -1,11 +1,17 @@
-import type { Action, ConnectionState, Principal } from '@countersign/client'
+import type { Action, ConnectionState, GrantSuggestion, Principal, Remember } from '@countersign/client'
+import type { ReactNode } from 'react'
+import type { EditorSlot } from './edit-section.tsx'
+import type { Arguments } from './edits.ts'
 
 export type Verdict = 'approve' | 'decline'
 /** What a person found out about an action of unknown outcome. */
 export type Outcome = 'succeeded' | 'failed'
 
+/** What a person says beside the verdict: a reason; other arguments to approve; what not to ask again. */
+export type Extra = { reason?: string; stop?: boolean; arguments?: Arguments; remember?: Remember }
+
 /** What a decision carries: what the person saw (`revision`, `digest`), and what they said. */
-export type DecisionDetails = { revision: number; digest: string; reason?: string; stop?: boolean }
+export type DecisionDetails = Extra & { revision: number; digest: string }
 
 export type ApprovalCardProps = {
   action: Action
@@ -20,6 +26,12 @@ export type ApprovalCardProps = {
    * The card never shows a decision before `action` itself says so.
    */
   onDecide: (verdict: Verdict, details: DecisionDetails) => Promise<unknown>
+  /** Draws the form in which a person changes the arguments before they approve; without it the card offers no Edit. */
+  editor?: (slot: EditorSlot) => ReactNode
+  /** Reads what could be granted in place of asking again; without it the card offers no "Don't ask again". */
+  onSuggest?: () => Promise<GrantSuggestion>
+  /** Reads again what a waiting action would change, and resolves to it. */
+  onLookAgain?: () => Promise<Action>
   /** Sends a failed action again; without it the card offers no Retry. */
   onRetry?: () => Promise<unknown>
   /** Asks the tool what became of an unknown outcome; offered where the tool can tell. */

@@ -10,10 +10,19 @@ export const valueText = (value: unknown): string =>
   typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+|true|false|null|[[{"].*)$/s.test(value) ? value : JSON.stringify(value)
 
 /** What would change: field, old → new. A creation has new values only, a deletion old ones only. */
-export function ChangeRows({ action, nowMs }: { action: Action; nowMs: number }) {
+export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; nowMs: number; onLookAgain?: (() => void) | undefined }) {
   const { preview, previewError, previewedAt } = action
+  const again = onLookAgain ? (
+    <button type="button" className="cs-button cs-small cs-quiet" onClick={onLookAgain}>
+      Look again
+    </button>
+  ) : null
   if (preview === null) {
-    return <p className="cs-unknown">Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`}</p>
+    return (
+      <p className="cs-unknown">
+        Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`} {again}
+      </p>
+    )
   }
   return (
     <div className="cs-changes">
@@ -28,7 +37,7 @@ export function ChangeRows({ action, nowMs }: { action: Action; nowMs: number })
       </ul>
       {previewedAt === null ? null : (
         <p className="cs-note">
-          Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time>
+          Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time> {again}
         </p>
       )}
       {previewError === null ? null : <p className="cs-unknown">{showInvisible(previewError)}</p>}

@@ -1,12 +1,14 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
-import { useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { objectName } from './object-name.ts'
 import { useCooldown } from './use-cooldown.ts'
-import { RISK_WORDS } from './words.ts'
 
 type ConfirmProps = {
   action: Action
+  title: string
+  /** What would happen, said once more. */
+  children: ReactNode
   /** Nothing can be decided now: not connected. */
   resting: boolean
   onConfirm: () => void
@@ -15,8 +17,8 @@ type ConfirmProps = {
   onLeave: () => void
 }
 
-/** The second step of a high or critical risk: says again what would happen; Cancel has the focus. Critical asks for the object's name. */
-export function ConfirmDialog({ action, resting, onConfirm, onCancel, onLeave }: ConfirmProps) {
+/** The second step where a slip is costly: says again what would happen; Cancel has the focus. Critical asks for the object's name. */
+export function ConfirmDialog({ action, title, children, resting, onConfirm, onCancel, onLeave }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const cancel = useRef<HTMLButtonElement>(null)
   const id = useId()
@@ -54,14 +56,12 @@ export function ConfirmDialog({ action, resting, onConfirm, onCancel, onLeave }:
         }}
       >
         <p id={`${id}-title`} className="cs-title">
-          Approve: {showInvisible(action.description)}?
+          {title}
         </p>
-        <p id={`${id}-what`}>
-          {RISK_WORDS[action.risk.level]}. Runs <code>{showInvisible(action.tool)}</code> at {showInvisible(action.destination)}.
-        </p>
+        <div id={`${id}-what`}>{children}</div>
         {action.risk.level === 'critical' ? (
           <label className="cs-type">
-            Type <code>{name}</code> to confirm
+            Type <code>{showInvisible(name)}</code> to confirm
             <input value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" spellCheck={false} />
           </label>
         ) : null}

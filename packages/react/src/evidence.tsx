@@ -1,9 +1,11 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { AskedAgain } from './asked-again.tsx'
 import { ChangeRows } from './change-rows.tsx'
 import { LongText } from './long-text.tsx'
 import { RawArguments } from './raw-arguments.tsx'
 import { agoText, clockText, spanText } from './time.ts'
+import { Votes } from './votes.tsx'
 import { joined, RISK_SETTERS, RISK_WORDS } from './words.ts'
 
 type EvidenceProps = {
@@ -13,18 +15,21 @@ type EvidenceProps = {
   expiryId: string
   agentSays: string
   runHref: string | undefined
+  /** Reads the current values again; undefined where that is not offered. */
+  onLookAgain: (() => void) | undefined
 }
 
 /** What a person needs to judge an action, in reading order: risk, change, who, why, policy and expiry, raw arguments. */
-export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref }: EvidenceProps) {
+export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, onLookAgain }: EvidenceProps) {
   const { risk, requestedBy, agent, policy, createdAt } = action
   return (
     <>
+      <AskedAgain action={action} nowMs={nowMs} />
       <p id={riskId} className="cs-risk" data-level={risk.level}>
         <strong>{RISK_WORDS[risk.level]}</strong> {showInvisible(joined(...risk.reasons))}{' '}
         <span className="cs-note">{RISK_SETTERS[risk.setBy]}</span>
       </p>
-      <ChangeRows action={action} nowMs={nowMs} />
+      <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />
       <p className="cs-asked">
         Asked by <strong>{showInvisible(agent ?? requestedBy.name)}</strong>
         {agent === null ? null : ` for ${showInvisible(requestedBy.name)}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
@@ -48,22 +53,11 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref }
         <span className="cs-note">
           rule “{showInvisible(policy.rule)}”, version {policy.version}
         </span>
-        <Quorum action={action} />
       </p>
+      <Votes action={action} nowMs={nowMs} />
       <Expiry action={action} nowMs={nowMs} id={expiryId} />
       <RawArguments action={action} />
     </>
-  )
-}
-
-function Quorum({ action: { requires, votes } }: { action: Action }) {
-  if (requires.quorum <= 1) return null
-  const approvals = votes.filter((vote) => vote.verdict === 'approve').length
-  return (
-    <span className="cs-quorum">
-      {' '}
-      {approvals} of {requires.quorum} approvals
-    </span>
   )
 }
 

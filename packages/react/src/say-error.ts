@@ -1,18 +1,27 @@
-import type { Action } from '@countersign/client'
+import type { Action, ApiIssue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { spanText } from './time.ts'
 import { approvedBy, declinedBy, STATE_WORDS } from './words.ts'
 
-type Refusal = { code?: unknown; message?: unknown; action?: Action }
+type Refusal = { code?: unknown; message?: unknown; action?: Action; issues?: readonly ApiIssue[] }
+
+const asRefusal = (error: unknown): Refusal => (typeof error === 'object' && error !== null ? error : {})
+
+/** The action as the server knows it now, where a refusal carries it. */
+export const actionOf = (error: unknown): Action | undefined => asRefusal(error).action
+
+/** What is wrong with edited arguments, by place. */
+export const issuesOf = (error: unknown): readonly ApiIssue[] => asRefusal(error).issues ?? []
 
 /** Why a decision was not taken, as a sentence for the person who made it. Errors are told apart by `code`, as the client's are. */
 export function sayError(error: unknown, nowMs: number): string {
-  const { code, message, action } = (typeof error === 'object' && error !== null ? error : {}) as Refusal
+  const { code, message, action } = asRefusal(error)
   if (code === 'already_decided' || code === 'illegal_transition') {
     return action ? alreadyText(action, nowMs) : 'This is decided already.'
   }
   if (code === 'revision_mismatch') return CHANGED
   if (code === 'stale_preview') return 'The target changed since this was shown. Review it again.'
+  if (code === 'invalid_arguments') return 'The edit does not fit the tool. Nothing was decided.'
   if (code === 'offline') return 'The server cannot be reached. Nothing is queued; decide again when the connection is back.'
   return typeof message === 'string' && message !== '' ? showInvisible(message) : 'Something went wrong. The decision was not taken.'
 }

@@ -1,9 +1,11 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { countApprovals } from './votes.tsx'
 import { STATE_WORDS } from './words.ts'
 
 /** Where the action stands: a mark and a word. */
-export function StateMark({ state }: Pick<Action, 'state'>) {
+export function StateMark({ action }: { action: Action }) {
+  const { state, votes, requires } = action
   const { mark, word } = STATE_WORDS[state]
   return (
     <strong className="cs-state">
@@ -11,6 +13,7 @@ export function StateMark({ state }: Pick<Action, 'state'>) {
         {mark}
       </span>{' '}
       {word}
+      {state === 'proposed' && votes.length > 0 ? `, ${countApprovals(action)} of ${requires.quorum}` : null}
     </strong>
   )
 }

@@ -38,6 +38,9 @@ export const PAUSED_WORDS: Readonly<Record<Exclude<ConnectionState['kind'], 'liv
 /** True where a slip is costly: a second step, and nothing long may stay hidden. */
 export const isHighRisk = ({ risk }: Action): boolean => risk.level === 'high' || risk.level === 'critical'
 
+/** True where one person may allow later calls as well; the server says in the end. */
+export const mayGrant = (action: Action): boolean => !isHighRisk(action) && action.requires.quorum === 1
+
 const names = (action: Action, verdict: 'approve' | 'decline'): string =>
   showInvisible(
     action.votes

@@ -1,7 +1,11 @@
 import type { Action, ConnectionState } from '@countersign/client'
 import { ApprovalCard } from '@countersign/react'
+import { lazy, Suspense } from 'react'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
+
+// Most people edit nothing: the form is loaded when it is first opened.
+const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
 
 type ActionCardProps = {
   action: Action
@@ -36,6 +40,13 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
         // Not awaited: the decision is taken, and the card shows the rest as it happens.
         if (decided.state === 'approved' && isClients) void carryOut().catch(() => undefined)
       }}
+      editor={(slot) => (
+        <Suspense fallback={<p className="muted">Loading the form…</p>}>
+          <ArgumentsEditor key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
+        </Suspense>
+      )}
+      onSuggest={() => client.actions.suggestion(action.id)}
+      onLookAgain={() => client.actions.lookAgain(action.id)}
       onRetry={() => (isClients ? carryOut(true) : call(client.actions.retry(action.id)))}
       onVerify={() => (isClients ? carryOut(true) : call(client.actions.verify(action.id)))}
       onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note }))}

@@ -13,6 +13,7 @@ import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
 import { ActionCard } from './action-card.tsx'
 import './action.css'
+import { Revisions } from './revisions.tsx'
 import { useAction } from './use-action.ts'
 
 /** `/actions/:id`: one action with everything that is known about it. */
@@ -62,6 +63,7 @@ export default function ActionPage() {
               {action.votes.map((vote) => (
                 <li key={`${vote.by.id} ${vote.at}`} data-testid="vote">
                   <strong>{showInvisible(vote.by.name)}</strong> {vote.verdict === 'approve' ? 'approved' : 'declined'}{' '}
+                  {vote.for && `for ${showInvisible(vote.for.name)} `}
                   <time className="muted" dateTime={vote.at}>
                     {fullTime(vote.at)}
                   </time>
@@ -71,6 +73,7 @@ export default function ActionPage() {
             </ul>
           )}
         </section>
+        <Revisions action={action} />
         <section aria-labelledby="facts-title">
           <h2 id="facts-title">Details</h2>
           <dl className="facts">
@@ -102,6 +105,7 @@ export default function ActionPage() {
               </Fact>
             )}
             <Fact name="Runs at">{action.executor === 'client' ? 'The client that asked' : showInvisible(action.destination)}</Fact>
+            {action.credential !== 'none' && <Fact name="With the rights of">{showInvisible(action.credential)}</Fact>}
             <Fact name="Revision">{action.revision}</Fact>
             <Fact name="Digest">
               <span className="mono">{action.digest}</span>

@@ -6,9 +6,9 @@ import { Menu, MenuItem } from '../ui/overlays.ts'
 export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { client, me, signIn } = useServices()
 
-  async function leave() {
+  async function leave(everywhere: boolean) {
     onClose()
-    const { endSessionUrl } = await client.signOut().catch((): { endSessionUrl?: string } => ({}))
+    const { endSessionUrl } = await client.signOut({ everywhere }).catch((): { endSessionUrl?: string } => ({}))
     // A fresh page: nothing that the one who leaves could see stays in memory.
     location.assign(endSessionUrl ?? '/')
   }
@@ -19,7 +19,8 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
         <strong>{showInvisible(me.name)}</strong>
         <div className="muted">{me.roles.length > 0 ? showInvisible(me.roles.join(', ')) : 'no roles'}</div>
       </MenuItem>
-      {signIn !== 'local' && <MenuItem onClick={leave}>Sign out</MenuItem>}
+      {signIn !== 'local' && <MenuItem onClick={() => leave(false)}>Sign out</MenuItem>}
+      {signIn !== 'local' && <MenuItem onClick={() => leave(true)}>Sign out everywhere</MenuItem>}
     </Menu>
   )
 }

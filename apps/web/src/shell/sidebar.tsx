@@ -1,13 +1,16 @@
 import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
+import { useServices } from '../services.tsx'
 import mark from '../ui/countersign.svg'
 import { Button, Icon } from '../ui/index.ts'
+import { NavLinks } from './nav-links.tsx'
 import { SessionList } from './session-list.tsx'
 
 /** New chat, what waits, and the sessions. */
 export function Sidebar({ onPick }: { onPick: () => void }) {
   const { actionable } = useWaiting()
   const { pathname } = useLocation()
+  const { me } = useServices()
   return (
     <nav className="sidebar" aria-label="Console">
       <Link to="/" className="brand" onClick={onPick}>
@@ -35,6 +38,7 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
           </span>
         )}
       </NavLink>
+      <NavLinks me={me} onPick={onPick} />
       <h2 className="sidebar-heading">Sessions</h2>
       <div className="sidebar-scroll">
         <SessionList onPick={onPick} />

@@ -1,10 +1,26 @@
-import type { Action } from '@countersign/client'
+import type { Action, GrantSuggestion } from '@countersign/client'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApprovalCard, type ApprovalCardProps, CardAnnouncer, type DecisionDetails, type Outcome, type Verdict } from '../index.ts'
+import {
+  ApprovalCard,
+  type ApprovalCardProps,
+  CardAnnouncer,
+  type DecisionDetails,
+  type EditorSlot,
+  type Outcome,
+  type Verdict,
+} from '../index.ts'
 import '../card.css'
 
-export type Shown = Omit<ApprovalCardProps, 'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut'> & {
+export type Shown = Omit<
+  ApprovalCardProps,
+  'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut' | 'editor' | 'onSuggest' | 'onLookAgain'
+> & {
+  /** With a field for the JSON of the arguments. */
+  withEditor?: boolean
+  suggestion?: GrantSuggestion
+  /** What looking again finds. */
+  seenAgain?: Action
   withRetry?: boolean
   /** With the calls behind an unknown outcome and a client's execution. */
   withOutcomes?: boolean
@@ -16,7 +32,10 @@ export type Call = {
   note?: string
 }
 /** How the page's stand-in for the server answers: takes it, keeps it waiting, or refuses with this. */
-export type Reply = { kind: 'take' } | { kind: 'hang' } | { kind: 'refuse'; error: { code: string; message: string; action?: Action } }
+export type Reply =
+  | { kind: 'take' }
+  | { kind: 'hang' }
+  | { kind: 'refuse'; error: { code: string; message: string; action?: Action; issues?: { path: string; message: string }[] } }
 
 export type CardPage = {
   show: (cards: Shown[]) => void
@@ -31,6 +50,24 @@ declare global {
   interface Window {
     cardPage: CardPage
   }
+}
+
+function JsonField({ value, onChange }: EditorSlot) {
+  const [text, setText] = useState(JSON.stringify(value))
+  const read = (given: string) => {
+    setText(given)
+    try {
+      onChange(JSON.parse(given))
+    } catch {
+      onChange(undefined)
+    }
+  }
+  return (
+    <label>
+      Arguments
+      <textarea value={text} onChange={(event) => read(event.currentTarget.value)} />
+    </label>
+  )
 }
 
 function App({ nowMs }: { nowMs: number }) {
@@ -49,7 +86,7 @@ function App({ nowMs }: { nowMs: number }) {
       <h1>Cards</h1>
       <div style={{ height: abovePx }} />
       <div className="list" style={{ display: 'grid', gap: 16 }}>
-        {cards.map(({ withRetry, withOutcomes, ...card }) => (
+        {cards.map(({ withRetry, withOutcomes, withEditor, suggestion, seenAgain, ...card }) => (
           <ApprovalCard
             key={card.action.id}
             {...card}
@@ -57,6 +94,9 @@ function App({ nowMs }: { nowMs: number }) {
             now={() => nowMs}
             onDecide={(verdict, details) => answer({ actionId: card.action.id, verdict, details })}
             onRetry={withRetry ? () => answer({ actionId: card.action.id, verdict: 'retry' }) : undefined}
+            {...(withEditor ? { editor: (slot) => <JsonField {...slot} /> } : {})}
+            {...(suggestion ? { onSuggest: async () => suggestion } : {})}
+            {...(seenAgain ? { onLookAgain: async () => seenAgain } : {})}
             {...(withOutcomes
               ? {
                   onVerify: () => answer({ actionId: card.action.id, verdict: 'verify' }),

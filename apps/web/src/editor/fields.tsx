@@ -1,0 +1,241 @@
+import type { ApiIssue, JsonValue } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useId, useState } from 'react'
+import { boundsText, emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
+
+export type FieldProps = {
+  name: string
+  schema: Schema
+  value: JsonValue | undefined
+  /** `undefined` leaves the value out. */
+  onChange: (value: JsonValue | undefined) => void
+  /** False while what stands in a field is not a value. */
+  onWhole: (path: string, isWhole: boolean) => void
+  isRequired: boolean
+  path: string
+  issues: readonly ApiIssue[]
+}
+
+/** One value with its name, its hints and what is wrong with it. */
+export function Field(props: FieldProps) {
+  const { name, schema, value, onChange, isRequired, path, issues } = props
+  const kind = fieldKind(schema)
+  const id = useId()
+  const own = issues.filter((issue) => issue.path === path)
+  const hints = [schema.description ?? '', boundsText(schema)].filter((text) => text !== '').join('. ')
+  const title = (
+    <>
+      {showInvisible(schema.title ?? name)}
+      {isRequired ? '' : <span className="muted"> (optional)</span>}
+    </>
+  )
+  const below = (
+    <>
+      {hints !== '' && (
+        <p id={`${id}-hint`} className="muted field-hint">
+          {showInvisible(hints)}
+        </p>
+      )}
+      {own.length > 0 && (
+        <p id={`${id}-issue`} className="field-issue">
+          {own.map(({ message }) => showInvisible(message)).join(' ')}
+        </p>
+      )}
+    </>
+  )
+  if (value === undefined) {
+    return (
+      <div className="field">
+        <span className="field-name">{title}</span>
+        <button type="button" className="cs-button cs-small" onClick={() => onChange(emptyValue(schema))}>
+          Add {showInvisible(name)}
+        </button>
+        {below}
+      </div>
+    )
+  }
+  const remove = isRequired ? null : (
+    <button type="button" className="cs-button cs-small cs-quiet" onClick={() => onChange(undefined)}>
+      Leave out {showInvisible(name)}
+    </button>
+  )
+  if (kind === 'object' || kind === 'list') {
+    return (
+      <fieldset className="field field-group" data-testid={`field-${path}`}>
+        <legend>{title}</legend>
+        {below}
+        {kind === 'object' ? <Properties {...props} /> : <Entries {...props} />}
+        {remove}
+      </fieldset>
+    )
+  }
+  const described = [hints !== '' && `${id}-hint`, own.length > 0 && `${id}-issue`].filter(Boolean).join(' ') || undefined
+  return (
+    <div className="field">
+      <label htmlFor={id} className="field-name">
+        {title}
+      </label>
+      <Control {...props} id={id} described={described} isWrong={own.length > 0} />
+      {below}
+      {remove}
+    </div>
+  )
+}
+
+const objectOf = (value: JsonValue | undefined): Record<string, JsonValue> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+
+/** The properties of an object; those that the schema does not name are kept and shown as they are. */
+export function Properties({ schema, value, onChange, path, ...rest }: Omit<FieldProps, 'name' | 'isRequired'>) {
+  const held = objectOf(value)
+  const properties = schema.properties ?? {}
+  const names = [...new Set([...Object.keys(properties), ...Object.keys(held)])]
+  return names.map((name) => (
+    <Field
+      key={name}
+      {...rest}
+      name={name}
+      schema={properties[name] ?? {}}
+      value={held[name]}
+      isRequired={schema.required?.includes(name) ?? false}
+      path={`${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`}
+      onChange={(changed) => {
+        const { [name]: _, ...others } = held
+        onChange(changed === undefined ? others : { ...held, [name]: changed })
+      }}
+    />
+  ))
+}
+
+function Entries({ schema, value, onChange, path, ...rest }: FieldProps) {
+  const entries = Array.isArray(value) ? value : []
+  const item = schema.items ?? {}
+  return (
+    <>
+      {entries.map((entry, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an entry of a list is its place
+        <div key={at} className="field-entry">
+          <Field
+            {...rest}
+            name={`${rest.name} ${at + 1}`}
+            schema={item}
+            value={entry}
+            isRequired
+            path={`${path}/${at}`}
+            onChange={(changed) => onChange(entries.map((other, place) => (place === at ? (changed ?? null) : other)))}
+          />
+          <button type="button" className="cs-button cs-small" onClick={() => onChange(entries.filter((_, place) => place !== at))}>
+            Remove {showInvisible(rest.name)} {at + 1}
+          </button>
+        </div>
+      ))}
+      <button type="button" className="cs-button cs-small" onClick={() => onChange([...entries, emptyValue(item)])}>
+        Add an entry
+      </button>
+    </>
+  )
+}
+
+type ControlProps = FieldProps & { id: string; described: string | undefined; isWrong: boolean }
+
+function Control({ schema, value, onChange, onWhole, path, id, described, isWrong }: ControlProps) {
+  const common = { id, 'aria-describedby': described, 'aria-invalid': isWrong }
+  switch (fieldKind(schema)) {
+    case 'locked':
+      return <input {...common} readOnly value={typeof value === 'string' ? value : JSON.stringify(value)} />
+    case 'choice': {
+      const texts = (schema.enum ?? []).map((each) => JSON.stringify(each))
+      const held = JSON.stringify(value)
+      return (
+        <select {...common} value={held} onChange={({ currentTarget }) => onChange(JSON.parse(currentTarget.value))}>
+          {[...(texts.includes(held) ? [] : [held]), ...texts].map((text) => (
+            <option key={text} value={text}>
+              {showInvisible(String(JSON.parse(text)))}
+            </option>
+          ))}
+        </select>
+      )
+    }
+    case 'switch':
+      return (
+        <input {...common} type="checkbox" checked={value === true} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      )
+    case 'number':
+      if (typeof value !== 'number') break
+      return <NumberField {...common} schema={schema} value={value} onChange={onChange} onWhole={(isWhole) => onWhole(path, isWhole)} />
+    case 'text': {
+      if (typeof value !== 'string') break
+      const bounds = { minLength: schema.minLength, maxLength: schema.maxLength }
+      return isLongText(value, schema) ? (
+        <textarea {...common} {...bounds} rows={4} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+      ) : (
+        <input {...common} {...bounds} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+      )
+    }
+    default:
+  }
+  // Of another type than the schema wants, or of one that no field is for: as JSON nothing of it is lost.
+  return <JsonField {...common} value={value} onChange={onChange} onWhole={(isWhole) => onWhole(path, isWhole)} />
+}
+
+type TextFieldProps<Value> = {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': boolean
+  value: Value
+  onChange: (value: JsonValue) => void
+  onWhole: (isWhole: boolean) => void
+}
+
+/** Keeps what is typed until it is a number: half a number is none. */
+function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldProps<number> & { schema: Schema }) {
+  const [text, setText] = useState(String(value))
+  const isOwn = Number(text) === value || Number.isNaN(Number(text)) || text.trim() === ''
+  return (
+    <input
+      {...rest}
+      type="number"
+      step={schema.type === 'integer' ? 1 : 'any'}
+      min={schema.minimum}
+      max={schema.maximum}
+      value={isOwn ? text : String(value)}
+      onChange={({ currentTarget }) => {
+        const given = currentTarget.valueAsNumber
+        setText(currentTarget.value)
+        onWhole(Number.isFinite(given))
+        if (Number.isFinite(given)) onChange(given)
+      }}
+    />
+  )
+}
+
+/** A value as JSON, for what no other field is for. */
+export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<JsonValue | undefined>) {
+  const [text, setText] = useState(JSON.stringify(value, null, 2))
+  const [isWhole, setWhole] = useState(true)
+  return (
+    <textarea
+      {...rest}
+      aria-invalid={rest['aria-invalid'] || !isWhole}
+      className="mono"
+      rows={Math.min(14, text.split('\n').length + 1)}
+      spellCheck={false}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value)
+        const parsed = parse(currentTarget.value)
+        setWhole(parsed !== undefined)
+        onWhole(parsed !== undefined)
+        if (parsed !== undefined) onChange(parsed)
+      }}
+    />
+  )
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import type { JsonValue } from '@countersign/client'
+
+/** The part of JSON Schema that a form is drawn from; whatever is beyond it is edited as JSON. */
+export type Schema = {
+  type?: string | string[]
+  title?: string
+  description?: string
+  enum?: JsonValue[]
+  const?: JsonValue
+  readOnly?: boolean
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  format?: string
+}
+
+export type FieldKind = 'locked' | 'choice' | 'text' | 'number' | 'switch' | 'object' | 'list' | 'json'
+
+const LONG_TEXT = 80
+
+/**
+ * How a value of this schema is edited.
+ * @example
+ * fieldKind({ type: 'integer', minimum: 1 }) // 'number'
+ */
+export function fieldKind(schema: Schema): FieldKind {
+  if (schema.const !== undefined || schema.readOnly) return 'locked'
+  if (schema.enum && schema.enum.length > 0 && schema.enum.every((value) => typeof value !== 'object' || value === null)) return 'choice'
+  switch (schema.type) {
+    case 'string':
+      return 'text'
+    case 'number':
+    case 'integer':
+      return 'number'
+    case 'boolean':
+      return 'switch'
+    case 'object':
+      return schema.properties ? 'object' : 'json'
+    case 'array':
+      return schema.items && !Array.isArray(schema.items) ? 'list' : 'json'
+    default:
+      return 'json'
+  }
+}
+
+/** What a new entry begins with; of the type that the schema wants. */
+export function emptyValue(schema: Schema): JsonValue {
+  if (schema.const !== undefined) return schema.const
+  switch (fieldKind(schema)) {
+    case 'choice':
+      return schema.enum?.[0] ?? null
+    case 'text':
+      return ''
+    case 'number':
+      return schema.minimum ?? 0
+    case 'switch':
+      return false
+    case 'list':
+      return []
+    case 'object':
+      return Object.fromEntries((schema.required ?? []).map((name) => [name, emptyValue(schema.properties?.[name] ?? {})]))
+    default:
+      return null
+  }
+}
+
+/** The bounds of a value in words; empty where there are none. */
+export function boundsText({ minimum, maximum, minLength, maxLength, minItems, maxItems }: Schema): string {
+  return [range(minimum, maximum, ''), range(minLength, maxLength, ' characters'), range(minItems, maxItems, ' entries')]
+    .filter((text) => text !== '')
+    .join(', ')
+}
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`
+  if (min !== undefined) return `at least ${min}${unit}`
+  return max === undefined ? '' : `at most ${max}${unit}`
+}
+
+/** True for a text that wants more than one line. */
+export const isLongText = (value: string, { maxLength = 0 }: Schema): boolean =>
+  value.includes('\n') || value.length > LONG_TEXT || maxLength > 1_000

@@ -1,0 +1,151 @@
+import type { Grant } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { Link } from 'react-router'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded, More, useList } from '../ui/index.ts'
+import '../ui/pages.css'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
+
+/** `/grants`: what is not asked again, until when, and how often that was used. */
+export default function GrantsPage() {
+  const { client } = useServices()
+  const [all, setAll] = useState(false)
+  const grants = useList(['grants', all], (cursor, signal) =>
+    client.grants.list({ cursor, ...(all ? {} : { state: 'standing' }) }, { signal }),
+  )
+  const [revoking, setRevoking] = useState<Grant>()
+  return (
+    <Page title="Grants" subtitle="What runs without asking, because somebody approved it beforehand">
+      <div className="stack">
+        <label className="check">
+          <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
+          Also those that are over, used up or revoked
+        </label>
+        <Loaded of={grants} height={240}>
+          {(items) =>
+            items.length === 0 ? (
+              <div className="empty">
+                <h2>{all ? 'No grants' : 'No standing grants'}</h2>
+                <p>Choose “Don’t ask again” on a card to make one.</p>
+              </div>
+            ) : (
+              <ul className="rows" aria-label="Grants">
+                {items.map((grant) => (
+                  <GrantRow key={grant.id} grant={grant} onRevoke={() => setRevoking(grant)} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <More of={grants} />
+      </div>
+      {revoking && (
+        <Boundary>
+          <RevokeGrant grant={revoking} onClose={() => setRevoking(undefined)} />
+        </Boundary>
+      )}
+    </Page>
+  )
+}
+
+const toolOf = ({ tool }: Grant): string => (tool === null ? 'Every tool that the agent had' : showInvisible(tool))
+
+function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
+  const online = useOnline()
+  const {
+    scope,
+    sessionId,
+    agent,
+    requestedBy,
+    when,
+    arguments: exact,
+    used,
+    usesLeft,
+    lastUsedAt,
+    state,
+    expiresAt,
+    madeBy,
+    actionId,
+  } = grant
+  return (
+    <li className="row-card" data-testid="grant" data-state={state}>
+      <div className="row-head">
+        <strong className="mono">{toolOf(grant)}</strong>
+        <span className="badge-text">{STATE_WORDS[state]}</span>
+        {state === 'standing' && (
+          <Button variant="outlined" disabled={!online} onClick={onRevoke}>
+            Revoke
+          </Button>
+        )}
+      </div>
+      {when !== null && (
+        <p>
+          Where <code className="mono">{showInvisible(when)}</code>
+        </p>
+      )}
+      {exact !== null && (
+        <p>
+          With exactly <code className="mono">{showInvisible(JSON.stringify(exact))}</code>
+        </p>
+      )}
+      {when === null && exact === null && <p>With any arguments</p>}
+      <p className="muted">
+        {scope === 'session' ? 'In ' : `For ${showInvisible(agent ?? requestedBy?.name ?? 'the agent')}, in every session`}
+        {scope === 'session' && sessionId !== null && <Link to={`/sessions/${sessionId}`}>one session</Link>}
+        {' · '}until <time dateTime={expiresAt}>{fullTime(expiresAt)}</time>
+        {' · '}by {showInvisible(madeBy.name)}
+        {actionId !== null && (
+          <>
+            {' · '}
+            <Link to={`/actions/${actionId}`}>the action it was made for</Link>
+          </>
+        )}
+      </p>
+      <p className="muted">
+        {used === 0 ? 'Not used yet' : `Used ${used === 1 ? 'once' : `${used} times`}`}
+        {lastUsedAt !== null && (
+          <>
+            , last <time dateTime={lastUsedAt}>{fullTime(lastUsedAt)}</time>
+          </>
+        )}
+        {usesLeft !== null && `, ${usesLeft} left`}
+      </p>
+    </li>
+  )
+}
+
+function RevokeGrant({ grant, onClose }: { grant: Grant; onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => client.grants.revoke(grant.id),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['grants'] })
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title="Revoke this grant?"
+      action="Revoke"
+      isBusy={revoke.isPending}
+      failure={revoke.error ? errorText(revoke.error) : ''}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        From now on people are asked again about <span className="mono">{toolOf(grant)}</span>. What ran stays as it is.
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,97 @@
+import type { CreatedKey, KeyScope } from '@countersign/client'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+
+const KINDS = { person: 'A person', agent: 'An agent', service: 'A service' } as const
+type Kind = keyof typeof KINDS
+const ROLES: Record<Kind, string> = { person: 'approver', agent: 'agent', service: '' }
+const TIMES = { '': 'until it is revoked', P1D: '1 day', P30D: '30 days', P90D: '90 days', P365D: '1 year' } as const
+const SCOPES: Record<KeyScope, string> = { propose: 'propose', decide: 'decide', manage: 'manage policy and keys' }
+
+/** Makes a key for somebody new. */
+export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
+  const { client } = useServices()
+  const online = useOnline()
+  const form = useRef<HTMLFormElement>(null)
+  const [kind, setKind] = useState<Kind>('person')
+  const make = useMutation({
+    mutationFn: (data: FormData) => {
+      const text = (name: string) => String(data.get(name) ?? '').trim()
+      const roles = text('roles')
+        .split(/[\s,]+/)
+        .filter((role) => role !== '')
+      const scopes = (Object.keys(SCOPES) as KeyScope[]).filter((scope) => data.has(scope))
+      const expiresIn = text('expiresIn')
+      return client.keys.create({
+        name: text('name'),
+        kind,
+        roles,
+        ...(scopes.length > 0 && { scopes }),
+        ...(expiresIn !== '' && { expiresIn }),
+      })
+    },
+    onSuccess: (key) => {
+      form.current?.reset()
+      onMade(key)
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    make.mutate(new FormData(event.currentTarget))
+  }
+  return (
+    <details className="panel">
+      <summary>Make a key</summary>
+      <form ref={form} className="filters" onSubmit={submit}>
+        <label>
+          Name
+          <input name="name" required maxLength={120} autoComplete="off" />
+        </label>
+        <label>
+          For
+          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
+            {Object.entries(KINDS).map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Roles
+          <input key={kind} name="roles" defaultValue={ROLES[kind]} autoComplete="off" spellCheck={false} />
+        </label>
+        <label>
+          Good
+          <select name="expiresIn">
+            {Object.entries(TIMES).map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <fieldset className="filters-wide">
+          <legend>Only for some things (reading is always part of it)</legend>
+          {Object.entries(SCOPES).map(([scope, words]) => (
+            <label key={scope} className="check">
+              <input type="checkbox" name={scope} /> {words}
+            </label>
+          ))}
+        </fieldset>
+        {make.error && (
+          <p role="alert" className="field-issue filters-wide">
+            {errorText(make.error)}
+          </p>
+        )}
+        <Button type="submit" variant="contained" disabled={make.isPending || !online}>
+          Make a key
+        </Button>
+      </form>
+    </details>
+  )
+}

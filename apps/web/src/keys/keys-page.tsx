@@ -1,0 +1,141 @@
+import type { CreatedKey, Key } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { KeyForm } from './key-form.tsx'
+import '../ui/pages.css'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+/** `/keys`: who has a key, what it may be used for, and making and revoking them. For admins. */
+export default function KeysPage() {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const keys = useList(['keys'], (cursor, signal) => client.keys.list({ cursor }, { signal }))
+  const [made, setMade] = useState<CreatedKey>()
+  const [revoking, setRevoking] = useState<Key>()
+  const onMade = (key: CreatedKey) => {
+    setMade(key)
+    void queries.invalidateQueries({ queryKey: ['keys'] })
+  }
+  return (
+    <Page title="Keys and people" subtitle="Who may sign in, and what programs may do">
+      <div className="stack">
+        {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+        <KeyForm onMade={onMade} />
+        <section aria-labelledby="keys-title">
+          <h2 id="keys-title">Keys</h2>
+          <Loaded of={keys} height={240}>
+            {(items) =>
+              items.length === 0 ? (
+                <p className="muted">No key was given out yet.</p>
+              ) : (
+                <ul className="rows" aria-label="Keys">
+                  {items.map((key) => (
+                    <KeyRow key={key.id} held={key} onRevoke={() => setRevoking(key)} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+          <More of={keys} />
+        </section>
+      </div>
+      {revoking && (
+        <Boundary>
+          <RevokeKey held={revoking} onClose={() => setRevoking(undefined)} />
+        </Boundary>
+      )}
+    </Page>
+  )
+}
+
+/** The one time that a key is in sight. */
+function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(made.key)
+      setSaid('Copied')
+    } catch {
+      setSaid('The browser does not allow copying here')
+    }
+  }
+  return (
+    <div role="alert" data-testid="made-key">
+      <Notice tone="warning">
+        <p>
+          The key of <strong>{showInvisible(made.principal.name)}</strong>. It is shown this once: copy it now.
+        </p>
+        <p className="mono" data-testid="key-text">
+          {made.key}
+        </p>
+        <p>
+          <Button onClick={copy}>Copy</Button> <Button onClick={onClose}>I have it</Button> <span role="status">{said}</span>
+        </p>
+      </Notice>
+    </div>
+  )
+}
+
+function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
+  const online = useOnline()
+  const { name, principal, roles, scopes, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt } = held
+  return (
+    <li className="row-card" data-testid="key" data-revoked={revokedAt !== null}>
+      <div className="row-head">
+        <strong>{showInvisible(name)}</strong>
+        <span className="muted">
+          {principal.kind}, {showInvisible((roles ?? principal.roles).join(', ') || 'no roles')}
+        </span>
+        {revokedAt === null ? (
+          <Button variant="outlined" disabled={!online} onClick={onRevoke}>
+            Revoke
+          </Button>
+        ) : (
+          <span className="badge-text">Revoked</span>
+        )}
+      </div>
+      <p className="muted">
+        {scopes === null ? 'For all that its principal may' : `Only to read and to ${scopes.join(', ')}`} · made{' '}
+        <time dateTime={createdAt}>{fullTime(createdAt)}</time>
+        {createdBy && ` by ${showInvisible(createdBy.name)}`}
+        {' · '}
+        {expiresAt === null ? 'until it is revoked' : `until ${fullTime(expiresAt)}`}
+        {' · '}
+        {lastUsedAt === null ? 'not used yet' : `last used ${fullTime(lastUsedAt)}`}
+      </p>
+    </li>
+  )
+}
+
+function RevokeKey({ held, onClose }: { held: Key; onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => client.keys.revoke(held.id),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['keys'] })
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title={`Revoke the key of ${showInvisible(held.name)}?`}
+      action="Revoke"
+      isBusy={revoke.isPending}
+      failure={revoke.error ? errorText(revoke.error) : ''}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <p>Whoever uses it is refused from now on, and consoles signed in with it are signed out. It cannot be taken back.</p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,97 @@
+import type { JsonValue, TestedCall } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+import { Problems } from './policy-editor.tsx'
+
+const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'People would be asked', deny: 'It would be denied' } as const
+
+/** What policy says about a call that is pasted here; nothing is proposed. */
+export function CallTest({ document }: { document: string | undefined }) {
+  const { client } = useServices()
+  const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
+  const [wrong, setWrong] = useState('')
+  const test = useMutation({
+    mutationFn: (call: { tool: string; arguments: Record<string, JsonValue>; agent?: string }) =>
+      client.policy.test({ call, ...(document !== undefined && { document }) }),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget)
+    const agent = String(data.get('agent')).trim()
+    const args = parseArguments(String(data.get('arguments')))
+    setWrong(args ? '' : 'The arguments are not a JSON object.')
+    if (args) test.mutate({ tool: String(data.get('tool')), arguments: args, ...(agent !== '' && { agent }) })
+  }
+  return (
+    <details className="panel">
+      <summary>Try a call{document === undefined ? '' : ' with the edited text'}</summary>
+      <form className="filters" onSubmit={submit}>
+        <label>
+          Tool
+          <select name="tool">
+            {tools.data?.map(({ name }) => (
+              <option key={name} value={name}>
+                {showInvisible(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Agent (optional)
+          <input name="agent" autoComplete="off" spellCheck={false} />
+        </label>
+        <label className="filters-wide labelled">
+          Arguments as JSON
+          <textarea name="arguments" className="mono" rows={4} spellCheck={false} defaultValue="{}" />
+        </label>
+        <Button type="submit" variant="outlined" disabled={test.isPending}>
+          Try it
+        </Button>
+      </form>
+      {wrong !== '' && (
+        <p role="alert" className="field-issue">
+          {wrong}
+        </p>
+      )}
+      {test.error && <Problems error={test.error} />}
+      {test.data && <Answer tested={test.data} />}
+    </details>
+  )
+}
+
+function parseArguments(text: string): Record<string, JsonValue> | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function Answer({ tested: { verdict, rule, reason, requires, risk, rules } }: { tested: TestedCall }) {
+  return (
+    <div role="status" data-testid="tested-call">
+      <p>
+        <strong>{VERDICT_WORDS[verdict]}</strong>: rule “{showInvisible(rule)}”. {showInvisible(reason)}
+      </p>
+      {verdict === 'ask' && (
+        <p>
+          {requires.quorum === 1 ? 'One approval' : `${requires.quorum} approvals`} by {showInvisible(requires.roles.join(' or '))}
+          {requires.notRequester && ', not by who asked'}
+          {risk !== null && `; ${risk} risk`}.
+        </p>
+      )}
+      <ul>
+        {rules.map(({ rule: name, verdict: says, matches, failed }) => (
+          <li key={name}>
+            {matches ? '✓ fits' : '– does not fit'}: “{showInvisible(name)}” ({says})
+            {failed !== undefined && `. Its condition failed: ${showInvisible(failed)}`}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

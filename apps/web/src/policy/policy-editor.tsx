@@ -1,0 +1,119 @@
+import { type ApiIssue, isApiError, type PolicyView } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Button, Notice } from '../ui/index.ts'
+import { DiffView } from './diff-view.tsx'
+
+type Edited = { text: string; base: PolicyView; baseText: string }
+type PolicyEditorProps = {
+  edited: Edited
+  onEdit: (text: string) => void
+  /** What is in force now: another version than `edited.base` once somebody else has saved one. */
+  current: { view: PolicyView; text: string }
+  /** Goes on from what is in force now. */
+  onRebase: () => void
+  onClose: () => void
+  onSaved: () => void
+}
+
+/** The document as text: checked, compared with what is in force, and saved with a reason. */
+export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
+  const { client } = useServices()
+  const online = useOnline()
+  const id = useId()
+  const [reason, setReason] = useState('')
+  const [shadow, setShadow] = useState(false)
+  // A replay of no time at all: the document is read and compiled, and nothing else happens.
+  const check = useMutation({ mutationFn: () => client.policy.replay({ document: text, replay: { days: 1e-6, limit: 1 } }) })
+  const save = useMutation({
+    mutationFn: () => client.policy.save({ document: text, reason: reason.trim(), shadow }, base.version),
+    onSuccess: onSaved,
+  })
+  const conflict = isApiError(save.error) && save.error.code === 'revision_mismatch'
+  const movedOn = current.view.version !== base.version
+  const failure = save.error ?? check.error
+  const isBusy = save.isPending || check.isPending
+  return (
+    <section aria-labelledby={`${id}-title`} className="stack" data-testid="policy-editor">
+      <h2 id={`${id}-title`}>Edit, based on version {base.version}</h2>
+      <label className="labelled">
+        Document (YAML or JSON)
+        <textarea
+          className="mono"
+          rows={Math.min(32, Math.max(10, text.split('\n').length + 1))}
+          spellCheck={false}
+          value={text}
+          onChange={({ currentTarget }) => {
+            check.reset()
+            save.reset()
+            onEdit(currentTarget.value)
+          }}
+        />
+      </label>
+      {failure && !conflict && <Problems error={failure} />}
+      {check.isSuccess && <p role="status">It can be used: every tool exists and every condition compiles.</p>}
+      {(conflict || movedOn) && (
+        <div role="alert">
+          <Notice tone="warning" action={movedOn && <Button onClick={onRebase}>Compare with version {current.view.version}</Button>}>
+            Somebody saved another version while you edited. Your text is still here; look at what changed before you save it.
+          </Notice>
+        </div>
+      )}
+      <div>
+        <h3>What would change</h3>
+        <DiffView before={baseText} after={text} />
+      </div>
+      <label className="labelled">
+        Reason, for the list of versions and the record
+        <input value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />
+      </label>
+      <label className="check">
+        <input type="checkbox" checked={shadow} onChange={({ currentTarget }) => setShadow(currentTarget.checked)} />
+        Only try it beside the version in force: it decides nothing, and what it would have said otherwise is counted
+      </label>
+      <div className="row-head">
+        <Button variant="outlined" onClick={onClose}>
+          Leave without saving
+        </Button>
+        <Button variant="outlined" disabled={isBusy || !online} onClick={() => check.mutate()}>
+          Check
+        </Button>
+        <Button
+          variant="contained"
+          disabled={isBusy || !online || movedOn || reason.trim() === '' || text === baseText}
+          onClick={() => save.mutate()}
+        >
+          {shadow ? 'Save and try beside' : 'Save and put in force'}
+        </Button>
+      </div>
+      {reason.trim() === '' && text !== baseText && <p className="muted">Say why before you save.</p>}
+    </section>
+  )
+}
+
+/** Everything that is wrong with a document, each with its place. */
+export function Problems({ error }: { error: unknown }) {
+  const issues: readonly ApiIssue[] = isApiError(error) ? error.issues : []
+  return (
+    <div role="alert" className="field-issue">
+      {issues.length === 0 ? (
+        <p>{errorText(error)}</p>
+      ) : (
+        <>
+          <p>The policy cannot be used:</p>
+          <ul>
+            {issues.map(({ path, message }) => (
+              <li key={`${path} ${message}`}>
+                {path !== '' && <code className="mono">{showInvisible(path)}</code>} {showInvisible(message)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,85 @@
+import type { PolicyView } from '@countersign/client'
+import { showInvisible, showLines } from '@countersign/react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded } from '../ui/index.ts'
+import '../ui/pages.css'
+import { CallTest } from './call-test.tsx'
+import { PolicyEditor } from './policy-editor.tsx'
+import { Replay } from './replay.tsx'
+import { ShadowSection } from './shadow-section.tsx'
+import { Versions } from './versions.tsx'
+
+/** `/policy`: what is allowed, asked and denied; trying it, and for admins changing it. */
+export default function PolicyPage() {
+  const { client, me } = useServices()
+  const queries = useQueryClient()
+  const policy = useQuery({
+    queryKey: ['policy'],
+    // Both of the same version: a save between the two is read again.
+    queryFn: async ({ signal }) => {
+      for (;;) {
+        const [view, text, after] = [
+          await client.policy.get({ signal }),
+          await client.policy.text({ signal }),
+          await client.policy.get({ signal }),
+        ]
+        if (view.version === after.version) return { view, text }
+      }
+    },
+  })
+  const [edited, setEdited] = useState<{ text: string; base: PolicyView; baseText: string }>()
+  const isAdmin = me.roles.includes('admin')
+  return (
+    <Page title="Policy" subtitle={policy.data && `Version ${policy.data.view.version}`}>
+      <div className="stack">
+        <Loaded of={policy} height={320}>
+          {({ view, text }) => (
+            <>
+              <p className="muted">
+                Version {view.version}, {view.author ? `saved by ${showInvisible(view.author.name)}` : 'from the configuration'}{' '}
+                <time dateTime={view.createdAt}>{fullTime(view.createdAt)}</time>
+                {view.reason !== '' && `: “${showInvisible(view.reason)}”`}. All rules are asked: a rule that denies beats one that asks,
+                and that beats one that allows.
+              </p>
+              {edited ? (
+                <PolicyEditor
+                  edited={edited}
+                  onEdit={(changed) => setEdited({ ...edited, text: changed })}
+                  current={{ view, text }}
+                  onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
+                  onClose={() => setEdited(undefined)}
+                  onSaved={() => {
+                    setEdited(undefined)
+                    void queries.invalidateQueries({ queryKey: ['policy'] })
+                  }}
+                />
+              ) : (
+                <>
+                  {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+                  <pre className="raw" tabIndex={0} data-testid="policy-text">
+                    {showLines(text)}
+                  </pre>
+                  {isAdmin && (
+                    <p>
+                      <Button variant="contained" onClick={() => setEdited({ text, base: view, baseText: text })}>
+                        Edit
+                      </Button>
+                    </p>
+                  )}
+                </>
+              )}
+              {view.shadow && <ShadowSection shadow={view.shadow} />}
+            </>
+          )}
+        </Loaded>
+        <CallTest document={edited?.text} />
+        <Replay document={edited?.text} />
+        <Versions canRollBack={isAdmin} />
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,72 @@
+import type { PolicyVersion } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Button, Loaded } from '../ui/index.ts'
+
+/** The version that is tried beside the one in force: what it would have said otherwise, and what to do with it. */
+export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
+  const { client, me } = useServices()
+  const online = useOnline()
+  const queries = useQueryClient()
+  const report = useQuery({ queryKey: ['policy', 'shadow', shadow.version], queryFn: ({ signal }) => client.policy.shadow({ signal }) })
+  const onSuccess = () => queries.invalidateQueries({ queryKey: ['policy'] })
+  const end = useMutation({ mutationFn: () => client.policy.endShadow(), onSuccess })
+  const use = useMutation({
+    mutationFn: () => client.policy.rollback({ version: shadow.version, reason: `Put in force after it was tried: ${shadow.reason}` }),
+    onSuccess,
+  })
+  const failure = end.error ?? use.error
+  return (
+    <section aria-labelledby="shadow-title" className="panel" data-testid="shadow">
+      <h2 id="shadow-title">Version {shadow.version} is tried beside it</h2>
+      <Loaded of={report} height={80}>
+        {({ evaluated, differences, counts, samples }) => (
+          <>
+            <p>
+              It decides nothing. Of {evaluated} calls since then it would have said otherwise about {differences}.
+            </p>
+            <ul>
+              {counts.map(({ was, wouldBe, count }) => (
+                <li key={`${was} ${wouldBe}`}>
+                  {count} {was === wouldBe ? `${was} with other requirements or risk` : `from ${was} to ${wouldBe}`}
+                </li>
+              ))}
+            </ul>
+            {samples.length > 0 && (
+              <details>
+                <summary>The newest of them</summary>
+                <ul>
+                  {samples.map(({ actionId, tool, was, wouldBe, rule, reason }) => (
+                    <li key={actionId}>
+                      <Link to={`/actions/${actionId}`}>{showInvisible(tool)}</Link>: {was}, would be {wouldBe} by “{showInvisible(rule)}”.{' '}
+                      {showInvisible(reason)}
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            )}
+          </>
+        )}
+      </Loaded>
+      {failure && (
+        <p role="alert" className="field-issue">
+          {errorText(failure)}
+        </p>
+      )}
+      {me.roles.includes('admin') && (
+        <div className="row-head">
+          <Button variant="outlined" disabled={!online || end.isPending} onClick={() => end.mutate()}>
+            End the trial
+          </Button>
+          <Button variant="contained" disabled={!online || use.isPending} onClick={() => use.mutate()}>
+            Put it in force
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}

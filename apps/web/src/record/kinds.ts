@@ -1,0 +1,41 @@
+import type { AuditKind } from '@countersign/client'
+
+const WORDS: Record<AuditKind, string> = {
+  proposed: 'Proposed',
+  voted: 'Voted',
+  approved: 'Approved',
+  declined: 'Declined',
+  expired: 'Expired',
+  cancelled: 'Cancelled',
+  asked_again: 'Asked again',
+  claimed: 'Claimed',
+  executing: 'Started',
+  resent: 'Sent again',
+  retried: 'Retried',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  outcome_unknown: 'Outcome unknown',
+  resolved: 'Resolved',
+  verified: 'Verified',
+  redacted: 'Redacted',
+  approve_all: 'Approved all',
+  grant_made: 'Grant made',
+  grant_revoked: 'Grant revoked',
+  delegated: 'Delegated',
+  delegation_ended: 'Delegation ended',
+  escalated: 'Escalated',
+  policy_saved: 'Policy saved',
+  key_made: 'Key made',
+  key_revoked: 'Key revoked',
+  principal_changed: 'Principal changed',
+  signed_in: 'Signed in',
+  signed_out: 'Signed out',
+}
+
+export const isKind = (text: string): text is AuditKind => Object.hasOwn(WORDS, text)
+
+/** Every kind of row, in the order of the filter. */
+export const KINDS: readonly AuditKind[] = Object.keys(WORDS).filter(isKind)
+
+/** The word for a kind; a kind of a newer server is shown as it is. */
+export const kindWords = (kind: string): string => (isKind(kind) ? WORDS[kind] : kind)

@@ -1,0 +1,183 @@
+import type { AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearchParams } from 'react-router'
+import { RawJson } from '../chat/raw-json.tsx'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { isKind, KINDS, kindWords } from './kinds.ts'
+import '../ui/pages.css'
+
+/** `/record`: every change of every action, of policy, keys and grants: who, when, and whether it is sealed. */
+export default function RecordPage() {
+  const { client } = useServices()
+  const [params, setParams] = useSearchParams()
+  const query = queryOf(params)
+  const rows = useList(['audit', query], (cursor, signal) => client.audit.list({ ...query, cursor }, { signal }))
+  const set = (name: string, value: string) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        if (value === '') next.delete(name)
+        else next.set(name, value)
+        return next
+      },
+      { replace: true },
+    )
+  return (
+    <Page title="Record" subtitle="What was asked, decided and done. Rows are chained, and sealed within seconds.">
+      <div className="stack">
+        <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            What
+            <select value={query.kind ?? ''} onChange={({ currentTarget }) => set('kind', currentTarget.value)}>
+              <option value="">Everything</option>
+              {KINDS.map((kind) => (
+                <option key={kind} value={kind}>
+                  {kindWords(kind)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <TextFilter name="action" label="Action id" query={query} onSet={set} />
+          <TextFilter name="actor" label="Principal id" query={query} onSet={set} />
+          <label>
+            From
+            <input
+              type="date"
+              defaultValue={params.get('since') ?? ''}
+              onChange={({ currentTarget }) => set('since', currentTarget.value)}
+            />
+          </label>
+          <label>
+            Before
+            <input
+              type="date"
+              defaultValue={params.get('until') ?? ''}
+              onChange={({ currentTarget }) => set('until', currentTarget.value)}
+            />
+          </label>
+        </form>
+        <div className="row-head">
+          <Export format="jsonl" query={query} />
+          <Export format="csv" query={query} />
+          <Button variant="outlined" onClick={() => rows.refetch()}>
+            Read again
+          </Button>
+        </div>
+        <Loaded of={rows} height={400}>
+          {(items) =>
+            items.length === 0 ? (
+              <div className="empty">
+                <h2>Nothing recorded for this choice</h2>
+              </div>
+            ) : (
+              <ul className="rows" aria-label="Record, newest first">
+                {items.map((row) => (
+                  <Entry key={row.id} row={row} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <More of={rows} />
+        <PublicKey />
+      </div>
+    </Page>
+  )
+}
+
+function queryOf(params: URLSearchParams): AuditQuery {
+  const day = (name: string) => {
+    const ms = Date.parse(`${params.get(name) ?? ''}T00:00:00`)
+    return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+  }
+  const kind = params.get('kind') ?? ''
+  return {
+    kind: isKind(kind) ? kind : undefined,
+    action: params.get('action') ?? undefined,
+    actor: params.get('actor') ?? undefined,
+    since: day('since'),
+    until: day('until'),
+  } satisfies { [name in keyof AuditQuery]: string | undefined | AuditKind }
+}
+
+type TextFilterProps = { name: 'action' | 'actor'; label: string; query: AuditQuery; onSet: (name: string, value: string) => void }
+
+function TextFilter({ name, label, query, onSet }: TextFilterProps) {
+  return (
+    <label>
+      {label}
+      <input
+        defaultValue={query[name] ?? ''}
+        spellCheck={false}
+        // Asked when it is whole: not for every letter of an id.
+        onBlur={({ currentTarget }) => onSet(name, currentTarget.value.trim())}
+        onKeyDown={(event) => event.key === 'Enter' && onSet(name, event.currentTarget.value.trim())}
+      />
+    </label>
+  )
+}
+
+function Export({ format, query: { since, until } }: { format: 'jsonl' | 'csv'; query: AuditQuery }) {
+  const params = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) })
+  return (
+    <Button variant="outlined" href={`/api/audit/export?${params}`} download>
+      Export {format === 'csv' ? 'CSV' : 'JSONL'}
+    </Button>
+  )
+}
+
+function Entry({ row: { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } }: { row: AuditEntryView }) {
+  return (
+    <li className="row-card" data-testid="record-row" data-kind={kind}>
+      <div className="row-head">
+        <strong>{kindWords(kind)}</strong>
+        <span>
+          {showInvisible(actor.name)} <span className="muted">({actor.kind})</span>
+        </span>
+        <time className="muted" dateTime={at}>
+          {fullTime(at)}
+        </time>
+        <span className="badge-text">{sealed ? 'Sealed' : 'Not sealed yet'}</span>
+      </div>
+      <details>
+        <summary>
+          {showInvisible(scope)}, row {seq}
+        </summary>
+        <dl className="facts">
+          <div>
+            <dt>Hash</dt>
+            <dd className="mono">{hash}</dd>
+          </div>
+          <div>
+            <dt>Row before</dt>
+            <dd className="mono">{prev}</dd>
+          </div>
+        </dl>
+        {data === null ? <p>What it was about was blanked; the chain still holds.</p> : <RawJson label="Data" value={data} />}
+      </details>
+      {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
+    </li>
+  )
+}
+
+function PublicKey() {
+  const { client } = useServices()
+  const key = useQuery({ queryKey: ['audit-key'], queryFn: ({ signal }) => client.audit.key({ signal }) })
+  return (
+    <section aria-labelledby="public-key">
+      <h2 id="public-key">Public key</h2>
+      <Loaded of={key} height={60}>
+        {({ algorithm, publicKey }) => (
+          <p>
+            {algorithm}: <span className="mono">{publicKey}</span>. With it anybody can check an export, offline:{' '}
+            <span className="mono">countersign audit verify FILE</span>
+          </p>
+        )}
+      </Loaded>
+    </section>
+  )
+}

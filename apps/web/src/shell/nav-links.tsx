@@ -1,0 +1,24 @@
+import { NavLink } from 'react-router'
+import type { Person } from '../services.tsx'
+import { Icon, type IconName } from '../ui/index.ts'
+
+type Place = { to: string; name: string; icon: IconName; isFor: (me: Person) => boolean }
+
+const has = (me: Person, ...roles: string[]): boolean => roles.some((role) => me.roles.includes(role))
+
+const PLACES: readonly Place[] = [
+  { to: '/policy', name: 'Policy', icon: 'settings', isFor: (me) => me.roles.length > 0 },
+  { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },
+  { to: '/record', name: 'Record', icon: 'clock', isFor: (me) => has(me, 'admin', 'viewer') },
+  { to: '/keys', name: 'Keys and people', icon: 'user', isFor: (me) => has(me, 'admin') },
+]
+
+/** The pages besides chat and inbox, as far as this person may use them. The server says no to the others. */
+export function NavLinks({ me, onPick }: { me: Person; onPick: () => void }) {
+  return PLACES.filter(({ isFor }) => isFor(me)).map(({ to, name, icon }) => (
+    <NavLink key={to} to={to} className="nav-link" onClick={onPick}>
+      <Icon name={icon} />
+      {name}
+    </NavLink>
+  ))
+}

@@ -1,0 +1,39 @@
+import { type ReactNode, useId } from 'react'
+import { Button } from './index.ts'
+import { Dialog } from './overlays.ts'
+
+type ConfirmProps = {
+  title: string
+  children: ReactNode
+  action: string
+  isBusy: boolean
+  failure?: string
+  onConfirm: () => void
+  onClose: () => void
+}
+
+/** Asks once more before something that is not taken back. The way out has the focus. */
+export default function Confirm({ title, children, action, isBusy, failure = '', onConfirm, onClose }: ConfirmProps) {
+  const id = useId()
+  return (
+    <Dialog open onClose={onClose} role="alertdialog" aria-labelledby={id}>
+      <div className="confirm">
+        <h2 id={id}>{title}</h2>
+        <div>{children}</div>
+        {failure !== '' && (
+          <p role="alert" className="field-issue">
+            {failure}
+          </p>
+        )}
+        <div className="confirm-actions">
+          <Button variant="outlined" autoFocus onClick={onClose}>
+            Cancel
+          </Button>
+          <Button variant="contained" color="error" disabled={isBusy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

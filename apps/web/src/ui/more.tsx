@@ -1,0 +1,14 @@
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+import { Button } from './index.ts'
+
+/** Brings the next page of a list. */
+export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage } }: { of: UseInfiniteQueryResult }) {
+  if (!hasNextPage) return null
+  return (
+    <div className="more">
+      <Button variant="outlined" disabled={isFetchingNextPage} onClick={() => fetchNextPage()}>
+        {isFetchingNextPage ? 'Loading…' : 'Show more'}
+      </Button>
+    </div>
+  )
+}

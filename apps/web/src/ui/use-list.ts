@@ -1,0 +1,13 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+
+type ListOf<Item> = { items: Item[]; nextCursor: string | null }
+
+/** A list of the server, page after page; `data` holds all that were read. */
+export const useList = <Item>(key: readonly unknown[], read: (cursor: string | undefined, signal: AbortSignal) => Promise<ListOf<Item>>) =>
+  useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  })

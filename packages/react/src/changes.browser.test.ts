@@ -1,0 +1,158 @@
+import type { Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import type { Reply } from './testing/page.tsx'
+
+let cards: CardBrowser
+let page: Page
+beforeAll(async () => {
+  cards = await startCardBrowser()
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+const calls = () => page.evaluate(() => window.cardPage.calls)
+const reply = (given: Reply) =>
+  page.evaluate((text) => {
+    window.cardPage.reply = JSON.parse(text)
+  }, JSON.stringify(given))
+const card = () => page.getByTestId('approval-card')
+const approve = () => card().getByRole('button', { name: /^Approve( with|:)/ })
+const status = () => card().locator('.cs-status').textContent()
+const field = () => card().locator('.cs-edit textarea')
+
+async function edit(text: string) {
+  if (!(await field().isVisible())) await card().getByText('Edit before you approve').click()
+  await field().fill(text)
+}
+
+test('an edit is shown as old and new, counted on the button, and sent with the version that was looked at', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), withEditor: true })
+  await edit('{"orderId":"ORD-002","newStatus":"shipped"}')
+  const rows = card()
+    .getByRole('list', { name: /^Edits/ })
+    .getByRole('listitem')
+  expect(await rows.allTextContents()).toEqual(['orderIdORD-001 → ORD-002', 'newStatusprocessing → shipped'])
+  await untilReady(page)
+  expect(await approve().textContent()).toBe('Approve with 2 edits')
+  await approve().click()
+  const { revision, digest } = sampleAction()
+  const edited = { orderId: 'ORD-002', newStatus: 'shipped' }
+  expect(await calls()).toMatchObject([{ verdict: 'approve', details: { revision, digest, arguments: edited } }])
+})
+
+test('half an edit approves nothing; undone, the agent’s own call is approved, without arguments', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), withEditor: true })
+  await edit('{"orderId":')
+  await page.waitForFunction(() => document.querySelector('.cs-refuse')?.getAttribute('aria-disabled') === 'false')
+  await approve().click({ force: true })
+  expect(await calls()).toEqual([])
+  expect(await status()).toBe('What you edited is not complete yet.')
+  await edit('{"orderId":"ORD-003","newStatus":"processing"}')
+  await card().getByRole('button', { name: 'Undo all edits' }).click()
+  await untilReady(page)
+  await approve().click()
+  const { revision, digest } = sampleAction()
+  expect((await calls()).map(({ details }) => details)).toEqual([{ revision, digest }])
+})
+
+test('what the server says is wrong with an edit stands beside it, and nothing is decided', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), withEditor: true })
+  await reply({
+    kind: 'refuse',
+    error: { code: 'invalid_arguments', message: 'no', issues: [{ path: '/newStatus', message: 'newStatus must be one of: pending' }] },
+  })
+  await edit('{"orderId":"ORD-001","newStatus":"gone"}')
+  await untilReady(page)
+  await approve().click()
+  await card().getByText('newStatus must be one of: pending').waitFor()
+  expect(await status()).toBe('The edit does not fit the tool. Nothing was decided.')
+  expect(await card().getAttribute('data-state')).toBe('proposed')
+})
+
+const CHANGED = sampleAction({
+  revision: 2,
+  digest: 'sha256:other',
+  revised: {
+    why: 'target',
+    reason: 'The values changed since this was shown: status was "pending" and is "shipped" now.',
+    by: null,
+    at: ago(1),
+  },
+  preview: [{ field: 'status', oldValue: 'shipped', newValue: 'processing' }],
+  updatedAt: ago(1),
+})
+
+test('a refusal shows the action as it is now and why it was asked again; the buttons rest before they name it', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await reply({ kind: 'refuse', error: { code: 'revision_mismatch', message: 'changed', action: CHANGED } })
+  await approve().click()
+  await card().getByText('status was "pending" and is "shipped" now. Asked again.').waitFor()
+  expect(await card().locator('del').textContent()).toBe('shipped')
+  expect(await status()).toMatch(/Review it again/)
+  await approve().click({ force: true })
+  expect(await calls()).toHaveLength(1)
+  await reply({ kind: 'take' })
+  await untilReady(page)
+  await approve().click()
+  expect((await calls())[1]?.details).toEqual({ revision: 2, digest: 'sha256:other' })
+})
+
+test('looking again shows what is read then', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), seenAgain: CHANGED })
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Look again' }).click()
+  await card().getByText('revision 2').waitFor()
+  expect(await calls()).toEqual([])
+})
+
+const SUGGESTION = { refusal: null, exact: { matched: 3, of: 30 }, rule: { when: 'args.newStatus == "processing"', matched: 14, of: 30 } }
+
+test('"don’t ask again" shows the rule and what it would have answered, asks once more, and no key reaches it', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), suggestion: SUGGESTION })
+  await card().getByText('Don’t ask again').click()
+  await card().getByText('would have matched 14 of the last 30').click()
+  await page.getByLabel('For 1 hour').selectOption('P7D')
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Approve and don’t ask again…' }).click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog
+    .getByText('updateOrderStatus runs without asking in this session, where args.newStatus == "processing", for 7 days')
+    .waitFor()
+  expect(await calls()).toEqual([])
+  await dialog.locator('[type=submit][aria-disabled=false]').click()
+  const remember = { scope: 'session', expiresIn: 'P7D', when: 'args.newStatus == "processing"' }
+  expect(await calls()).toMatchObject([{ verdict: 'approve', details: { remember } }])
+})
+
+test('"don’t ask again" is not there for high risk or where it takes two', async () => {
+  page = await cards.open()
+  const two = { ...sampleAction().requires, quorum: 2 }
+  const high = sampleAction({ risk: { level: 'high', reasons: [], setBy: 'policy' } })
+  for (const action of [high, sampleAction({ requires: two })]) {
+    await show(page, { action, suggestion: SUGGESTION })
+    await untilReady(page)
+    expect(await card().getByText('Don’t ask again').count()).toBe(0)
+  }
+})
+
+test('votes say how many there are, whose, and for whom it waits', async () => {
+  page = await cards.open()
+  const requires = { quorum: 2, declineQuorum: 1, roles: ['finance', 'approver'], notRequester: true }
+  const votes = [{ by: SAM, verdict: 'approve' as const, at: ago(180) }]
+  await show(page, { action: sampleAction({ requires, votes }), me: ADA })
+  expect(await card().locator('.cs-votes').textContent()).toBe(
+    '1 of 2 approvals · Sam approved 10:42:00 · waits for finance or approver, not for who asked',
+  )
+  await untilReady(page)
+  await show(page, { action: sampleAction({ requires, votes }), me: SAM })
+  await card().getByText('You approved this; others must decide too.').waitFor()
+})

@@ -1,0 +1,71 @@
+import type { Action, ApiIssue } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
+import { type ReactNode, useState } from 'react'
+import { valueText } from './change-rows.tsx'
+import type { Arguments, Edit } from './edits.ts'
+
+/** What the card hands to an editor of arguments. */
+export type EditorSlot = {
+  action: Action
+  /** As edited so far. */
+  value: Arguments
+  /** `undefined` while what stands there is not a whole value: nobody can approve that. */
+  onChange: (value: Arguments | undefined) => void
+  /** What the server said is wrong, by JSON pointer into the arguments. */
+  issues: readonly ApiIssue[]
+}
+
+type EditSectionProps = EditorSlot & { editor: (slot: EditorSlot) => ReactNode; edits: readonly Edit[]; onReset: () => void }
+
+/** Approving with other arguments: the editor behind a disclosure, and each edit as what the agent asked and what it would be. */
+export function EditSection({ editor, edits, onReset, ...slot }: EditSectionProps) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details className="cs-edit" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Edit <span className="cs-note">before you approve</span>
+      </summary>
+      {open ? editor(slot) : null}
+      <IssueList issues={slot.issues} />
+      {edits.length === 0 ? null : (
+        <>
+          <Edits edits={edits} />
+          <button type="button" className="cs-button cs-small" onClick={onReset}>
+            Undo all edits
+          </button>
+        </>
+      )}
+    </details>
+  )
+}
+
+/** Each edit: what the agent asked → what a person made of it. */
+export function Edits({ edits }: { edits: readonly Edit[] }) {
+  return (
+    <div className="cs-changes">
+      <ul aria-label="Edits, from what the agent asked to what you approve">
+        {edits.map(({ path, oldValue, newValue }) => (
+          <li key={path}>
+            <span className="cs-field">{showInvisible(path === '' ? 'all' : path)}</span>
+            <span className="cs-values">
+              <del dir="auto">{oldValue === undefined ? 'nothing' : showInvisible(valueText(oldValue))}</del>
+              <span aria-hidden="true"> → </span>
+              <ins dir="auto">{newValue === undefined ? 'nothing' : showInvisible(valueText(newValue))}</ins>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function IssueList({ issues }: { issues: readonly ApiIssue[] }) {
+  if (issues.length === 0) return null
+  return (
+    <ul className="cs-issues" role="alert">
+      {issues.map(({ path, message }) => (
+        <li key={`${path} ${message}`}>{showInvisible(message)}</li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,43 @@
+import type { Action } from '@countersign/client'
+
+export type Arguments = Action['arguments']
+
+/** One value that a person changed; an absent side was not there, or is not there any more. */
+export type Edit = { path: string; oldValue?: unknown; newValue?: unknown }
+
+/**
+ * What was changed from `before` to `after`, value by value. Lists of another length are one change: which entry is which cannot be told.
+ * @example
+ * listEdits({ amount: 5, to: 'ada' }, { amount: 4, to: 'ada' }) // [{ path: 'amount', oldValue: 5, newValue: 4 }]
+ */
+export function listEdits(before: unknown, after: unknown, path = ''): Edit[] {
+  if (isSame(before, after)) return []
+  const [was, is] = [entriesOf(before), entriesOf(after)]
+  if (!was || !is || !isAlike(before, after)) return [{ path, oldValue: before, newValue: after }]
+  const keys = new Set([...Object.keys(was), ...Object.keys(is)])
+  return [...keys].flatMap((key) => listEdits(was[key], is[key], path === '' ? key : `${path}.${key}`))
+}
+
+/** The words on the button: "Approve with 2 edits". */
+export const editCount = (count: number): string => (count === 1 ? '1 edit' : `${count} edits`)
+
+const entriesOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null ? { ...value } : undefined
+
+function isAlike(before: unknown, after: unknown): boolean {
+  if (Array.isArray(before) && Array.isArray(after)) return before.length === after.length
+  return Array.isArray(before) === Array.isArray(after)
+}
+
+// The order of keys says nothing: digests are over canonical JSON.
+const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, sorted(child)]),
+  )
+}

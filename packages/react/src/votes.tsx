@@ -1,0 +1,40 @@
+import type { Action, Vote } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
+import { clockText } from './time.ts'
+
+/** How many approvals there are of how many: a person counts once, whoever votes in their place. */
+export const countApprovals = ({ votes }: Pick<Action, 'votes'>): number => countRights(votes, 'approve')
+
+const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
+  new Set(votes.filter((vote) => vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
+
+/** "1 of 2 approvals · Mia approved 10:42 · waits for finance": where one vote is not enough, or some were cast. */
+export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {
+  const { requires, votes, state } = action
+  const { quorum, declineQuorum, roles, escalation, notRequester } = requires
+  if (state !== 'proposed' || (quorum === 1 && declineQuorum === 1 && votes.length === 0 && !escalation && !notRequester)) return null
+  return (
+    <p className="cs-votes">
+      <strong>
+        {countApprovals(action)} of {quorum === 1 ? '1 approval' : `${quorum} approvals`}
+      </strong>
+      {declineQuorum > 1 ? ` · ${countRights(votes, 'decline')} of ${declineQuorum} declines` : null}
+      {votes.map((vote) => (
+        <span key={`${vote.by.id} ${vote.for?.id}`}>
+          {' · '}
+          {showInvisible(vote.by.name)} {vote.verdict === 'approve' ? 'approved' : 'declined'}
+          {vote.for ? ` for ${showInvisible(vote.for.name)}` : null} <time dateTime={vote.at}>{clockText(vote.at, nowMs)}</time>
+        </span>
+      ))}
+      {` · waits for ${showInvisible(roles.join(' or ') || 'anybody')}`}
+      {notRequester ? ', not for who asked' : null}
+      {escalation && !escalation.isDone ? (
+        <span className="cs-note">
+          {' '}
+          From <time dateTime={escalation.at}>{clockText(escalation.at, nowMs)}</time> on also for{' '}
+          {showInvisible(escalation.roles.join(' or '))}.
+        </span>
+      ) : null}
+    </p>
+  )
+}
