@@ -67,6 +67,21 @@ test('I3 H7 what changed after it was shown is not carried out: it is asked agai
   expect(desk.orders.done).toEqual([{ id: 'o1', from: 'shipped', to: 'paid' }])
 })
 
+test('a redaction takes away what an action was before it was changed, too', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('set')
+  desk.orders.order('o1', { status: 'shipped' })
+  await desk.approve(shown)
+  await desk.approve(await desk.later(shown))
+  expect((await desk.later(shown)).state).toBe('succeeded')
+  const { admin } = desk.server
+  const path = `/api/actions/${shown.id}`
+  await admin.post(`${path}/redact`, { reason: 'asked for' })
+  const left = JSON.stringify([await admin.get(path), await admin.get(`${path}/revisions`)])
+  for (const value of ['pending', 'shipped', 'paid', '"o1"']) expect(left).not.toContain(value)
+  expect(await admin.get(`${path}/revisions`)).toMatchObject({ items: [{ description: 'Redacted', ended: { why: 'target' } }] })
+})
+
 test('H7 a change between the last look and the send is refused by the target, and asked again with the values of now', async () => {
   await using desk = await openDesk()
   const shown = await desk.propose('setGuarded')

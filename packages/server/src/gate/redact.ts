@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { reach } from '../points.ts'
-import { actions, audit, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { actions, audit, doOnce, type Outbox, revisions, type Tx } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
@@ -36,8 +36,19 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   }
   if (!isBlanked) return yield* viewAction(row)
   yield* audit.blankVotes.run({ action_id: actionId })
+  yield* blankRevisions(actionId)
   yield* audit.blankRows.run({ scope: found.session_id ?? actionId, action_id: actionId })
   yield* announceUpdate(outbox, writer, row, { error: null, resolution: null }, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
   if (writer) yield* writer.save()
   return yield* viewAction(row)
 }
+
+/** What an action was before it was changed goes with it; the reasons for that name values. */
+function* blankRevisions(actionId: string): Tx<void> {
+  for (const { revision, revised, ended } of yield* revisions.revisionsOf.all({ action_id: actionId })) {
+    const blanked = { revised: revised === null ? null : withoutReason(revised), ended: withoutReason(ended) }
+    yield* revisions.blankRevision.run({ action_id: actionId, revision, ...blanked })
+  }
+}
+
+const withoutReason = (text: string): string => JSON.stringify({ ...JSON.parse(text), reason: 'Redacted' })

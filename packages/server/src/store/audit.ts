@@ -151,6 +151,8 @@ export const blankAction = question<{ id: string; now: number }>((db, p) =>
       description: lit('Redacted'),
       preview: null,
       preview_error: null,
+      precondition: null,
+      revised: null,
       agent_says: null,
       result: null,
       result_url: null,
