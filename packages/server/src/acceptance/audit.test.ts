@@ -209,7 +209,6 @@ test('I11 an export is verified without the server; what was changed in it is na
     problem: undefined,
     rows: count,
     redacted: 0,
-    scopes: walked.size,
     keys: [publicKey],
   })
   const changed = text.replace('to approve', 'to Approve')
@@ -320,5 +319,5 @@ test('with a key file the private key is in that file, for its owner alone, and 
   expect(JSON.stringify(await server.dump())).not.toContain(body)
   const text = await exported(server.admin)
   const { publicKey } = await server.admin.get('/api/audit/key')
-  expect(await verify(text, publicKey)).toMatchObject({ problem: undefined, rows: 1 })
+  expect(await verify(text, publicKey)).toMatchObject({ problem: undefined })
 })
