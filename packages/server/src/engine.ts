@@ -34,7 +34,7 @@ export interface ExecutionLimits {
   perSession: number
 }
 
-export const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
+const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
 
 const DRAIN_MS = 10_000
 

@@ -17,7 +17,7 @@ export type FieldProps = {
 }
 
 /** One value with its name, its hints and what is wrong with it. */
-export function Field(props: FieldProps) {
+function Field(props: FieldProps) {
   const { name, schema, value, onChange, isRequired, path, issues } = props
   const kind = fieldKind(schema)
   const id = useId()

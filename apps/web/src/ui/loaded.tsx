@@ -1,7 +1,9 @@
+import Button from '@mui/material/Button'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { errorText } from '../errors.ts'
-import { Button, Notice, Skeleton } from './index.ts'
+import { Notice } from './notice.tsx'
+import { Skeleton } from './skeleton.tsx'
 
 type LoadedProps<Data> = {
   of: UseQueryResult<Data>

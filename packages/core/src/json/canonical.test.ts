@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from './canonical.ts'
@@ -103,5 +104,13 @@ test('it agrees with the ten lines that say the same', () => {
       expect(canonicalJson(value)).toBe(sortedByHand(value))
     }),
     { numRuns: 300 },
+  )
+})
+
+test('it writes what the reference library writes', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(canonicalJson(value as JsonValue)).toBe(canonicalize(value))
+    }),
   )
 })

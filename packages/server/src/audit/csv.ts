@@ -6,7 +6,7 @@ const COLUMNS = ['id', 'at', 'kind', 'actor', 'action', 'scope', 'seq', 'data', 
 const FORMULA = /^[=+\-@\t\r\n]/
 
 /** A cell that is text to every spreadsheet: in quotes, and with an apostrophe before what would be a formula. */
-export function csvCell(text: string): string {
+function csvCell(text: string): string {
   return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
 }
 
