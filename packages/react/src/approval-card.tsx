@@ -39,7 +39,7 @@ const LABEL_CHARS = 48
  */
 export function ApprovalCard(props: ApprovalCardProps) {
   const { me, now = Date.now, connection = 'live', runHref, headingLevel = 3, shortcuts = true, offerStop = false } = props
-  const { onRetry, onVerify, onResolve, onCarryOut, onLookAgain, editor, onSuggest } = props
+  const { onRetry, onVerify, onResolve, onCarryOut, onLookAgain, editor, onSuggest, standsFor } = props
   const { action, take } = useLatest(props.action)
   const { agentSays = action.agentSays ?? '' } = props
   const Heading = `h${headingLevel}` as const
@@ -58,7 +58,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const withEdits = edits.length === 0 ? '' : ` with ${editCount(edits.length)}`
   const hint = isBroken ? BROKEN_WORDS : isHidden ? HIDDEN_WORDS : null
   const waiting = action.state === 'proposed'
-  const refusal = waiting ? whyNot(action, me) : null
+  const refusal = waiting ? whyNot(action, me, standsFor) : null
   const deciding = waiting && refusal === null
   // Votes do not matter here: who decided may also find out what came of it.
   const mayAct = whyNot({ ...action, votes: [] }, me) === null

@@ -17,6 +17,8 @@ export type ApprovalCardProps = {
   action: Action
   /** Who looks at the card; null when nobody is signed in. */
   me: Principal | null
+  /** The people in whose place they vote now; default nobody. */
+  standsFor?: readonly Principal[]
   /** Epoch milliseconds, for everything the card says about time. Default `Date.now`. */
   now?: () => number
   /** The stream behind `action`; decisions wait until it is `live`. Default `live`. */

@@ -19,6 +19,11 @@ test('who may decide reads nothing; everybody else reads why not', () => {
   const half = sampleAction({ votes: [{ by: ADA, verdict: 'approve', at: ago(3) }] })
   expect(whyNot(half, ADA)).toMatch(/^You approved/)
   expect(whyNot(half, SAM)).toBeNull()
+  expect(whyNot(finance, ADA, [{ ...SAM, roles: ['finance'] }])).toBeNull()
+  expect(
+    whyNot({ ...finance, requestedBy: { ...SAM, id: 'prn_bot', kind: 'agent', personId: ADA.id } }, { ...ADA, roles: ['finance'] }),
+  ).toMatch(/yourself/)
+  expect(whyNot(sampleAction(), { ...ADA, scopes: ['propose'] })).toMatch(/may not decide/)
 })
 
 test('a refusal is told with who, what and when', () => {

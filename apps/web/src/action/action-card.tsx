@@ -1,6 +1,7 @@
 import type { Action, ConnectionState } from '@countersign/client'
 import { ApprovalCard } from '@countersign/react'
 import { lazy, Suspense } from 'react'
+import { useStandsFor } from '../live/use-stands-for.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 
@@ -19,6 +20,7 @@ type ActionCardProps = {
 export function ActionCard({ action, connection, linkSession = true, onSettled }: ActionCardProps) {
   const { client, me } = useServices()
   const [shortcuts] = useShortcuts()
+  const standsFor = useStandsFor()
   const isClients = action.executor === 'client'
   const call = async (answer: Promise<Action>) => onSettled?.(await answer)
   const carryOut = async (retry = false) => {
@@ -29,6 +31,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
     <ApprovalCard
       action={action}
       me={me}
+      standsFor={standsFor}
       connection={connection.kind}
       headingLevel={2}
       shortcuts={shortcuts}

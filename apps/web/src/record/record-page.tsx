@@ -27,7 +27,7 @@ export default function RecordPage() {
       { replace: true },
     )
   return (
-    <Page title="Record" subtitle="What was asked, decided and done. Rows are chained, and sealed within seconds.">
+    <Page title="Record" subtitle="What was asked, decided and done">
       <div className="stack">
         <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <label>

@@ -1,0 +1,230 @@
+import AxeBuilder from '@axe-core/playwright'
+import type { Browser, Page } from '@playwright/test'
+import { approve, approveButton, ask, cards, type Demo, expect, test } from './demo.ts'
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+/** A further person with a browser of their own. */
+async function person(browser: Browser, demo: Demo, name: string, roles: string[]): Promise<Page> {
+  const made = await demo.call('POST', '/api/keys', { name, kind: 'person', roles })
+  const { key } = await made.json()
+  const context = await browser.newContext()
+  const signedIn = await context.request.post(`${demo.url}/api/sign-in`, { data: { key }, headers: { origin: demo.url } })
+  expect(signedIn.status()).toBe(200)
+  return context.newPage()
+}
+
+const savePolicy = async (demo: Demo, rules: object[]) => {
+  const { version, document } = await (await demo.call('GET', '/api/policy')).json()
+  const saved = await demo.call(
+    'PUT',
+    '/api/policy',
+    { document: { ...document, rules: [...document.rules, ...rules] }, reason: 'for the journey' },
+    { 'if-match': `"${version}"` },
+  )
+  expect(saved.status).toBe(200)
+}
+
+test('points 19 to 21: an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({
+  page,
+  demo,
+}) => {
+  await ask(page, demo, 'mark ORD-001 as processing')
+  const card = cards(page)
+  await card.getByText('Edit before you approve').click()
+  await card.getByLabel('orderId').fill('not an order')
+  await approve(card)
+  await expect(card.locator('.field-issue')).toContainText('orderId')
+  await expect(card).toHaveAttribute('data-state', 'proposed')
+  expect(await demo.effects('ORD-001')).toBe(0)
+  await card.getByLabel('orderId').fill('ORD-001')
+  await card.getByLabel('newStatus').selectOption({ label: 'cancelled' })
+  await expect(card.getByRole('list', { name: /^Edits/ })).toContainText('newStatusprocessing → cancelled')
+  await expect(approveButton(card)).toHaveText('Approve with 1 edit')
+  await approve(card)
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  expect((await demo.order('ORD-001')).status).toBe('cancelled')
+  expect(await demo.effects('ORD-001')).toBe(1)
+  const sessionId = page.url().split('/').at(-1)
+  const { items } = await (await demo.call('GET', `/api/sessions/${sessionId}/messages`)).json()
+  const told = items.find(({ role }: { role: string }) => role === 'tool')
+  expect(told.content).toContain('cancelled')
+  const { id } = items.flatMap(({ actions = [] }: { actions?: { id: string; tool: string }[] }) => actions)[0]
+  await page.goto(`${demo.url}/actions/${id}`)
+  await expect(page.getByTestId('revision')).toContainText('Set order ORD-001 to processing')
+  await expect(page.getByTestId('revision')).toContainText('changed the arguments')
+})
+
+test('two people approve: nothing runs after the first, and once after the second', async ({ browser, demo }) => {
+  const requires = { quorum: 2, roles: ['approver'] }
+  await savePolicy(demo, [{ name: 'orders need two', match: { tool: 'updateOrderStatus' }, verdict: 'ask', requires, risk: 'low' }])
+  const mia = await person(browser, demo, 'Mia', ['approver'])
+  const ben = await person(browser, demo, 'Ben', ['approver'])
+  const { id } = await (
+    await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } })
+  ).json()
+  await Promise.all([mia, ben].map((each) => each.goto(`${demo.url}/actions/${id}`)))
+  await approve(cards(mia))
+  await expect(cards(mia)).toContainText('You approved this; others must decide too.')
+  await expect(cards(ben)).toContainText(/1 of 2 approvals · Mia approved .* · waits for approver/)
+  expect(await demo.effects('ORD-001')).toBe(0)
+  await approve(cards(ben))
+  await expect(cards(ben)).toHaveAttribute('data-state', 'succeeded')
+  await expect(cards(mia)).toHaveAttribute('data-state', 'succeeded')
+  await expect(cards(mia)).toContainText('Approved by Mia and Ben')
+  expect(await demo.effects('ORD-001')).toBe(1)
+  await Promise.all([mia, ben].map((each) => each.context().close()))
+})
+
+test('point 12: the target changes under the card: asked again with the new values, and only that is done', async ({ page, demo }) => {
+  await ask(page, demo, 'cancel ORD-003')
+  const card = cards(page)
+  await expect(card.locator('del')).toHaveText('pending')
+  await fetch(`${demo.shopUrl}/api/orders/ORD-003/status`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ status: 'processing' }),
+  })
+  await approve(card)
+  await expect(card).toContainText(/status was "pending" and is "processing" now.* Asked again/)
+  await expect(card.locator('.cs-changes del')).toHaveText('processing')
+  expect((await demo.order('ORD-003')).status).toBe('processing')
+  await approve(card)
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  expect((await demo.order('ORD-003')).status).toBe('cancelled')
+})
+
+test('points 23 and 24: "don’t ask again": the next one runs by itself; revoked, people are asked again', async ({ page, demo }) => {
+  const order = 'check out two mugs for Ada, ada@example.com'
+  await ask(page, demo, order)
+  const card = cards(page).first()
+  await card.getByText('Don’t ask again').click()
+  await expect(card).toContainText('nothing like it was asked before')
+  await card.getByRole('button', { name: 'Approve and don’t ask again…' }).click()
+  const dialog = page.getByRole('alertdialog')
+  await expect(dialog).toContainText('checkout runs without asking in this session, with exactly these arguments, for 1 hour')
+  await dialog.locator('[type=submit][aria-disabled=false]').click()
+  await expect(card).toHaveAttribute('data-state', 'succeeded')
+  const session = page.url()
+  const again = async () => {
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill(order)
+    await message.press('Enter')
+  }
+  await again()
+  await expect(cards(page)).toHaveCount(2)
+  await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
+
+  await page.getByRole('link', { name: 'Grants' }).click()
+  const grant = page.getByTestId('grant')
+  await expect(grant).toContainText('checkout')
+  await expect(grant).toContainText('Used once')
+  await grant.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await expect(page.getByText('No standing grants')).toBeVisible()
+  await page.goto(session)
+  await again()
+  await expect(cards(page).nth(2)).toHaveAttribute('data-state', 'proposed')
+})
+
+test('a policy saved with a rule that denies: the next call is denied with the reason; a version that is old is not saved over', async ({
+  page,
+  demo,
+}) => {
+  await page.goto(`${demo.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const text = page.getByLabel('Document (YAML or JSON)')
+  const rules = (await text.inputValue()).trimEnd()
+  await text.fill(`${rules}\n  - { name: nobody cancels, match: { tool: updateOrder, when: "args.newStatus ==" }, verdict: deny }\n`)
+  await page.getByRole('button', { name: 'Check' }).click()
+  await expect(page.getByTestId('policy-editor').getByRole('alert')).toContainText('updateOrder')
+  await text.fill(
+    `${rules}\n  - { name: nobody cancels, match: { tool: updateOrderStatus, when: 'args.newStatus == "cancelled"' }, verdict: deny }\n`,
+  )
+  await page.getByRole('button', { name: 'Check' }).click()
+  await expect(page.getByText('It can be used')).toBeVisible()
+  await expect(page.locator('.diff ins')).toContainText('nobody cancels')
+  await page.getByLabel(/^Reason/).fill('Cancelling is for the desk lead')
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
+  await expect(page.getByTestId('policy-version').first()).toContainText('Cancelling is for the desk lead')
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await text.fill(rules)
+  await page.getByLabel(/^Reason/).fill('mine')
+  await savePolicy(demo, [])
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await expect(page.getByTestId('policy-editor').getByRole('alert')).toContainText('Somebody saved another version')
+
+  await ask(page, demo, 'cancel ORD-003')
+  const declined = async () => (await (await demo.call('GET', '/api/actions?state=declined')).json()).items[0]?.policy.rule
+  await expect.poll(declined).toBe('nobody cancels')
+  await expect(page.getByRole('region', { name: 'Conversation' })).toContainText('nobody cancels')
+  expect((await demo.order('ORD-003')).status).toBe('pending')
+})
+
+test('a key is made, shown once and revoked; the record says so; who has no role finds no such pages', async ({ page, browser, demo }) => {
+  await page.goto(`${demo.url}/keys`)
+  await page.getByText('Make a key').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Nightly job')
+  await page.getByRole('combobox', { name: /^For/ }).selectOption('agent')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  const key = (await page.getByTestId('key-text').textContent()) ?? ''
+  expect(key.length).toBeGreaterThan(20)
+  await page.getByRole('button', { name: 'I have it' }).click()
+  await expect(page.getByText(key)).toHaveCount(0)
+  const row = page.getByTestId('key').filter({ hasText: 'Nightly job' })
+  await row.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await expect(row).toHaveAttribute('data-revoked', 'true')
+  await page.goto(`${demo.url}/record?kind=key_revoked`)
+  await expect(page.getByTestId('record-row')).toHaveCount(1)
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()])
+  expect(file.suggestedFilename()).toMatch(/^countersign-audit-.*\.csv$/)
+  const approver = await person(browser, demo, 'Mia', ['approver'])
+  await approver.goto(demo.url)
+  await expect(approver.getByRole('link', { name: 'Policy' })).toBeVisible()
+  for (const name of ['Record', 'Keys and people']) await expect(approver.getByRole('link', { name })).toHaveCount(0)
+  await approver.context().close()
+})
+
+test('point 30: axe finds nothing on edit form, policy, grants, record and keys in both themes; the CSP holds; 320 px is enough', async ({
+  page,
+  demo,
+}) => {
+  const broken: string[] = []
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) broken.push(message.text())
+  })
+  const expectNoViolations = async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
+    }
+  }
+  const isNarrow = () => page.evaluate(() => document.documentElement.scrollWidth <= 320)
+  const checkout = { tool: 'checkout', arguments: { items: [{ productId: 'mug', quantity: 2 }], customerName: 'Ada' } }
+  const { id } = await (await demo.call('POST', '/api/actions', checkout)).json()
+  await page.setViewportSize({ width: 320, height: 640 })
+  await page.goto(`${demo.url}/actions/${id}`)
+  await cards(page).getByText('Edit before you approve').click()
+  await cards(page).getByText('Don’t ask again').click()
+  await expect(cards(page).getByLabel('quantity')).toHaveValue('2')
+  await expect(cards(page)).toContainText('Exactly these arguments')
+  await expectNoViolations()
+  expect(await isNarrow()).toBe(true)
+  await page.goto(`${demo.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await page.getByText('Try a call').click()
+  await expectNoViolations()
+  expect(await isNarrow()).toBe(true)
+  for (const path of ['grants', 'record', 'keys']) {
+    await page.goto(`${demo.url}/${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expect(page.locator('[aria-busy=true]')).toHaveCount(0)
+    await expectNoViolations()
+    expect(await isNarrow()).toBe(true)
+  }
+  expect(broken).toEqual([])
+})
