@@ -14,7 +14,7 @@ const cache = createCache({ key: 'ui', prepend: true, ...(nonce ? { nonce } : {}
 export function UiProvider({ children }: { children: ReactNode }) {
   return (
     <CacheProvider value={cache}>
-      <ThemeProvider theme={theme} defaultMode="system" modeStorageKey="countersign-theme" noSsr disableTransitionOnChange>
+      <ThemeProvider theme={theme} defaultMode="system" modeStorageKey="countersign-theme" noSsr>
         <CssBaseline enableColorScheme />
         {children}
       </ThemeProvider>
