@@ -203,7 +203,8 @@ test('point 30: axe finds nothing on edit form, policy, grants, record and keys 
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
     }
   }
-  const isNarrow = () => page.evaluate(() => document.documentElement.scrollWidth <= 320)
+  const isNarrow = () =>
+    page.evaluate(() => [document.documentElement, document.querySelector('#main')].every((part) => part && part.scrollWidth <= 320))
   const checkout = { tool: 'checkout', arguments: { items: [{ productId: 'mug', quantity: 2 }], customerName: 'Ada' } }
   const { id } = await (await demo.call('POST', '/api/actions', checkout)).json()
   await page.setViewportSize({ width: 320, height: 640 })
@@ -223,6 +224,7 @@ test('point 30: axe finds nothing on edit form, policy, grants, record and keys 
     await page.goto(`${demo.url}/${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect(page.locator('[aria-busy=true]')).toHaveCount(0)
+    if (path === 'keys') await page.getByText('Make a key').first().click()
     await expectNoViolations()
     expect(await isNarrow()).toBe(true)
   }

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { Link } from 'react-router'
 import { errorText } from '../errors.ts'
+import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
@@ -27,6 +28,7 @@ export default function GrantsPage() {
   return (
     <Page title="Grants" subtitle="What runs without asking, because somebody approved it beforehand">
       <div className="stack">
+        <PageBanner />
         <label className="check">
           <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
           Also those that are over, used up or revoked

@@ -3,6 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { errorText } from '../errors.ts'
+import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
@@ -28,6 +29,7 @@ export default function KeysPage() {
   return (
     <Page title="Keys and people" subtitle="Who may sign in, and what programs may do">
       <div className="stack">
+        <PageBanner />
         {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
         <KeyForm onMade={onMade} />
         <section aria-labelledby="keys-title">

@@ -2,6 +2,7 @@ import type { PolicyView } from '@countersign/client'
 import { showInvisible, showLines } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
@@ -36,6 +37,7 @@ export default function PolicyPage() {
   return (
     <Page title="Policy" subtitle={policy.data && `Version ${policy.data.view.version}`}>
       <div className="stack">
+        <PageBanner />
         <Loaded of={policy} height={320}>
           {({ view, text }) => (
             <>

@@ -3,6 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
+import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
@@ -29,6 +30,7 @@ export default function RecordPage() {
   return (
     <Page title="Record" subtitle="What was asked, decided and done">
       <div className="stack">
+        <PageBanner />
         <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <label>
             What

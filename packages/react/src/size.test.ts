@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build, defaultClientConditions } from 'vite'
+import { expect, test } from 'vitest'
+
+const MAX_BYTES = 15 * 1024
+
+test('card, announcer and hooks cost an embedder at most 15 KB, compressed and without React', async () => {
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    // The test runner sets NODE_ENV=test, which would compile JSX for React's development build.
+    oxc: { jsx: { runtime: 'automatic', development: false } },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    resolve: { conditions: ['countersign-source', ...defaultClientConditions] },
+    build: {
+      write: false,
+      minify: true,
+      lib: { entry: fileURLToPath(new URL('./index.ts', import.meta.url)), formats: ['es'] },
+      rolldownOptions: { external: [/^react(\/|$)/] },
+    },
+  })
+  const outputs = (Array.isArray(built) ? built : [built]).flatMap((one) => ('output' in one ? one.output : []))
+  const bytes = outputs.reduce((sum, file) => sum + (file.type === 'chunk' ? gzipSync(file.code).length : 0), 0)
+  expect(bytes).toBeGreaterThan(5_000)
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
+})
