@@ -183,6 +183,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
             onChange={edit}
             issues={decision.issues}
             edits={edits}
+            isBroken={isBroken}
             onReset={() => edit(action.arguments)}
           />
         ) : null}

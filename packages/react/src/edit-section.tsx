@@ -1,6 +1,6 @@
 import type { Action, ApiIssue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
-import { type ReactNode, useState } from 'react'
+import { Fragment, type ReactNode, useState } from 'react'
 import { valueText } from './change-rows.tsx'
 import type { Arguments, Edit } from './edits.ts'
 
@@ -15,25 +15,37 @@ export type EditorSlot = {
   issues: readonly ApiIssue[]
 }
 
-type EditSectionProps = EditorSlot & { editor: (slot: EditorSlot) => ReactNode; edits: readonly Edit[]; onReset: () => void }
+type EditSectionProps = EditorSlot & {
+  editor: (slot: EditorSlot) => ReactNode
+  edits: readonly Edit[]
+  isBroken: boolean
+  onReset: () => void
+}
 
 /** Approving with other arguments: the editor behind a disclosure, and each edit as what the agent asked and what it would be. */
-export function EditSection({ editor, edits, onReset, ...slot }: EditSectionProps) {
+export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditSectionProps) {
   const [open, setOpen] = useState(false)
+  // Undone, the editor begins anew: it may hold more than whole values.
+  const [round, setRound] = useState(0)
   return (
     <details className="cs-edit" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         Edit <span className="cs-note">before you approve</span>
       </summary>
-      {open ? editor(slot) : null}
+      {open ? <Fragment key={round}>{editor(slot)}</Fragment> : null}
       <IssueList issues={slot.issues} />
-      {edits.length === 0 ? null : (
-        <>
-          <Edits edits={edits} />
-          <button type="button" className="cs-button cs-small" onClick={onReset}>
-            Undo all edits
-          </button>
-        </>
+      {edits.length === 0 ? null : <Edits edits={edits} />}
+      {edits.length === 0 && !isBroken ? null : (
+        <button
+          type="button"
+          className="cs-button cs-small"
+          onClick={() => {
+            onReset()
+            setRound(round + 1)
+          }}
+        >
+          Undo all edits
+        </button>
       )}
     </details>
   )

@@ -24,10 +24,17 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
   const take = (changed: JsonValue | undefined) => {
     if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return whole('', false)
     latest.current = changed
-    broken.current.delete('')
+    // What is not there any more is not half written either.
+    for (const path of broken.current) if (path === '' || !isThere(changed, path)) broken.current.delete(path)
     onChange(broken.current.size === 0 ? changed : undefined)
   }
   latest.current = value
+  /** The other way to edit begins with the last whole value. */
+  const show = (json: boolean) => {
+    broken.current.clear()
+    onChange(latest.current)
+    setAsJson(json)
+  }
 
   if (tools.isPending) return <p className="muted">Reading the tool’s schema…</p>
   const canForm = schema?.properties !== undefined
@@ -39,7 +46,7 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
           <legend className="visually-hidden">Edit as</legend>
           {(['Form', 'JSON'] as const).map((name) => (
             <label key={name}>
-              <input type="radio" name={`${id}-as`} checked={(name === 'JSON') === asJson} onChange={() => setAsJson(name === 'JSON')} />
+              <input type="radio" name={`${id}-as`} checked={(name === 'JSON') === asJson} onChange={() => show(name === 'JSON')} />
               {name}
             </label>
           ))}
@@ -48,7 +55,6 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
         <p className="muted">This tool’s schema is not one that a form can be drawn from.</p>
       )}
       {showsForm ? (
-        // Drawn anew where the edits were undone: fields keep what is half typed.
         <Properties schema={schema} value={value} onChange={take} onWhole={whole} path="" issues={issues} />
       ) : (
         <div className="field">
@@ -67,4 +73,14 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
       )}
     </div>
   )
+}
+
+/** True when a JSON pointer names something in `value`. */
+function isThere(value: JsonValue, pointer: string): boolean {
+  let held: JsonValue | undefined = value
+  for (const part of pointer.split('/').slice(1)) {
+    if (typeof held !== 'object' || held === null) return false
+    held = new Map(Object.entries(held)).get(part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  }
+  return held !== undefined
 }

@@ -213,14 +213,16 @@ function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldPro
 export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<JsonValue | undefined>) {
   const [text, setText] = useState(JSON.stringify(value, null, 2))
   const [isWhole, setWhole] = useState(true)
+  // Changed from elsewhere, by an entry that was removed before it: what is shown is what would be sent.
+  const shown = isWhole && JSON.stringify(parse(text)) !== JSON.stringify(value) ? JSON.stringify(value, null, 2) : text
   return (
     <textarea
       {...rest}
       aria-invalid={rest['aria-invalid'] || !isWhole}
       className="mono"
-      rows={Math.min(14, text.split('\n').length + 1)}
+      rows={Math.min(14, shown.split('\n').length + 1)}
       spellCheck={false}
-      value={text}
+      value={shown}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value)
         const parsed = parse(currentTarget.value)
