@@ -22,7 +22,8 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
 
   function look({ rearm }: MembershipWork): void {
     dispatch.lookForJobs()
-    notices.tell({ jobs: true })
+    // Who died right behind a commit has told nobody: the others read again, too, not only this one.
+    notices.tell({ jobs: true, sessions: 'many', inbox: true })
     hub.readAgain()
     rearm()
   }
