@@ -85,7 +85,13 @@ export class Connection {
 
   #connect(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#answer('', () => (this.#server.unreachable.has(this.owner) ? reject(new Error('no route to host')) : resolve()))
+    // One that breaks while it is made is refused, as any question on it.
+    this.#waiting.add(reject)
+    this.#answer('', () => {
+      this.#waiting.delete(reject)
+      if (this.#server.unreachable.has(this.owner)) reject(new Error('no route to host'))
+      else resolve()
+    })
     return promise
   }
 
