@@ -253,7 +253,9 @@ async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
       seen.forbidden++
       return undefined
     }
-    if (!isCountersignError(error) || !['already_decided', 'illegal_transition'].includes(error.code)) throw error
+    // What a decision rested on may be over: then people are asked again, and a decision about what was shown before does not count.
+    const refusals = ['already_decided', 'illegal_transition', 'stale_preview', 'revision_mismatch']
+    if (!isCountersignError(error) || !refusals.includes(error.code)) throw error
     if (error.code !== 'already_decided') return undefined
     seen.lost++
     return { lostTo: error.extra.action as Action }
@@ -311,7 +313,9 @@ async function settleAll(sessionId: string, approves: boolean): Promise<void> {
     if (waiting.length === 0) return
     const principal = PEOPLE[1] ?? person('bo', 'approver')
     const results = await Promise.allSettled(
-      waiting.map(({ id }) => engine.gate.decide(id, { verdict: approves ? 'approve' : 'decline' }, { principal })),
+      waiting.map(({ id, revision, digest }) =>
+        engine.gate.decide(id, { verdict: approves ? 'approve' : 'decline', revision, digest }, { principal }),
+      ),
     )
     for (const result of results) {
       // With onDecline "stop" the first decline withdraws the others.
