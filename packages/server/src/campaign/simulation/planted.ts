@@ -232,6 +232,37 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: 'await claims.giveBackSteps(connection, gone.id)',
     replace: '',
   }),
+  rareBug('a step is made by everybody who was woken', ['I2', 'I6', 'I9', 'unexpected'], {
+    file: 'store/sessions.ts',
+    find: `    .where('state', '=', lit('open'))
+    .where('id', '=', p.id)
+    .where('steps', '=', p.steps),
+)
+
+/** Ends a session's open run because`,
+    replace: `    .where('state', '=', lit('open'))
+    .where('id', '=', p.id),
+)
+
+/** Ends a session's open run because`,
+  }),
+  rareBug('a step that stood still fails the run', ['I7', 'I9'], {
+    file: 'store/sessions.ts',
+    find: `    .where('id', '=', p.id)
+    .where('steps', '=', p.steps),
+)
+
+/** Ends a session's open run, when`,
+    replace: `    .where('id', '=', p.id),
+)
+
+/** Ends a session's open run, when`,
+  }),
+  bug('a model is asked about a step that was made', ['I6'], {
+    file: 'agent/history.ts',
+    find: 'if (!(yield* isAtStep(run))) return undefined',
+    replace: '',
+  }),
   bug('a reader is handed what does not join on', ['I7'], {
     file: 'dispatch/postgres-hub.ts',
     find: 'feed.restsAt === undefined || first !== feed.restsAt + 1 || last == null',
