@@ -204,11 +204,13 @@ test('I11 an export is verified without the server; what was changed in it is na
   const text = await exported(admin)
   const { publicKey } = await admin.get('/api/audit/key')
   const lines = text.trimEnd().split('\n')
-  const count = (await recordOf(admin)).length
+  const rows = await recordOf(admin)
   expect(await verify(text, publicKey)).toMatchObject({
     problem: undefined,
-    rows: count,
+    rows: rows.length,
     redacted: 0,
+    // Of each action, and of the system, which began with the policy.
+    scopes: walked.size + 1,
     keys: [publicKey],
   })
   const changed = text.replace('to approve', 'to Approve')
@@ -226,7 +228,7 @@ test('I11 an export is verified without the server; what was changed in it is na
     writeFileSync(file, content)
     return runCommandLine(['audit', 'verify', file, '--public-key', publicKey])
   }
-  expect(await command(text)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${count} rows`) })
+  expect(await command(text)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows.length} rows`) })
   expect(await command(changed)).toMatchObject({ code: 1, stdout: expect.stringContaining(broken) })
 
   // A part of it has whole heads, and is verified as well.
@@ -319,5 +321,6 @@ test('with a key file the private key is in that file, for its owner alone, and 
   expect(JSON.stringify(await server.dump())).not.toContain(body)
   const text = await exported(server.admin)
   const { publicKey } = await server.admin.get('/api/audit/key')
-  expect(await verify(text, publicKey)).toMatchObject({ problem: undefined })
+  expect(await verify(text, publicKey)).toMatchObject({ problem: undefined, rows: 2 })
+  expect(kindsOf(await recordOf(server.admin))).toEqual(expect.arrayContaining(['policy_saved', 'proposed']))
 })

@@ -69,5 +69,8 @@ test('D1.3 on a full disk nothing is granted and nothing half stored; with room 
   await approve(last)
   expect(await server.admin.get(`/api/actions/${last.id}?wait=10&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
   expect(writesOf(last)).toHaveLength(1)
+  // What was granted while there was room was sent, and nothing was sent twice.
+  const sent = target.writes.map(({ body }) => (body as { what: string }).what)
+  expect(sent).toHaveLength(new Set(sent).size)
   await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'late' } })
 })

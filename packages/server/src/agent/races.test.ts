@@ -256,6 +256,7 @@ async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
     // What a decision rested on may be over: then people are asked again, and a decision about what was shown before does not count.
     const refusals = ['already_decided', 'illegal_transition', 'stale_preview', 'revision_mismatch']
     if (!isCountersignError(error) || !refusals.includes(error.code)) throw error
+    if (error.code === 'stale_preview' || error.code === 'revision_mismatch') expect(error.extra.action).toMatchObject({ revised: {} })
     if (error.code !== 'already_decided') return undefined
     seen.lost++
     return { lostTo: error.extra.action as Action }

@@ -204,6 +204,10 @@ test('two transactions that wait for each other both succeed in the end', async 
   expect(await db.directly(`select value from setting where name in ('a', 'b')`)).toEqual([{ value: '2' }, { value: '2' }])
   expect(db.committed).toHaveLength(2)
   expect(tries).toBeGreaterThan(2)
+  // The statistics are told a moment later.
+  const deadlocks = async () =>
+    (await db.directly('select deadlocks from pg_stat_database where datname = current_database()'))[0]?.deadlocks
+  await expect.poll(async () => Number(await deadlocks()), { timeout: 10_000 }).toBeGreaterThan(0)
 })
 
 test('who holds a lock keeps others off until the commit; other ids are no hindrance', async () => {

@@ -10,7 +10,7 @@ const CONTESTED = 20_000
 const DECISIONS_PER_CONTEST = 5.5
 const AT_DEADLINES = 10_000
 /** How often a race has to end each way. */
-const LEAST = 200
+const LEAST = 500
 
 interface Run {
   database: string
@@ -28,7 +28,7 @@ export const contestPart: Part = (options) =>
 /** People decide in the moment when their time is over. */
 export const deadlinePart: Part = (options) =>
   onEach(options, 'expiry', {
-    run: (common) => runDeadlines({ ...common, decisions: AT_DEADLINES }),
+    run: (common) => runDeadlines({ ...common, decisions: AT_DEADLINES, inTime: LEAST }),
     missing: ({ database, near, accepted, endings }: DeadlineReport) => [
       ...(near < AT_DEADLINES ? [`${database}: ${near} decisions near a deadline, ${AT_DEADLINES} are needed`] : []),
       ...(accepted < LEAST ? [`${database}: ${accepted} came in time, ${LEAST} are needed`] : []),
