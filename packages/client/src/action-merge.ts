@@ -16,13 +16,13 @@ export function mergeActions(actions: Actions, others: readonly Action[]): Actio
 
 /**
  * The action after an update, `held` itself when the update is old news, or undefined when it cannot be applied: the action is not
- * held, or it asks for other arguments now, which an update does not carry. Then the caller fetches the whole action. A card must
- * never show old arguments under a new digest.
+ * held, or another revision is asked and the update does not say all of it (a server from before 0.4 does not). Then the caller fetches
+ * the whole action. A card must never show old arguments under a new digest.
  */
 export function updateAction(held: Action | undefined, update: EventDataOf<'action_update'>): Action | undefined {
   if (held === undefined) return undefined
   if (update.revision < held.revision || (update.revision === held.revision && update.updatedAt < held.updatedAt)) return held
-  if (update.revision > held.revision && update.digest !== undefined && update.digest !== held.digest) return undefined
+  if (update.revision > held.revision && update.arguments === undefined) return undefined
   const { proposalId: _, ...changed } = update
   return { ...held, ...changed }
 }

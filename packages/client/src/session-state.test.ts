@@ -82,15 +82,16 @@ test('new arguments are fetched whole, never shown half', () => {
   expect(foldActions(stale, [fresh])).toMatchObject({ toFetch: [], actions: { act_1: fresh }, pendingApprovals: ['act_1'] })
 })
 
-test('a fresh preview is applied in place', () => {
-  const state = sessionState({ ...emptySession(), pendingApprovals: [sampleAction()] }, [])
+test('what is asked anew is applied in place when the update says all of it', () => {
+  const state = sessionState(
+    { ...emptySession(), pendingApprovals: [sampleAction({ error: { kind: 'refused', message: 'No', retryable: false } })] },
+    [],
+  )
   const preview = [{ field: 'status', oldValue: 'shipped', newValue: 'processing' }]
-  const data = { proposalId: 'act_1', state: 'proposed', revision: 2, preview, updatedAt: '2026-11-21T10:00:09.000Z' } as const
-  expect(foldSession(state, { type: 'action_update', seq: 1, data }).actions.act_1).toMatchObject({
-    revision: 2,
-    preview,
-    digest: 'sha256:aa',
-  })
+  const fresh = sampleAction({ revision: 2, preview, error: null, updatedAt: '2026-11-21T10:00:09.000Z' })
+  const { id: proposalId, ...changed } = fresh
+  const next = foldSession(state, { type: 'action_update', seq: 1, data: { proposalId, ...changed } })
+  expect(next).toMatchObject({ toFetch: [], actions: { act_1: fresh } })
 })
 
 test('a message that changes, as a queued one does, keeps its place', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Action, ActionErrorView, ActionState, PreviewField, Requires, Resolution, Vote } from './action.ts'
+import { Action, ActionState } from './action.ts'
 import { Json } from './json.ts'
 import { Message, Session, SessionStatus } from './session.ts'
 
@@ -15,23 +15,10 @@ export const EventData = {
   reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),
   tool_call_start: z.object({ toolCall: CalledTool, actionId: z.string().optional() }),
   action_proposed: z.object({ proposal: Action }),
-  action_update: z.object({
-    proposalId: z.string(),
-    state: ActionState,
-    revision: z.int(),
-    updatedAt: z.string(),
-    digest: z.string().optional(),
-    preview: z.array(PreviewField).nullable().optional(),
-    votes: z.array(Vote).optional(),
-    requires: Requires.optional(),
-    attempt: z.int().optional(),
-    idempotencyKey: z.string().optional(),
-    result: Json.optional(),
-    resultUrl: z.string().nullable().optional(),
-    error: ActionErrorView.nullable().optional(),
-    resolution: Resolution.nullable().optional(),
-    expiresAt: z.string().nullable().optional(),
-  }),
+  /** What changed besides the first four; everything, where it is asked anew. */
+  action_update: Action.omit({ id: true })
+    .partial()
+    .extend({ proposalId: z.string(), state: ActionState, revision: z.int(), updatedAt: z.string() }),
   approval_overdue: z.object({ actionId: z.string(), waitedMs: z.int() }),
   tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string() }),
   done: z.object({

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import { speak } from '../models/testing/speak.ts'
 import { countCalls, historyProblems } from '../models/testing/strict-history.ts'
+import { fold } from '../testing/fold.ts'
 import { type Orders, orderTools, startOrders } from '../testing/orders.ts'
 import { providerEnvironment } from '../testing/providers.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -215,6 +216,10 @@ test('I6 what failed, was told so, and is asked again when a person retries it k
     await server.settle()
   }
   expect(orders.done.map(({ id }) => id)).toEqual(['o1'])
+  using watching = await admin.stream(`/api/sessions/${sessionId}/events?after=0`)
+  await watching.next('message', ({ message }) => message.content === 'And one not.')
+  for (const { id } of asked)
+    expect(fold(watching.seen).actions.get(id), 'the stream tells all of it').toEqual(await admin.get(`/api/actions/${id}`))
   const { body } = requests.at(-1) ?? {}
   expect(requests).toHaveLength(4)
   expect(historyProblems(api, body)).toEqual([])

@@ -2,6 +2,7 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
+import { fold } from '../testing/fold.ts'
 import { type Orders, orderTools, startOrders } from '../testing/orders.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
@@ -45,6 +46,7 @@ async function openDesk(): Promise<Desk> {
 
 test('D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record', async () => {
   await using desk = await openDesk()
+  using inbox = await desk.server.admin.stream('/api/events')
   const asked = await desk.propose('pending')
   expect(asked.state, 'policy lets this one run').not.toBe('proposed')
   const shown = await desk.propose('paid')
@@ -63,6 +65,8 @@ test('D1.4 approved with edits: what runs is what the person wrote, under its ow
     policy: { verdict: 'ask', rule: 'default' },
   })
   expect(done.digest).not.toBe(shown.digest)
+  await inbox.next('action_update', ({ proposalId, state }) => proposalId === done.id && state === 'succeeded')
+  expect(fold(inbox.seen).actions.get(done.id), 'who only reads the stream knows all of it').toEqual(done)
   expect(desk.orders.done.at(-1)).toMatchObject({ to: 'pending' })
   const { items } = await desk.server.admin.get(`/api/actions/${shown.id}/revisions`)
   expect(items).toMatchObject([

@@ -38,9 +38,11 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
   yield* audit.blankRows.run({ scope: found.session_id ?? actionId, action_id: actionId })
-  yield* announceUpdate(outbox, writer, row, { error: null, resolution: null }, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
+  const blanked = yield* viewAction(row)
+  const { id: _, ...changed } = blanked
+  yield* announceUpdate(outbox, writer, row, changed, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
   if (writer) yield* writer.save()
-  return yield* viewAction(row)
+  return blanked
 }
 
 /** What an action was before it was changed goes with it; the reasons for that name values. */

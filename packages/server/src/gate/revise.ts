@@ -8,7 +8,7 @@ import { announceUpdate, type Deed, writeToolResult } from './events.ts'
 import { policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction } from './prepare.ts'
 import type { SessionWriter } from './session-writer.ts'
-import type { StoredRevised } from './view.ts'
+import { type StoredRevised, viewAction } from './view.ts'
 
 /** The states in which people can be asked anew. */
 const REVISE = { proposed: revisions.reviseWaiting, approved: revisions.reviseApproved, failed: revisions.reviseFailed }
@@ -63,7 +63,8 @@ export function* revise(
   }
   lookAgainAt(outbox, question.due_at)
   const deed: Deed = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
-  yield* announceUpdate(outbox, writer, asked, { digest: asked.digest, votes: [] }, deed, nowMs)
+  const { id: _id, ...changed } = yield* viewAction(asked, [])
+  yield* announceUpdate(outbox, writer, asked, changed, deed, nowMs)
   if (prepared.policy.verdict === 'deny') return yield* denyRevision(outbox, writer, asked, prepared.policy.reason, nowMs)
   if (row.state !== 'proposed') yield* askInSession(writer, asked, reason, nowMs)
   return asked
