@@ -47,8 +47,13 @@ export function openSession(client: Client, sessionId: string, options: StoreOpt
   }
 
   async function fetchAction(actionId: string): Promise<void> {
-    const action = await untilItWorks(() => client.actions.get(actionId, {}, { signal }), { ...retrying, onState: () => {} })
-    value.set(foldActions(value.get(), [action]))
+    const ask = () => client.actions.get(actionId, {}, { signal })
+    const action = await untilItWorks(ask, { ...retrying, onState: () => {} }).catch((error: unknown) => {
+      // One that is not shown to this person is no reason to stop showing the session.
+      if (isApiError(error) && error.status === 404) return undefined
+      throw error
+    })
+    if (action) value.set(foldActions(value.get(), [action]))
   }
 
   function giveUp(error: unknown): void {

@@ -3,6 +3,7 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { openInbox } from './inbox-store.ts'
+import { foldSession, sessionState } from './session-state.ts'
 import { openSession } from './session-store.ts'
 import type { Store } from './store.ts'
 import {
@@ -34,6 +35,8 @@ const until = <T>(store: Store<T>, holds: (snapshot: T) => boolean): Promise<T> 
     look()
   })
 
+const { actions: settled } = log.reduce(foldSession, sessionState(emptySession(), []))
+
 /** A server whose log was `length` long when it was asked for the snapshot. */
 function sessionRoutes(length: number): Record<string, Route> {
   const { session, messages } = snapshotAt(log.slice(0, length))
@@ -50,6 +53,8 @@ function sessionRoutes(length: number): Record<string, Route> {
       const rest = log.filter((event) => (event.seq ?? 0) > Number(request.headers['last-event-id']))
       response.write(rest.map(frame).join(''))
     },
+    'GET /api/actions/act_1': (_, response) => json(response, settled.act_1),
+    'GET /api/actions/act_2': (_, response) => json(response, settled.act_2),
   }
 }
 
@@ -87,6 +92,30 @@ test('a session opened in the middle of a text shows the text from its start', a
   const { streaming } = await until(store, (snapshot) => snapshot.lastSeq === 4)
   store.close()
   expect(streaming).toEqual([{ messageId: 'msg_2', content: 'I will ', reasoning: 'Two calls.' }])
+})
+
+test('an action that is not shown to this person does not end the session', async () => {
+  const moved = (proposalId: string, seq: number) =>
+    frame({ type: 'action_update', seq, data: { proposalId, state: 'approved', revision: 1, updatedAt: '2026-11-21T10:00:09.000Z' } })
+  let stream: ServerResponse | undefined
+  await using server = await serve({
+    'GET /api/sessions/ses_1': (_, response) => json(response, emptySession()),
+    'GET /api/sessions/ses_1/messages': (_, response) => json(response, page([])),
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      stream = response
+      startStream(response)
+      response.write(moved('act_9', 1))
+    },
+    'GET /api/actions/act_9': (_, response) => {
+      problem(response, 404, 'not_found', 'There is no such thing.')
+      stream?.write(moved('act_1', 2))
+    },
+    'GET /api/actions/act_1': (_, response) => json(response, sampleAction()),
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const seen = await until(store, ({ actions, failure }) => actions.act_1 !== undefined || failure !== null)
+  store.close()
+  expect(seen).toMatchObject({ failure: null, lastSeq: 2, connection: { kind: 'live' } })
 })
 
 test('an action whose arguments changed is fetched', async () => {
