@@ -86,7 +86,7 @@ function* takeReading(parts: GateParts, outbox: Outbox, { row, tool, prepared, b
     // Nothing happened to the action: nobody is told but who asked.
     const previewed_at = isUnreadable ? row.previewed_at : prepared.previewedAtMs
     const { id, revision } = row
-    yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError, now: nowMs })
+    yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
     const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
     const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)

@@ -83,17 +83,19 @@ export const reviseApproved = reviseFrom('approved')
 /** Asks again about an action that failed, so did nothing. Nothing changed: it was started again. */
 export const reviseFailed = reviseFrom('failed')
 
-/** Notes when the values of a waiting revision were read last, and found as they were, or why they could not be read. */
+/**
+ * Notes when the values of a waiting revision were read last, and found as they were, or why they could not be read. `updated_at` stays:
+ * nothing is told of it, and who follows the stream holds the action as it is.
+ */
 export const notePreview = question<{
   id: string
   revision: number
   previewed_at: number | null
   preview_error: string | null
-  now: number
 }>((db, p) =>
   db
     .updateTable('action')
-    .set({ previewed_at: p.previewed_at, preview_error: p.preview_error, updated_at: p.now })
+    .set({ previewed_at: p.previewed_at, preview_error: p.preview_error })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
     .where('revision', '=', p.revision),
