@@ -82,6 +82,23 @@ export function notAsDecided(action: Action): CountersignError {
   return new CountersignError(code, `action ${action.id} ${what}: ${why}`, { action })
 }
 
-/** The refusal where something changed in the very moment: whoever asks once more is told what. */
-export const justChanged = (actionId: string): CountersignError =>
-  new CountersignError('busy', `action ${actionId} changed just now; try again`)
+/** The refusal where something changed between the last look and the write: whoever looks once more finds what. */
+export class JustChanged extends CountersignError {
+  constructor(actionId: string) {
+    super('busy', `action ${actionId} changed just now; try again`)
+  }
+}
+
+/** As long as people change things on purpose, a second look is enough. */
+const LOOKS = 5
+
+/** Looks and does it once more where something changed in between, so that nobody has to press a button twice. */
+export async function whileItChanges<T>(act: () => Promise<T>): Promise<T> {
+  for (let looks = 1; ; looks++) {
+    try {
+      return await act()
+    } catch (error) {
+      if (looks === LOOKS || !(error instanceof JustChanged)) throw error
+    }
+  }
+}

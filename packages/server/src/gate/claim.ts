@@ -3,7 +3,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, doOnce, findAnswer, type Outbox, type Tx } from '../store/index.ts'
 import { failed } from './attempt.ts'
 import { attemptKey } from './attempt-key.ts'
-import { type Begun, beginDecided, justChanged, lookBefore, notAsDecided } from './begin.ts'
+import { type Begun, beginDecided, JustChanged, lookBefore, notAsDecided } from './begin.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from './caller.ts'
 import { lookAgainAt } from './deadlines.ts'
@@ -111,7 +111,7 @@ function* beginFor(
   // Looked at in another state, or as another revision: somebody moved it meanwhile.
   if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
   const begun = yield* beginDecided(parts, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
-  if (begun && 'because' in begun) throw justChanged(row.id)
+  if (begun && 'because' in begun) throw new JustChanged(row.id)
   return begun
 }
 

@@ -1,7 +1,7 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, findAnswer, type Outbox, type Tx } from '../store/index.ts'
-import { justChanged } from './begin.ts'
+import { JustChanged } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
 import { writeSessionOf } from './events.ts'
@@ -71,7 +71,7 @@ interface Edit {
 function* storeEdit(parts: GateParts, outbox: Outbox, { row, prepared, body, caller }: Edit, nowMs: number): Tx<Action> {
   const { principal } = caller
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  if (!(yield* isInForce(parts.policies, prepared.policy))) throw justChanged(row.id)
+  if (!(yield* isInForce(parts.policies, prepared.policy))) throw new JustChanged(row.id)
   reach('edit.storing')
   const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
   const asked = yield* revise(outbox, writer, { ...row, state: 'proposed' }, prepared, why, nowMs)

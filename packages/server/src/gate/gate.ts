@@ -20,6 +20,7 @@ import type { Lanes } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
+import { whileItChanges } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { claim } from './claim.ts'
 import { takeClientResult } from './client-result.ts'
@@ -98,12 +99,14 @@ export interface Gate {
 export const createGate = (parts: GateParts): Gate => ({
   propose: (input, caller) => propose(parts, input, caller),
   decide: (actionId, { arguments: args, ...body }, caller) =>
-    args === undefined ? decide(parts, actionId, body, caller) : approveEdited(parts, actionId, { ...body, arguments: args }, caller),
+    args === undefined
+      ? decide(parts, actionId, body, caller)
+      : whileItChanges(() => approveEdited(parts, actionId, { ...body, arguments: args }, caller)),
   decideMany: (body, caller) => decideMany(parts, body, caller),
   execute: (actionId) => execute(parts, actionId),
-  retry: (actionId, caller) => retry(parts, actionId, caller),
+  retry: (actionId, caller) => whileItChanges(() => retry(parts, actionId, caller)),
   refresh: createRefresh(parts),
-  claim: (actionId, { retry: again = false }, caller) => claim(parts, actionId, again, caller),
+  claim: (actionId, { retry: again = false }, caller) => whileItChanges(() => claim(parts, actionId, again, caller)),
   takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
   verify: (actionId, caller) => verify(parts, actionId, caller),

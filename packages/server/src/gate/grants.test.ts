@@ -1,4 +1,13 @@
-import { type Action, type Grant, isCountersignError, type PolicyDocument, type Principal, type Remember } from '@countersign/core'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import {
+  type Action,
+  type Grant,
+  isCountersignError,
+  type PolicyDocument,
+  type Principal,
+  type Remember,
+  ToolError,
+} from '@countersign/core'
 import { expect, test } from 'vitest'
 import { compilePolicy, fixedPolicies, type Policies } from '../policy/index.ts'
 import { grants, principals } from '../store/index.ts'
@@ -197,6 +206,34 @@ test('H37 what a grant approved and has not started is asked again when the gran
   expect((await rowOf(desk.store, approved.id)).state, 'one that holds is carried out').toBe('succeeded')
   desk.pass(31 * DAY_MS)
   expect((await desk.gate.revokeGrant(other.id, { principal: ana })).state).toBe('revoked')
+})
+
+test('a grant that is revoked while its action is retried: people are asked, and nobody has to press a button twice', async () => {
+  const pay = defineTool({
+    name: 'pay',
+    description: 'pay',
+    effect: 'write',
+    input: { type: 'object' },
+    execute: () => {
+      throw new ToolError('refused', 'no such account')
+    },
+  })
+  await using desk = await open([pay])
+  const made = await desk.grant((await desk.propose('pay')).id)
+  const { id } = await desk.propose('pay')
+  await desk.gate.execute(id)
+  expect((await rowOf(desk.store, id)).state).toBe('failed')
+  // Committed right before the retry is stored, in the same batch.
+  let revoked: Promise<unknown> | undefined
+  const onPoint = (point: unknown) => {
+    if (point !== 'retry.before_store') return
+    revoked ??= desk.store.transact(() => grants.revokeGrant.run({ id: made.id, revoked_by: ana.id, now: 1 }))
+  }
+  subscribe('countersign.point', onPoint)
+  expect(await codeOf(desk.gate.retry(id, { principal: ana }))).toBe('stale_preview')
+  unsubscribe('countersign.point', onPoint)
+  expect(revoked).toBeDefined()
+  expect(await rowOf(desk.store, id)).toMatchObject({ state: 'proposed', revision: 2, attempt: 1 })
 })
 
 test('a rule is suggested that fits what people approved, and nothing that they declined', async () => {

@@ -1,7 +1,7 @@
 import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, findAnswer, type Outbox, revisions, type Tx } from '../store/index.ts'
-import { justChanged } from './begin.ts'
+import { JustChanged, whileItChanges } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { findForDecision } from './decide.ts'
 import { writeSessionOf } from './events.ts'
@@ -40,7 +40,7 @@ export function createRefresh(parts: GateParts): Refresh {
     return prepared
   }
 
-  return async (actionId, caller) => {
+  async function refresh(actionId: string, caller: Caller): Promise<Action> {
     const { once } = caller
     const seen = await parts.store.read(function* () {
       const answer = once && (yield* findAnswer<Action>(once))
@@ -61,12 +61,17 @@ export function createRefresh(parts: GateParts): Refresh {
     })
     const nowMs = parts.clock.nowMs()
     reach('refresh.before_store')
-    const action = await parts.store.transact((outbox) =>
+    const stored = parts.store.transact((outbox) =>
       doOnce(once, nowMs, () => takeReading(parts, outbox, { row, tool, prepared, by: caller }, nowMs)),
     )
+    // Read under a policy that is not in force any more: nobody is answered with it again.
+    stored.catch(() => readings.delete(row.id))
+    const action = await stored
     reach('refresh.after_store')
     return action
   }
+
+  return (actionId, caller) => whileItChanges(() => refresh(actionId, caller))
 }
 
 interface Reading {
@@ -78,7 +83,7 @@ interface Reading {
 
 function* takeReading(parts: GateParts, outbox: Outbox, { row, tool, prepared, by }: Reading, nowMs: number): Tx<Action> {
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  if (!(yield* isInForce(parts.policies, prepared.policy))) throw justChanged(row.id)
+  if (!(yield* isInForce(parts.policies, prepared.policy))) throw new JustChanged(row.id)
   reach('refresh.storing')
   const moved = whyMoved(tool, row)
   const isUnreadable = prepared.previewError !== null && row.precondition !== null

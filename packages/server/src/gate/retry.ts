@@ -2,7 +2,7 @@ import { type Action, CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, findAnswer, type Tx } from '../store/index.ts'
 import { attemptKey } from './attempt-key.ts'
-import { type Begun, beginDecided, type Decided, justChanged, lookBefore, notAsDecided } from './begin.ts'
+import { type Begun, beginDecided, type Decided, JustChanged, lookBefore, notAsDecided } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
 import { findForDecision } from './decide.ts'
@@ -44,7 +44,7 @@ async function retryNow(parts: GateParts, failed: Decided, look: Look, caller: C
       const deed: Deed = { kind: 'retried', by: caller }
       const attempt = { key, runner: parts.processId, dueAtMs: null, deed }
       const done = yield* beginDecided(parts, outbox, writer, { row: failed, look, attempt }, nowMs)
-      if (done && 'because' in done) throw justChanged(failed.id)
+      if (done && 'because' in done) throw new JustChanged(failed.id)
       if (done && 'asked' in done) return yield* viewAction(done.asked)
       if (!done) throw yield* notFailed((yield* actions.findAction.first({ id: failed.id })) ?? failed)
       begun = done
