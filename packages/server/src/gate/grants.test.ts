@@ -230,7 +230,7 @@ test('a grant that is revoked while its action is retried: people are asked, and
     revoked ??= desk.store.transact(() => grants.revokeGrant.run({ id: made.id, revoked_by: ana.id, now: 1 }))
   }
   subscribe('countersign.point', onPoint)
-  expect(await codeOf(desk.gate.retry(id, { principal: ana }))).toBe('stale_preview')
+  expect(await codeOf(desk.gate.retry(id, { principal: cy }))).toBe('stale_preview')
   unsubscribe('countersign.point', onPoint)
   expect(revoked).toBeDefined()
   expect(await rowOf(desk.store, id)).toMatchObject({ state: 'proposed', revision: 2, attempt: 1 })
