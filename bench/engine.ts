@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Model, Principal } from '@countersign/core'
+import type { Model, PolicyDocument, Principal } from '@countersign/core'
 import { defineTool, type Engine, openConfig, openEngine } from 'countersign'
 import { pino } from 'pino'
 import { z } from 'zod'
@@ -34,8 +34,9 @@ export interface Bench {
 /**
  * The engine as `serve` opens it: on a fresh folder of the disk (SQLite, WAL, an fsync on every commit), or on a Postgres.
  * @param url Of the Postgres database.
+ * @param policy Default: what stands when none is configured.
  */
-export async function openBench(url?: string): Promise<Bench> {
+export async function openBench(url?: string, policy?: PolicyDocument): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
   const setStatus = defineTool({
     name: 'setStatus',
@@ -46,10 +47,8 @@ export async function openBench(url?: string): Promise<Bench> {
     preview: async ({ status }) => [{ field: 'status', oldValue: 'pending', newValue: status }],
     execute: async () => ({ atMs: nowMs() }),
   })
-  const { tools, policy } = await openConfig(
-    { tools: { shop: { prefix: false, tools: [setStatus] } } },
-    { environment: {}, folder: dataDir },
-  )
+  const configured = await openConfig({ tools: { shop: { prefix: false, tools: [setStatus] } } }, { environment: {}, folder: dataDir })
+  const { tools } = configured
   const agent = {
     name: 'desk',
     model: shortestRun,
@@ -61,7 +60,7 @@ export async function openBench(url?: string): Promise<Bench> {
     suggestions: [],
   }
   const database = url === undefined ? { kind: 'sqlite' as const, dataDir } : { kind: 'postgres' as const, url }
-  const engine = await openEngine({ database, agents: [agent], tools, policy, log: pino({ level: 'silent' }) })
+  const engine = await openEngine({ database, agents: [agent], tools, policy: policy ?? configured.policy, log: pino({ level: 'silent' }) })
   await engine.savePrincipal(person)
   return {
     engine,

@@ -1,6 +1,7 @@
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchBytes } from './bytes.ts'
+import { benchCost, benchPostgresCost } from './cost.ts'
 import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
 import { openPostgresForBench, openSqliteForBench } from './database.ts'
 import { benchReady } from './ready.ts'
@@ -21,6 +22,10 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   twoProcessesAt2: () => benchPostgresCycles(2, 2, n(1_000)),
   twoProcessesAt8: () => benchPostgresCycles(2, 8, n(3_000)),
   twoProcessesAt32: () => benchPostgresCycles(2, 32, n(3_000)),
+  costAt1: () => benchCost({ inFlight: 1, cycles: 50, rounds: values.quick ? 10 : 50 }),
+  costAt32: () => benchCost({ inFlight: 32, cycles: 320, rounds: values.quick ? 10 : 50 }),
+  postgresCostAt1: () => benchPostgresCost({ inFlight: 1, cycles: 30, rounds: values.quick ? 10 : 50 }),
+  postgresCostAt32: () => benchPostgresCost({ inFlight: 32, cycles: 160, rounds: values.quick ? 10 : 50 }),
   longSession: () => benchLongSession(values.quick ? 3 : 12),
   bytes: () => benchBytes(n(1_000)),
   waiting1k: () => benchWaiting(openSqliteForBench, 1_000, n(1_000)),

@@ -8,18 +8,40 @@ import type { JsonValue } from './value.ts'
  * canonicalJson({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalJson(value: JsonValue): string {
-  // Written here and not by a library: every action and every row of the record pays for it several times (12 against 5 µs).
+  // Written here and not by a library: every action and every row of the record pays for it several times. What stands in order already is
+  // written by the engine itself, which takes a quarter of the time.
+  return isInOrder(value) ? JSON.stringify(value) : write(value)
+}
+
+/** True when `JSON.stringify` writes exactly the canonical form: names in order everywhere, and nothing that is not JSON. */
+function isInOrder(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return typeof value === 'boolean'
+  if (value === null) return true
+  if (Array.isArray(value)) return value.every(isInOrder)
+  let before = ''
+  for (const name of Object.keys(value)) {
+    if (name < before || !name.isWellFormed()) return false
+    before = name
+    const member = value[name]
+    if (member !== undefined && !isInOrder(member)) return false
+  }
+  return true
+}
+
+function write(value: JsonValue): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`${value} is not allowed in JSON`)
     return String(value)
   }
   if (value === null || typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  if (Array.isArray(value)) return `[${value.map(write).join()}]`
   let text = ''
   for (const name of Object.keys(value).sort()) {
     const member = value[name]
-    if (member !== undefined) text += `${text === '' ? '' : ','}${quote(name)}:${canonicalJson(member)}`
+    if (member !== undefined) text += `${text === '' ? '' : ','}${quote(name)}:${write(member)}`
   }
   return `{${text}}`
 }

@@ -37,7 +37,7 @@ export function* beginDecided(
     if (asked && writer) yield* writer.finish()
     return asked && { asked }
   }
-  const because = look.to === 'start' ? yield* whyNotDecided(parts, row) : undefined
+  const because = look.to === 'start' ? yield* whyNotDecided(parts, row, writer?.row) : undefined
   if (because) return { because }
   const version = look.to === 'start' ? look.version : null
   const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version }, nowMs)

@@ -1,19 +1,27 @@
 import { type Requirements, type Tally, tallyVotes } from '@countersign/core'
-import { type ActionRow, delegations, type Tx, type VoteRow } from '../store/index.ts'
-import { excludedBy, holdsNow } from './rights.ts'
+import { type ActionRow, delegations, type Tx, type VoteRow, type votes } from '../store/index.ts'
+import { excludedBy, holds, holdsNow } from './rights.ts'
+
+/** A vote to be counted; one that is about to be cast comes without the person behind it. */
+export type Paper = VoteRow | votes.HeldVote
 
 /**
  * Counts votes on an action, the earliest first, by what is true now: who lost the role, or asked for the action meanwhile, is not
  * counted; nor is who voted for somebody who did, or whose delegation ended.
  */
-export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly VoteRow[], nowMs: number): Tx<Tally> {
+export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Tally> {
   const excluded = yield* excludedBy(requires, row)
   const papers = []
   for (const vote of cast) {
     const voter = vote.principal_id
     const right = vote.for_id ?? voter
     const isLent = right === voter || (yield* isLentTo(voter, right, nowMs))
-    const counts = isLent && !excluded.has(voter) && !excluded.has(right) && (yield* holdsNow(right, requires.roles))
+    const isFree = isLent && !excluded.has(voter) && !excluded.has(right)
+    const counts =
+      isFree &&
+      ('holder_kind' in vote
+        ? holds({ kind: vote.holder_kind, roles: vote.holder_roles }, requires.roles)
+        : yield* holdsNow(right, requires.roles))
     papers.push({ voter, right, verdict: vote.verdict, counts })
   }
   return tallyVotes(requires, papers)

@@ -204,7 +204,7 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   // Any one vote decides: there are no others to count.
   if (quorum === 1 && declineQuorum === 1) return { row: found, vote, outcome: vote.verdict, isRepeat: false }
   const row = (yield* actions.findAction.first({ id: found.id })) ?? found
-  const cast = yield* votes.votesOf.all(keyOf(found))
+  const cast = yield* votes.votesWithHolders.all(keyOf(found))
   const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
   const isRepeat = own?.verdict === vote.verdict && own.for_id === vote.for_id
   const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]

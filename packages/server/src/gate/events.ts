@@ -37,14 +37,27 @@ export interface Deed {
 /** Tells everybody that there is a new action, and writes it down in the record, in its session's part or in one of its own. */
 export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, nowMs: number): Tx<Action> {
   const proposal = yield* viewAction(row)
-  const { policy, tool, effect, destination, executor, agent, description, preview, expiresAt, cachedFrom, credential, precondition } =
-    proposal
+  const { policy } = proposal
+  // In the order of canonical JSON: this is the longest row of an action.
   const data = {
-    ...factsOf(row),
-    ...{ tool, effect, destination, credential, precondition, executor, agent, description, preview, expiresAt, cachedFrom },
+    agent: proposal.agent,
     arguments: proposal.arguments,
+    cachedFrom: proposal.cachedFrom,
+    credential: proposal.credential,
     definition: row.definition_hash,
-    policy: { verdict: policy.verdict, rule: policy.rule, version: policy.version },
+    description: proposal.description,
+    destination: proposal.destination,
+    digest: row.digest,
+    effect: proposal.effect,
+    executor: proposal.executor,
+    expiresAt: proposal.expiresAt,
+    policy: { rule: policy.rule, verdict: policy.verdict, version: policy.version },
+    precondition: proposal.precondition,
+    preview: proposal.preview,
+    ...(row.result !== null && { result: hashOf(row.result) }),
+    revision: row.revision,
+    state: row.state,
+    tool: proposal.tool,
   } as JsonObject
   const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
   const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }
@@ -82,15 +95,21 @@ export function* announceUpdate(
   }
 }
 
+const hashOf = (result: string): string => `sha256:${sha256(result)}`
+
 /** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
 function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, runner, result, error }: ActionRow): JsonObject {
+  // In the order of canonical JSON, as far as that goes: then there is nothing to sort.
   return {
-    state,
-    revision,
+    ...(attempt > 0 && { attempt }),
     digest,
-    ...(attempt > 0 && { attempt, epoch, key: idempotency_key, runner }),
-    ...(result !== null && { result: `sha256:${sha256(result)}` }),
+    ...(attempt > 0 && { epoch }),
     ...(error !== null && { error: JSON.parse(error) }),
+    ...(attempt > 0 && { key: idempotency_key }),
+    ...(result !== null && { result: hashOf(result) }),
+    revision,
+    ...(attempt > 0 && { runner }),
+    state,
   }
 }
 

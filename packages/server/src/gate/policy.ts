@@ -1,7 +1,6 @@
-import { type Action, assert, type Effect, type PolicyResult, type Tool } from '@countersign/core'
+import type { Action, Effect, PolicyResult, Tool } from '@countersign/core'
 import type { Policies, PolicyCall } from '../policy/index.ts'
-import { type ActionRow, policyVersions, principals, sessions, type Tx } from '../store/index.ts'
-import type { GateParts } from './gate.ts'
+import { type ActionRow, policyVersions, principals, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import { isoTime } from './view.ts'
 
 /** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
@@ -45,26 +44,23 @@ export const noteDifference = (actionId: string, policy: PolicyResult, shadow: P
     said: JSON.stringify(shadow),
   })
 
-/** What the version in force now says about a call. In the transaction that starts it. */
-export function* evaluateAgain({ policies }: Pick<GateParts, 'policies'>, call: PolicyCall): Tx<PolicyResult> {
-  return (yield* policies.inForce()).evaluate(call)
-}
+type StoredCall = Pick<ActionRow, 'arguments' | 'agent' | 'session_id' | 'requested_by'>
 
 /** An action that was stored before as a call, with its requester and session as they are now. */
-export function* callOf(
-  row: Pick<ActionRow, 'arguments' | 'agent' | 'session_id' | 'requested_by'>,
-  tool: Tool,
-  nowMs: number,
-): Tx<PolicyCall> {
-  const requester = yield* principals.findPrincipal.first({ id: row.requested_by })
-  assert(requester, 'who asked for an action is in the table that it refers to')
-  const session = row.session_id === null ? undefined : yield* sessions.findSession.first({ id: row.session_id })
-  return {
-    tool,
-    arguments: JSON.parse(row.arguments),
-    agent: row.agent ?? undefined,
-    session: session ?? null,
-    requester: principals.readPrincipal(requester),
-    nowMs,
-  }
+export function* callOf(row: StoredCall, tool: Tool, nowMs: number): Tx<PolicyCall> {
+  const [requester, session] = yield* together(principals.principalById(row.requested_by), sessionOf(row))
+  return callBy(row, { tool, requester, session, nowMs })
+}
+
+/** The same for who has read them. */
+export const callBy = (row: StoredCall, now: Pick<PolicyCall, 'tool' | 'requester' | 'session' | 'nowMs'>): PolicyCall => ({
+  ...now,
+  arguments: JSON.parse(row.arguments),
+  agent: row.agent ?? undefined,
+})
+
+/** The session of an action; null for one without. @param opened Where it was read already. */
+export function* sessionOf({ session_id: id }: Pick<ActionRow, 'session_id'>, opened?: SessionRow): Tx<SessionRow | null> {
+  if (id === null) return null
+  return opened ?? (yield* sessions.findSession.first({ id })) ?? null
 }

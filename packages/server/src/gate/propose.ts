@@ -10,6 +10,7 @@ import { allowedBy, useGrant } from './grants.ts'
 import { isInForce, noteDifference, policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { findReusable } from './reuse.ts'
+import { saidBefore } from './said-before.ts'
 import type { SessionWriter } from './session-writer.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
@@ -110,8 +111,11 @@ function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertIn
   const { policy, tool } = prepared
   if (policy.verdict !== 'ask') return { policy, grantId: null }
   const { sessionId: session_id, runId: run_id } = placement
-  const declined = yield* findDeclinedBefore({ session_id, run_id, digest: prepared.digest })
+  const place = { session_id, run_id, digest: prepared.digest }
+  const before = yield* saidBefore(place, agent ?? null, tool.name)
+  const declined = before.declined ? yield* findDeclinedBefore(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
+  if (!before.granted) return { policy, grantId: null }
   const grant = yield* useGrant(
     {
       session_id,

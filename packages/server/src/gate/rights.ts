@@ -1,5 +1,5 @@
 import { holdsRole, type Principal, type Requirements } from '@countersign/core'
-import { type ActionRow, delegations, messages, principals, type Tx, votes } from '../store/index.ts'
+import { type ActionRow, delegations, messages, type PrincipalRow, principals, type Tx, votes } from '../store/index.ts'
 import { whyNeverDecides } from './caller.ts'
 
 /** What an action asks of the people who decide about it. */
@@ -67,5 +67,9 @@ export const keyOf = ({ id, revision }: Pick<ActionRow, 'id' | 'revision'>) => (
 /** True when a person holds one of `roles` themselves, as they are known now. */
 export function* holdsNow(personId: string, roles: readonly string[]): Tx<boolean> {
   const person = yield* principals.findPrincipal.first({ id: personId })
-  return person?.kind === 'person' && holdsRole(JSON.parse(person.roles), roles)
+  return person !== undefined && holds(person, roles)
 }
+
+/** The same for somebody whose row was read. */
+export const holds = (row: Pick<PrincipalRow, 'kind' | 'roles'>, roles: readonly string[]): boolean =>
+  row.kind === 'person' && holdsRole(JSON.parse(row.roles), roles)

@@ -1,24 +1,35 @@
 import type { PolicyResult, Requirements } from '@countersign/core'
 import { isTrueOf } from '../policy/index.ts'
-import { type ActionRow, type Tx, votes } from '../store/index.ts'
+import { type ActionRow, principals, type SessionRow, type Tx, together, votes } from '../store/index.ts'
 import { countVotes } from './count.ts'
 import type { GateParts } from './gate.ts'
 import { whyNotGranted } from './grants.ts'
-import { callOf, evaluateAgain, riskOf } from './policy.ts'
+import { callBy, riskOf, sessionOf } from './policy.ts'
 import type { Why } from './revise.ts'
 import { keyOf, requirementsOf } from './rights.ts'
 
 /**
  * Why the decision about an action does not hold any more, or undefined while it does: what policy says now is no stricter, and enough of
  * those who decided may still do so. Asked in the transaction that starts it, so that nothing comes in between.
+ * @param opened Its session, where that was read already.
  */
-export function* whyNotDecided(parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>, row: ActionRow): Tx<Why | undefined> {
+export function* whyNotDecided(
+  parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>,
+  row: ActionRow,
+  opened?: SessionRow,
+): Tx<Why | undefined> {
   const tool = parts.tools.byName(row.tool)
   if (!tool) return undefined
   const decided: PolicyResult = JSON.parse(row.policy)
   const nowMs = parts.clock.nowMs()
-  const call = yield* callOf(row, tool, nowMs)
-  const now = yield* evaluateAgain(parts, call)
+  const [requester, session, policy, cast] = yield* together(
+    principals.principalById(row.requested_by),
+    sessionOf(row, opened),
+    parts.policies.inForce(),
+    decided.verdict === 'ask' ? votes.votesWithHolders.all(keyOf(row)) : nobody(),
+  )
+  const call = callBy(row, { tool, requester, session, nowMs })
+  const now = policy.evaluate(call)
   if (now.verdict === 'deny') return { why: 'policy', reason: `${now.reason} now.` }
   if (decided.verdict === 'allow') {
     if (now.verdict === 'allow') return undefined
@@ -34,12 +45,17 @@ export function* whyNotDecided(parts: Pick<GateParts, 'tools' | 'policies' | 'cl
   }
   const requires = requirementsOf(row)
   const asked = now.verdict === 'ask' ? asBefore(now, requires) : requires
-  const cast = yield* votes.votesOf.all(keyOf(row))
   if ((yield* countVotes(row, asked, cast, nowMs)).outcome === 'approve') return undefined
   if ((yield* countVotes(row, requires, cast, nowMs)).outcome === 'approve') {
     return { why: 'policy', reason: `${now.reason} now, and asks for more than its approval.` }
   }
   return { why: 'decider', reason: 'Not enough of those who approved it may still decide about it.' }
+}
+
+/** What nobody was asked about has no votes. */
+// biome-ignore lint/correctness/useYield: a transaction that asks nothing
+function* nobody(): Tx<votes.HeldVote[]> {
+  return []
 }
 
 /** What policy asks for now, of whom it also asked then: others that were asked in time may have answered. */

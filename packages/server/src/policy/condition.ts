@@ -58,19 +58,29 @@ export function readCondition(text: string): ReadCondition {
     if (!checked.valid) throw checked.error
     if (checked.type !== 'bool' && checked.type !== 'dyn') return { problem: `gives ${checked.type}, not true or false` }
     meterNodes(expression.ast, meter)
-    return { condition: (facts, own) => evaluate(expression, facts, own) }
+    const names = namesIn(expression.ast)
+    return { condition: (facts, own) => evaluate(expression, facts.values(names), own) }
   } catch (error) {
     return { problem: wordsOf(error) }
   }
 }
 
-function evaluate(expression: (facts: ReadonlyMap<string, unknown>) => unknown, facts: Facts, own: Meter): boolean | ConditionFailure {
+/** The facts that an expression names. */
+function namesIn(node: ASTNode, found = new Set<string>()): string[] {
+  if (node.op === 'id' && node.args in FACTS) found.add(node.args)
+  for (const child of childrenOf(node)) namesIn(child, found)
+  return [...found]
+}
+
+type Values = ReadonlyMap<string, unknown>
+
+function evaluate(expression: (values: Values) => unknown, values: Values, own: Meter): boolean | ConditionFailure {
   underWay = own
   own.begin()
   let answer: unknown
   let failed: string | undefined
   try {
-    answer = expression(facts.values())
+    answer = expression(values)
   } catch (error) {
     failed = wordsOf(error)
   }

@@ -22,39 +22,39 @@ export const FACTS: Record<string, { type: string; fields?: readonly string[] }>
   now: { type: 'google.protobuf.Timestamp' },
 }
 
-/** The facts of one call, turned into what the evaluator works on when the first condition asks for them. */
+/** The facts of one call, each turned into what the evaluator works on when the first condition asks for it. */
 export class Facts {
   readonly #call: PolicyCall
-  #values: ReadonlyMap<string, unknown> | undefined
+  readonly #values = new Map<string, unknown>()
 
   constructor(call: PolicyCall) {
     this.#call = call
   }
 
-  values(): ReadonlyMap<string, unknown> {
-    this.#values ??= valuesOf(this.#call)
+  /** The facts of these names; there may be others. */
+  values(names: readonly string[]): ReadonlyMap<string, unknown> {
+    for (const name of names) if (!this.#values.has(name)) this.#values.set(name, MAKE[name]?.(this.#call))
     return this.#values
   }
 }
 
-function valuesOf({ tool, arguments: args, agent, session, requester, nowMs }: PolicyCall): ReadonlyMap<string, unknown> {
-  const { name, group, effect, destination } = tool
-  return new Map<string, unknown>([
-    ['args', asFact(args)],
-    ['tool', asFact({ name, group, effect, destination })],
-    ['agent', asFact({ name: agent ?? '' })],
-    ['session', session && asFact({ id: session.id, agent: session.agent, title: session.title })],
-    [
-      'requester',
-      asFact({ id: requester.id, kind: requester.kind, name: requester.name, roles: requester.roles, person: personOf(requester) ?? '' }),
-    ],
-    ['now', new Date(nowMs)],
-  ])
+const MAKE: Record<string, (call: PolicyCall) => unknown> = {
+  args: ({ arguments: args }) => asFact(args),
+  tool: ({ tool: { name, group, effect, destination } }) => asFact({ name, group, effect, destination }),
+  agent: ({ agent }) => asFact({ name: agent ?? '' }),
+  session: ({ session }) => session && asFact({ id: session.id, agent: session.agent, title: session.title }),
+  requester: ({ requester }) => {
+    const { id, kind, name, roles } = requester
+    return asFact({ id, kind, name, roles, person: personOf(requester) ?? '' })
+  },
+  now: ({ nowMs }) => new Date(nowMs),
 }
 
 /** Maps instead of objects: with `{"constructor": …}` in its arguments a call would look like a type that nobody knows. */
 function asFact(value: JsonValue): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(asFact)
-  return new Map(Object.entries(value).map(([key, one]) => [key, asFact(one)]))
+  const fact = new Map<string, unknown>()
+  for (const key of Object.keys(value)) fact.set(key, asFact(value[key] as JsonValue))
+  return fact
 }

@@ -131,3 +131,30 @@ export const listGrants = (page: {
     if (before !== undefined) query = query.where('id', '<', before)
     return query
   })
+
+/**
+ * What there is that may answer a call of a session in place of people: something that was declined under its digest, a grant that may
+ * cover it. One look instead of three: mostly there is nothing.
+ */
+export const saidBefore = question<
+  { session_id: string; agent: string | null; tool: string; digest: string },
+  { declined: number; granted: number }
+>((db, p) => {
+  const standing = db.selectFrom('action_grant').select(lit(1).as('one')).where('revoked_at', 'is', null)
+  const declined = db
+    .selectFrom('action')
+    .select(lit(1).as('one'))
+    .where('session_id', '=', p.session_id)
+    .where('digest', '=', p.digest)
+    .where('state', '=', lit('declined'))
+  const ofSession = standing.where('session_id', '=', p.session_id)
+  const ofAgent = standing
+    .where('session_id', 'is', null)
+    .where('requested_by', 'is', null)
+    .where('agent', '=', p.agent)
+    .where('tool', '=', p.tool)
+  return db.selectNoFrom([
+    sql<number>`case when exists (${declined}) then 1 else 0 end`.as('declined'),
+    sql<number>`case when exists (${ofSession}) or exists (${ofAgent}) then 1 else 0 end`.as('granted'),
+  ])
+})

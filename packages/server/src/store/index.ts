@@ -39,6 +39,7 @@ export type {
   MessageRow,
   PolicyDifferenceRow,
   PolicyVersionRow,
+  PrincipalRow,
   RunRow,
   SessionRow,
   VoteRow,

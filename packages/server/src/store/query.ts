@@ -92,22 +92,29 @@ export function question<P extends Params, R = never>(build: (db: Kysely<Schema>
 }
 
 /**
- * Asks several questions at once: to a database behind a socket they travel together.
+ * Asks several questions at once: to a database behind a socket the first query of each travels together. One that has more to ask after
+ * that goes on when its turn comes, and one that has nothing to ask has its answer.
  * @example
  * const [session, run] = yield* together(findSession.first({ id }), newestRun.first({ session_id: id }))
  */
 export function* together<const A extends readonly Tx<unknown>[]>(
   ...asked: A
 ): Tx<{ -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never }> {
-  const queries = asked.map((question) => {
+  const queries: BoundQuery[] = []
+  const begun = asked.map((question) => {
     const first = question.next([])
-    assert(!first.done && 'definition' in first.value, 'what is asked together are single questions')
-    return first.value
+    if (first.done) return { question, step: first }
+    assert('definition' in first.value, 'what is asked together begins with a single question')
+    return { question, at: queries.push(first.value) - 1 }
   })
-  const answers = (yield { together: queries })[0]?.answers as Row[][]
-  return asked.map((question, i) => question.next(answers[i] ?? []).value) as {
-    -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never
+  const answers = (queries.length === 0 ? [] : (yield { together: queries })[0]?.answers) as Row[][]
+  const values: unknown[] = []
+  for (const { question, step, at } of begun) {
+    let now = step ?? question.next(answers[at ?? 0] ?? [])
+    while (!now.done) now = question.next(yield now.value)
+    values.push(now.value)
   }
+  return values as { -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never }
 }
 
 /** Takes the next `count` places in the log of events. Answers the last of them; what is rolled back leaves a gap. */

@@ -1,0 +1,62 @@
+// A process of its own, because the server is loaded here with functions that can be made to do nothing: see `without.ts`.
+import { once } from 'node:events'
+import { standIn } from './cost-hooks.ts'
+import { COST_POLICY } from './cost-policy.ts'
+import type { Part } from './without.ts'
+
+const { url, inFlight, cycles, rounds, warmUp } = JSON.parse(process.argv[2] ?? '{}')
+standIn({
+  'audit/record.ts': ['append', 'appendToScope'],
+  'gate/digest.ts': ['digestOf', 'preconditionOf'],
+  'gate/look-again.ts': ['lookAgain'],
+  'gate/policy.ts': ['isInForce'],
+  'gate/said-before.ts': ['saidBefore'],
+  'gate/still-decided.ts': ['whyNotDecided'],
+  'policy/policies.ts': ['askPolicies'],
+})
+const { without } = await import('./without.ts')
+const { sealAll } = await import('../packages/server/src/audit/sealer.ts')
+const { openBench } = await import('./engine.ts')
+const { runCycles } = await import('./cycles.ts')
+
+const PARTS: readonly Part[] = ['policy', 'digest', 'audit']
+/** What the cycle has besides: nothing, one part, all of them. */
+const KINDS = { none: [], policy: ['policy'], digest: ['digest'], audit: ['audit'], all: PARTS } as const satisfies Record<
+  string,
+  readonly Part[]
+>
+type Kind = keyof typeof KINDS
+
+/** One round: what a cycle of each kind took. */
+export type CostBlock = Record<Kind, { wallMs: number; cpuMs: number }>
+
+const kinds = Object.keys(KINDS) as Kind[]
+
+const bench = await openBench(url, COST_POLICY)
+
+/** One block of cycles with these parts, up to the seal on their rows: what it took, in ms a cycle. */
+async function block(kind: Kind, count: number) {
+  for (const part of PARTS) without[part] = !(KINDS[kind] as readonly Part[]).includes(part)
+  const cpu = process.cpuUsage()
+  const begin = performance.now()
+  const made = await runCycles(bench, inFlight, count)
+  const { store, auditKey, clock } = bench.engine
+  await sealAll(store, auditKey, () => clock.nowMs())
+  const { user, system } = process.cpuUsage(cpu)
+  return { wallMs: (performance.now() - begin) / made.length, cpuMs: (user + system) / 1000 / made.length }
+}
+
+for (const kind of kinds) await block(kind, warmUp)
+const all: CostBlock[] = []
+for (let round = 0; round < rounds; round++) {
+  const made: Partial<CostBlock> = {}
+  // Each kind has each place in the order as often: what else the machine does hits all of them.
+  for (const i of kinds.keys()) {
+    const kind = kinds[(i + round) % kinds.length]
+    if (kind) made[kind] = await block(kind, cycles)
+  }
+  all.push(made as CostBlock)
+}
+process.send?.(all)
+await once(process, 'disconnect')
+await bench.close()

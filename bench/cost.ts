@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
+import type { CostBlock } from './cost-process.ts'
+import { statsOf } from './stats.ts'
+
+const WARM_UP = 100
+
+export interface CostOptions {
+  inFlight: number
+  /** Cycles in a block; each round has one block of each kind, in the same process. */
+  cycles: number
+  rounds: number
+}
+
+/** What policy, digest and record add to a cycle on the embedded database: in percent of a cycle without all three. */
+export const benchCost = (options: CostOptions) => measure(options)
+
+/** The same on a Postgres of its own. */
+export async function benchPostgresCost(options: CostOptions) {
+  await using postgres = await startPostgres()
+  return await measure({ ...options, url: await createDatabase(postgres.url('postgres')) })
+}
+
+async function measure(options: CostOptions & { url?: string }) {
+  const child = fork(fileURLToPath(new URL('./cost-process.ts', import.meta.url)), [JSON.stringify({ ...options, warmUp: WARM_UP })], {
+    execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
+  })
+  const [rounds] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [CostBlock[] | number]
+  if (!Array.isArray(rounds)) throw new Error('the process that measures has ended')
+  child.disconnect()
+  await once(child, 'exit')
+  const shareOf = (kind: keyof CostBlock, measured: 'wallMs' | 'cpuMs') =>
+    statsOf(rounds.map((round) => (round[kind][measured] / round.none[measured] - 1) * 100))
+  const added = (kind: keyof CostBlock) => ({ timePercent: shareOf(kind, 'wallMs'), processorPercent: shareOf(kind, 'cpuMs') })
+  const perSecond = (kind: keyof CostBlock) => Math.round(1000 / statsOf(rounds.map((round) => round[kind].wallMs)).median)
+  return {
+    inFlight: options.inFlight,
+    cyclesABlock: options.cycles,
+    cyclesPerSecond: { without: perSecond('none'), with: perSecond('all') },
+    policy: added('policy'),
+    digest: added('digest'),
+    audit: added('audit'),
+    all: added('all'),
+  }
+}

@@ -1,0 +1,63 @@
+import * as record from '../packages/server/src/audit/record.ts'
+import * as digest from '../packages/server/src/gate/digest.ts'
+import * as looking from '../packages/server/src/gate/look-again.ts'
+import * as policy from '../packages/server/src/gate/policy.ts'
+import * as said from '../packages/server/src/gate/said-before.ts'
+import * as stillDecided from '../packages/server/src/gate/still-decided.ts'
+import * as policies from '../packages/server/src/policy/policies.ts'
+
+/**
+ * What a cycle is made without at the moment. The server knows nothing of it: `cost-hooks.ts` has these functions called in
+ * place of its own, in the process of this benchmark only.
+ */
+export const without = { audit: false, policy: false, digest: false }
+
+export type Part = keyof typeof without
+
+// Audit: no row of the record, so nothing to seal either.
+
+export function* append(...given: Parameters<typeof record.append>): ReturnType<typeof record.append> {
+  return without.audit ? given[2] : yield* record.append(...given)
+}
+
+export function* appendToScope(...given: Parameters<typeof record.appendToScope>): ReturnType<typeof record.appendToScope> {
+  if (!without.audit) yield* record.appendToScope(...given)
+}
+
+// Policy: neither asked when a call is proposed nor again when it starts, nor what people said of such a call before.
+
+let first: policies.PolicyOpinion | undefined
+
+/** Without policy: what was said about the first call, and all calls are alike. */
+export function askPolicies(...given: Parameters<typeof policies.askPolicies>): policies.PolicyOpinion {
+  first ??= policies.askPolicies(...given)
+  return without.policy ? first : policies.askPolicies(...given)
+}
+
+export function* isInForce(...given: Parameters<typeof policy.isInForce>): ReturnType<typeof policy.isInForce> {
+  return without.policy || (yield* policy.isInForce(...given))
+}
+
+export function* saidBefore(...given: Parameters<typeof said.saidBefore>): ReturnType<typeof said.saidBefore> {
+  return without.policy ? { declined: false, granted: false } : yield* said.saidBefore(...given)
+}
+
+export function* whyNotDecided(...given: Parameters<typeof stillDecided.whyNotDecided>): ReturnType<typeof stillDecided.whyNotDecided> {
+  return without.policy ? undefined : yield* stillDecided.whyNotDecided(...given)
+}
+
+// Digest: neither computed when a call is proposed nor again before it is sent, nor is the target read again in between.
+
+const NO_DIGEST = `sha256:${'0'.repeat(64)}`
+
+export function digestOf(...given: Parameters<typeof digest.digestOf>): string {
+  return without.digest ? NO_DIGEST : digest.digestOf(...given)
+}
+
+export function preconditionOf(...given: Parameters<typeof digest.preconditionOf>): string {
+  return without.digest ? NO_DIGEST : digest.preconditionOf(...given)
+}
+
+export async function lookAgain(...given: Parameters<typeof looking.lookAgain>): ReturnType<typeof looking.lookAgain> {
+  return without.digest ? { to: 'start', version: null } : looking.lookAgain(...given)
+}
