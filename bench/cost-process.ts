@@ -46,15 +46,18 @@ async function block(kind: Kind, count: number) {
   return { wallMs: (performance.now() - begin) / made.length, cpuMs: (user + system) / 1000 / made.length }
 }
 
+const shuffled = (all: readonly Kind[]): Kind[] =>
+  all
+    .map((kind) => ({ kind, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ kind }) => kind)
+
 for (const kind of kinds) await block(kind, warmUp)
 const all: CostBlock[] = []
 for (let round = 0; round < rounds; round++) {
   const made: Partial<CostBlock> = {}
-  // Each kind has each place in the order as often: what else the machine does hits all of them.
-  for (const i of kinds.keys()) {
-    const kind = kinds[(i + round) % kinds.length]
-    if (kind) made[kind] = await block(kind, cycles)
-  }
+  // In an order drawn anew: what else the machine does, and what a block leaves to the next one to tidy up, hits all of them.
+  for (const kind of shuffled(kinds)) made[kind] = await block(kind, cycles)
   all.push(made as CostBlock)
 }
 process.send?.(all)

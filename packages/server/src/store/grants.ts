@@ -153,8 +153,8 @@ export const saidBefore = question<
     .where('requested_by', 'is', null)
     .where('agent', '=', p.agent)
     .where('tool', '=', p.tool)
-  return db.selectNoFrom([
-    sql<number>`case when exists (${declined}) then 1 else 0 end`.as('declined'),
-    sql<number>`case when exists (${ofSession}) or exists (${ofAgent}) then 1 else 0 end`.as('granted'),
+  return db.selectNoFrom(({ exists, or }) => [
+    sql<number>`case when ${exists(declined)} then 1 else 0 end`.as('declined'),
+    sql<number>`case when ${or([exists(ofSession), exists(ofAgent)])} then 1 else 0 end`.as('granted'),
   ])
 })
