@@ -8,7 +8,7 @@ import { createGate, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
-import { type Database, principals, type Store } from './store/index.ts'
+import { type Database, principals, type Store, tellAccess } from './store/index.ts'
 import type { ToolRegistry } from './tools/index.ts'
 
 export interface EngineOptions {
@@ -175,7 +175,11 @@ export async function startEngine({
     get trouble() {
       return membership.trouble
     },
-    savePrincipal: (principal) => store.transact(() => principals.savePrincipal(principal, clock.nowMs())),
+    savePrincipal: (principal) =>
+      store.transact((outbox) => {
+        tellAccess(outbox, principal.id)
+        return principals.savePrincipal(principal, clock.nowMs())
+      }),
     idle: dispatch.idle,
     drain,
     async close() {

@@ -16,6 +16,7 @@ import {
   openNotices,
   openProcesses,
   type Timers,
+  watchOtherWriters,
 } from './dispatch/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
 import { VERSION } from './version.ts'
@@ -45,6 +46,7 @@ export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, seale
   if (outbox.events.length > 0) hub.publish(outbox.events)
   if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
   if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+  if (outbox.access) hub.publishAccess(outbox.access)
   if (outbox.isAudited) sealer.wake()
 }
 
@@ -52,11 +54,11 @@ export const openGround = (database: Database, options: GroundOptions): Promise<
   database.kind === 'sqlite' ? openAlone(database, options) : openAmongOthers(database, options)
 
 function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemClock, modelCalls, log }: GroundOptions): Ground {
-  const hub = createEventHub()
+  const hub: EventHub = createEventHub((changed) => watchOtherWriters({ store, clock, changed }))
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
-  const store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers, sealer) })
+  const store: Store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers, sealer) })
   return { store, clock, hub, dispatch, timers, sealer, membership: alone({ store, dispatch, clock }) }
 }
 

@@ -83,6 +83,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
         limits: settings.sessionLimits,
         accepts: (how) => how === 'key' || (how === 'local' ? signsInLocally : signInService !== undefined),
         byKeyHash: directory.byHash,
+        keyStanding: directory.standing,
       }),
       consoleCookie: createCookie('countersign', settings.publicUrl),
       signInService,

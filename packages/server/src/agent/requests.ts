@@ -82,10 +82,10 @@ function* isBusy(sessionId: string): Tx<boolean> {
  * belongs to.
  * @throws CountersignError `not_found`; `illegal_transition` when several actions have this id, or it belongs to no request.
  */
-export function* findToolCall(id: string, { principal }: Caller): Tx<RequestPlace & { actionId: string }> {
+export function* findToolCall(id: string, { principal }: Caller, nowMs: number): Tx<RequestPlace & { actionId: string }> {
   const named = yield* actions.findAction.first({ id })
   const [first, other] = named ? [named] : yield* actionsCalled(id, readerOf(principal))
-  const row = yield* requireVisibleAction(principal, first, `action or tool call ${id}`)
+  const row = yield* requireVisibleAction(principal, first, `action or tool call ${id}`, nowMs)
   if (other) throw new CountersignError('illegal_transition', `several actions have the tool call id ${id}: name the one by its action id`)
   if (row.session_id === null || row.run_id === null) {
     throw new CountersignError(
@@ -93,6 +93,9 @@ export function* findToolCall(id: string, { principal }: Caller): Tx<RequestPlac
       `action ${row.id} belongs to no request: decide it with POST /api/actions/${row.id}/decision`,
     )
   }
+  // The answer tells of the whole session, which is more than who has a vote in somebody's place may see.
+  const session = yield* sessions.findSession.first({ id: row.session_id })
+  yield* requireVisibleSession(principal, session, `action or tool call ${id}`)
   return { actionId: row.id, requestId: row.run_id, sessionId: row.session_id }
 }
 

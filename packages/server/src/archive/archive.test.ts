@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { createEventHub } from '../dispatch/index.ts'
 import { sessionLog } from '../http/session-log.ts'
@@ -30,8 +31,9 @@ function* addSession(id: string, rows: number): Tx<void> {
 const touch = (id: string, lastSeq: number, now: number) =>
   sessions.updateSession.run({ id, status: 'completed', last_seq: lastSeq, last_run: 0, title: '', audit_seq: 0, audit_hash: '', now })
 
-const addAna = (store: Store) =>
-  store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, OLD))
+const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['viewer'] }
+
+const addAna = (store: Store) => store.transact(() => principals.savePrincipal(ana, OLD))
 
 const archive = (store: Store, folder: string): Promise<FinishedFile[]> =>
   runArchive({ store, folder, before: BEFORE, nowMs: () => BEFORE, onFile: () => undefined })
@@ -97,7 +99,7 @@ test('a reader in the middle of a log that is archived is given a snapshot, not 
   const { store } = temp
   await addAna(store)
   await store.transact(() => addSession('ses_a', 10))
-  const log = sessionLog({ store, hub: createEventHub(), sessionId: 'ses_a' })
+  const log = sessionLog({ store, hub: createEventHub(), sessionId: 'ses_a', principal: ana })
   const page = await log.read(0, 4, true)
   expect('events' in page && page.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   await archive(store, folder.path)

@@ -23,7 +23,7 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
   function look({ rearm }: MembershipWork): void {
     dispatch.lookForJobs()
     // Who died right behind a commit has told nobody: the others read again, too, not only this one.
-    notices.tell({ jobs: true, sessions: 'many', inbox: true })
+    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
     hub.readAgain()
     rearm()
   }

@@ -21,6 +21,10 @@ export interface EventHub {
   onAction(actionId: string, changed: () => void): Promise<Unsubscribe>
   /** Calls `ended` when a person ended the run: as a rule at once, and never for sure. */
   onRunEnded(runId: string, ended: () => void): Unsubscribe
+  /** Takes whom a commit of this process, or of a command beside it, may have taken something from; `all` when that is not known. */
+  publishAccess(principalIds: ReadonlySet<string> | 'all'): void
+  /** Calls `changed` when the principal may have got other rights, or none: within a second, whichever process took them. */
+  onAccess(principalId: string, changed: () => void): Unsubscribe
 }
 
 /** Listeners by what they listen to. */
@@ -28,6 +32,7 @@ export interface Listeners<A extends unknown[]> {
   /** Answers what takes it away again. */
   add(key: string, listener: (...args: A) => void): Unsubscribe
   tell(key: string, ...args: A): void
+  tellAll(...args: A): void
   has(key: string): boolean
   readonly size: number
 }
@@ -48,6 +53,9 @@ export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => 
     tell(key, ...args) {
       for (const listener of byKey.get(key) ?? []) listener(...args)
     },
+    tellAll(...args) {
+      for (const listeners of byKey.values()) for (const listener of listeners) listener(...args)
+    },
     has: (key) => byKey.has(key),
     get size() {
       return byKey.size
@@ -63,12 +71,27 @@ export const movedAction = ({ event }: StoredEvent): string | undefined =>
 export const endedRun = ({ event }: StoredEvent): string | undefined =>
   event.type === 'error' && event.data.code === 'cancelled' ? event.data.runId : undefined
 
-/** The hub of a process that has its database to itself: every event passes through here. */
-export function createEventHub(): EventHub {
+/** Tells those who have something open that it is to be judged again. */
+export const tellListeners = (listeners: Listeners<[]>, principalIds: ReadonlySet<string> | 'all'): void => {
+  if (principalIds === 'all') listeners.tellAll()
+  else for (const principalId of principalIds) listeners.tell(principalId)
+}
+
+/**
+ * The hub of a process that has its database to itself: every event passes through here.
+ * @param othersWrite Watches for commands beside this process from when somebody listens for access until nobody does any more.
+ */
+export function createEventHub(othersWrite?: (changed: () => void) => Unsubscribe): EventHub {
   const sessions = createListeners<[StoredEvent]>()
   const inbox = createListeners<[StoredEvent]>()
   const actions = createListeners<[]>()
   const runs = createListeners<[]>()
+  let stopWatching: Unsubscribe | undefined
+  const access = createListeners<[]>(() => {
+    if (access.size > 0) return
+    stopWatching?.()
+    stopWatching = undefined
+  })
   return {
     publish(published) {
       for (const stored of published) {
@@ -87,5 +110,10 @@ export function createEventHub(): EventHub {
     inboxPlace: 0,
     onAction: async (actionId, changed) => actions.add(actionId, changed),
     onRunEnded: runs.add,
+    publishAccess: (principalIds) => tellListeners(access, principalIds),
+    onAccess(principalId, changed) {
+      stopWatching ??= othersWrite?.(access.tellAll)
+      return access.add(principalId, changed)
+    },
   }
 }

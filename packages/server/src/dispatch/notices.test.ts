@@ -21,10 +21,20 @@ test('what others hear is told once; what nobody of ours said ends no process, a
   await psql.end()
   await expect.poll(() => gaps, WITHIN).toBe(4)
   one.tell({ sessions: new Set(['ses_a']), inbox: true })
-  one.tell({ sessions: new Set(['ses_b']) })
+  one.tell({ sessions: new Set(['ses_b']), access: new Set(['prn_a']) })
   await expect
     .poll(() => heard, WITHIN)
-    .toEqual([{ from: expect.any(String), sessions: new Set(['ses_a', 'ses_b']), inbox: true, ended: new Set(), jobs: false, left: false }])
+    .toEqual([
+      {
+        from: expect.any(String),
+        sessions: new Set(['ses_a', 'ses_b']),
+        inbox: true,
+        ended: new Set(),
+        jobs: false,
+        left: false,
+        access: new Set(['prn_a']),
+      },
+    ])
   // Also what waits to be told with others, in one notice.
   one.tell({ sessions: new Set(['ses_c']) })
   expect(await one.tellOfLeaving()).toBe(true)

@@ -18,6 +18,8 @@ export interface Notice {
   ended: ReadonlySet<string>
   /** True when there are jobs that the teller does not take. */
   jobs: boolean
+  /** Principals who may do less than before, or something else; `all` when there are too many to name. */
+  access: ReadonlySet<string> | 'all'
   /** True when the teller stops: what it alone knew to be due, others have to think of. */
   left: boolean
 }
@@ -41,6 +43,7 @@ const WireNotice = z.object({
   jobs: z.boolean(),
   // Not said by the first versions.
   left: z.boolean().default(false),
+  access: z.union([z.literal('all'), z.array(z.string())]).default([]),
 })
 type WireNotice = z.infer<typeof WireNotice>
 
@@ -49,14 +52,26 @@ function readNotice(text: string): (Notice & { from: string }) | undefined {
   const parsed = parseJson(text)
   const known = parsed.ok ? WireNotice.safeParse(parsed.value) : undefined
   if (!known?.success) return undefined
-  const { sessions, ended, ...notice } = known.data
-  return { ...notice, ended: new Set(ended), sessions: sessions === 'many' ? sessions : new Set(sessions) }
+  const { sessions, ended, access, ...notice } = known.data
+  return {
+    ...notice,
+    ended: new Set(ended),
+    sessions: sessions === 'many' ? sessions : new Set(sessions),
+    access: access === 'all' ? access : new Set(access),
+  }
 }
 
-function writeNotice({ sessions, inbox, ended, jobs, left }: Notice, from: string): string {
-  const whole: WireNotice = { from, sessions: sessions === 'many' ? sessions : [...sessions], inbox, ended: [...ended], jobs, left }
+function writeNotice({ sessions, access, ended, ...notice }: Notice, from: string): string {
+  const whole: WireNotice = {
+    ...notice,
+    from,
+    sessions: sessions === 'many' ? sessions : [...sessions],
+    ended: [...ended],
+    access: access === 'all' ? access : [...access],
+  }
   // Whoever is not named is found by reading, and a call whose run has ended by the next piece of its answer.
-  const shorter: WireNotice[] = [whole, { ...whole, sessions: 'many' }, { ...whole, sessions: 'many', ended: [] }]
+  const many: WireNotice = { ...whole, sessions: 'many' }
+  const shorter: WireNotice[] = [whole, many, { ...many, ended: [] }, { ...many, ended: [], access: 'all' }]
   const texts = shorter.map((notice) => JSON.stringify(notice))
   return texts.find((text) => Buffer.byteLength(text) <= notices.MAX_NOTICE_BYTES) ?? ''
 }
@@ -67,6 +82,7 @@ const nothing = () => ({
   ended: new Set<string>(),
   jobs: false,
   left: false,
+  access: new Set<string>() as Set<string> | 'all',
 })
 
 /** @param url Of the database itself, not of a pooler. */
@@ -96,10 +112,13 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     },
   })
 
-  function add({ sessions = new Set(), inbox = false, ended = new Set(), jobs = false, left = false }: Partial<Notice>): void {
+  function add(told: Partial<Notice>): void {
+    const { sessions = new Set(), inbox = false, ended = new Set(), jobs = false, left = false, access = new Set() } = told
     if (sessions === 'many' || untold.sessions === 'many') untold.sessions = 'many'
     else for (const id of sessions) untold.sessions.add(id)
     for (const runId of ended) untold.ended.add(runId)
+    if (access === 'all' || untold.access === 'all') untold.access = 'all'
+    else for (const id of access) untold.access.add(id)
     untold.inbox ||= inbox
     untold.jobs ||= jobs
     untold.left ||= left

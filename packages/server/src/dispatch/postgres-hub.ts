@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { events, type Store, type StoredEvent, sessions } from '../store/index.ts'
-import { createListeners, type EventHub, type EventListener, endedRun, movedAction } from './event-hub.ts'
+import { createListeners, type EventHub, type EventListener, endedRun, movedAction, tellListeners } from './event-hub.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { Notices } from './notices.ts'
 
@@ -36,6 +36,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   const inboxListeners = createListeners<[StoredEvent]>(() => closeInbox())
   const byAction = createListeners<[]>(() => closeInbox())
   const byRun = createListeners<[]>()
+  const access = createListeners<[]>()
   let inbox: Feed | undefined
   let inboxPlace = 0
 
@@ -118,6 +119,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   function readAgain(): void {
     for (const feed of feeds.values()) feed.wake()
     inbox?.wake()
+    access.tellAll()
   }
 
   notices.onGap(readAgain)
@@ -126,6 +128,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
     for (const sessionId of named) feeds.get(sessionId)?.wake()
     if (notice.inbox) inbox?.wake()
     for (const runId of notice.ended) byRun.tell(runId)
+    tellListeners(access, notice.access)
   })
 
   return {
@@ -164,6 +167,11 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       return subscribe(inbox, unsubscribe)
     },
     onRunEnded: byRun.add,
+    publishAccess(principalIds) {
+      tellListeners(access, principalIds)
+      notices.tell({ access: principalIds })
+    },
+    onAccess: access.add,
     readAgain,
     close() {
       for (const feed of feeds.values()) feed.close()

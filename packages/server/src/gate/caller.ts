@@ -27,6 +27,15 @@ export const seesAll = (principal: Principal): boolean =>
 /** True unless the key in use is limited to something else. */
 const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)
 
+/**
+ * @param what Of the refusal: "this key may not <what>".
+ * @throws CountersignError `forbidden` for a key that is limited to none of `scopes`.
+ */
+export function requireScope(principal: Principal, scopes: readonly KeyScope[], what: string): void {
+  if (scopes.some((scope) => isInScope(principal, scope))) return
+  throw new CountersignError('forbidden', `this key may not ${what}: it is limited to less`)
+}
+
 /** Why a principal never decides about anything, whatever is asked; undefined where it depends. */
 export function whyNeverDecides(principal: Principal): string | undefined {
   if (principal.kind !== 'person') return `only persons decide, ${principal.name} is an ${principal.kind}`
@@ -39,7 +48,7 @@ export const mayDecide = (principal: Principal, roles: readonly string[]): boole
 
 /** @throws CountersignError `forbidden` for a viewer: reading is all that role is for. */
 export function requireWriter(principal: Principal): void {
-  if (!isInScope(principal, 'propose')) throw new CountersignError('forbidden', 'this key may not ask for anything: it is limited to less')
+  requireScope(principal, ['propose'], 'ask for anything')
   if (principal.kind !== 'person' || principal.roles.includes('admin') || principal.roles.includes('approver')) return
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
 }

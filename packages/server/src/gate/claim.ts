@@ -30,7 +30,7 @@ export async function claim(parts: GateParts, actionId: string, again: boolean, 
   const { once } = caller
   const seen = await parts.store.read(function* () {
     const answer = once && (yield* findAnswer<Claimed>(once))
-    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller) }
+    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller, parts.clock.nowMs()) }
   })
   const claimed = seen.answer ?? (await claimNow(parts, seen.row, again, caller))
   if ('claim' in claimed) return claimed.claim
@@ -60,7 +60,7 @@ interface Wanted {
 
 function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
   const actionId = seen.id
-  const row = yield* findForClaim(actionId, again, caller)
+  const row = yield* findForClaim(actionId, again, caller, nowMs)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = boundTool(parts, row)
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
@@ -121,9 +121,9 @@ function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow):
 }
 
 /** The action, for who may carry it out: who may decide about it, and who asked for it. */
-function* findForClaim(actionId: string, again: boolean, { principal }: Caller): Tx<ActionRow> {
+function* findForClaim(actionId: string, again: boolean, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   requireUnarchived(row)
   if (mayDecide(principal, JSON.parse(row.requires).roles)) return row
   requireWriter(principal)

@@ -2,7 +2,7 @@ import { type Action, type ClientResultBody, CountersignError, canonicalJson, ty
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
-import { type Caller, requireUnarchived } from './caller.ts'
+import { type Caller, requireScope, requireUnarchived } from './caller.ts'
 import type { GateParts } from './gate.ts'
 import { settle, settleUnknown } from './settle.ts'
 import { viewAction } from './view.ts'
@@ -32,7 +32,7 @@ function* takeResult(
   nowMs: number,
 ): Tx<Action> {
   const { principal } = caller
-  const row = yield* findClaimed(actionId, principal)
+  const row = yield* findClaimed(actionId, principal, nowMs)
   const settled = readResult(parts, row, body)
   if (body.epoch === row.epoch) {
     reach('result.storing')
@@ -49,14 +49,16 @@ function* takeResult(
   throw new CountersignError('illegal_transition', `the result of action ${actionId} is not taken: ${why}`, { action })
 }
 
-function* findClaimed(actionId: string, principal: Caller['principal']): Tx<ActionRow> {
+function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   if (row.claimed_by === null) {
     throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
   }
   requireUnarchived(row)
   if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)
+  // Who may carry nothing out with this key has not done so with it, either.
+  requireScope(principal, ['propose', 'decide'], 'carry anything out')
   return row
 }
 

@@ -101,7 +101,7 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
   const right = found && (yield* findRight(found, principal, nowMs))
   // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
   const hasVote = found && right?.refusal === undefined && JSON.parse(found.policy).verdict === 'ask'
-  const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   if (right?.refusal !== undefined) {
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
   }
@@ -113,9 +113,9 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
  * The action, for someone who by their own role may say what becomes of it once it was decided. @throws CountersignError `not_found`,
  * `forbidden`, `gone`.
  */
-export function* findForDecision(actionId: string, { principal }: Caller): Tx<ActionRow> {
+export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   const { roles } = requirementsOf(row)
   if (!mayDecide(principal, roles)) {
     const why = whyNeverDecides(principal) ?? `the role ${roles.join(' or ')} is needed`

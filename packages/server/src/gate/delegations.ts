@@ -1,18 +1,17 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
-import { type DelegationRow, delegations, doOnce, newId, principals, type Tx } from '../store/index.ts'
-import type { Caller } from './caller.ts'
+import { type DelegationRow, delegations, doOnce, newId, principals, type Tx, tellAccess } from '../store/index.ts'
+import { type Caller, requireScope } from './caller.ts'
 import type { GateParts } from './gate.ts'
 import { isoTime, viewPrincipal } from './view.ts'
 
 /** True for who sees and ends everybody's. */
 const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
 
-function requirePerson({ kind, name, scopes }: Principal): void {
+function requirePerson(principal: Principal): void {
+  const { kind, name } = principal
   if (kind !== 'person') throw new CountersignError('forbidden', `only persons decide, so ${name} has nothing to delegate`)
-  if (scopes !== undefined && !scopes.includes('decide')) {
-    throw new CountersignError('forbidden', 'this key may not delegate anything: it is limited to less')
-  }
+  requireScope(principal, ['decide'], 'delegate anything')
 }
 
 /**
@@ -46,6 +45,7 @@ export async function createDelegation({ store, clock }: GateParts, body: Delega
       const data = { delegation: row.id, from, to: body.to, expiresAt: isoTime(row.expires_at), reason: row.reason }
       yield* recordAudit(outbox, { kind: 'delegated', actor: principal.id, data }, nowMs)
       yield* delegations.insertDelegation.run({ ...row })
+      tellAccess(outbox, row.to_id)
       return yield* viewDelegation(row, nowMs)
     }),
   )
@@ -80,6 +80,7 @@ export async function endDelegation({ store, clock }: GateParts, id: string, cal
       }
       yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data: { delegation: id } }, nowMs)
       yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })
+      tellAccess(outbox, found.to_id)
       return yield* viewDelegation((yield* delegations.findDelegation.first({ id })) ?? found, nowMs)
     }),
   )

@@ -14,5 +14,5 @@ export { type OtherEvent, type SessionWriter, writeSession } from './session-wri
 export { EXPIRED, INSISTED, STOPPED, type StopReason, stopRun } from './stop-run.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewSession } from './view.ts'
 export { viewRevisions } from './view-revisions.ts'
-export { isForEyesOf, readerOf, requireVisibleAction, requireVisibleSession } from './visible.ts'
+export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './visible.ts'
 export { waitingFor } from './waiting-for.ts'

@@ -1,7 +1,7 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { actions, doOnce, type GrantRow, grants, type Tx } from '../store/index.ts'
-import { type Caller, requireUnarchived } from './caller.ts'
+import { type Caller, requireScope, requireUnarchived } from './caller.ts'
 import { writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { makeGrant, viewGrant } from './grants.ts'
@@ -16,7 +16,7 @@ export async function createGrant({ store, clock }: GateParts, { actionId, ...te
   return store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
       const found = yield* actions.findAction.first({ id: actionId })
-      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`)
+      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
       requireUnarchived(row)
       const writer = yield* writeSessionOf(outbox, row, nowMs)
       const grant = yield* makeGrant(outbox, { row, terms, writer }, caller, nowMs)
@@ -39,6 +39,15 @@ export function* findVisibleGrant(grantId: string, { principal }: Caller): Tx<Gr
   return row
 }
 
+/** Its maker, approvers and admins end a grant, with a key that decides; an admin also with one that manages. @throws CountersignError `forbidden` */
+function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
+  const isAdmin = principal.roles.includes('admin')
+  if (made_by !== principal.id && !isAdmin && !principal.roles.includes('approver')) {
+    throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+  }
+  requireScope(principal, isAdmin ? ['decide', 'manage'] : ['decide'], 'end a grant')
+}
+
 /**
  * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
@@ -49,8 +58,7 @@ export async function revokeGrant({ store, clock }: GateParts, grantId: string, 
     doOnce(caller.once, nowMs, function* () {
       const { principal } = caller
       const found = yield* findVisibleGrant(grantId, caller)
-      const mayEnd = found.made_by === principal.id || principal.roles.some((role) => role === 'admin' || role === 'approver')
-      if (!mayEnd) throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+      requireMayEnd(found, principal)
       yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: grantId } }, nowMs)
       yield* grants.revokeGrant.change({ id: grantId, revoked_by: principal.id, now: nowMs })
       return yield* viewGrant(yield* findVisibleGrant(grantId, caller), nowMs)

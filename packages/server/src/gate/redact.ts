@@ -24,7 +24,7 @@ export async function redact(parts: GateParts, actionId: string, body: RedactBod
 
 function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody, caller: Caller, nowMs: number): Tx<Action> {
   const read = yield* actions.findAction.first({ id: actionId })
-  const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`)
+  const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`, nowMs)
   requireAdmin(caller.principal, 'redacts what was recorded')
   const writer = yield* writeSessionOf(outbox, found, nowMs)
   const isBlanked = yield* audit.blankAction.change({ id: actionId, now: nowMs })

@@ -45,7 +45,7 @@ export function createRefresh(parts: GateParts): Refresh {
     const seen = await parts.store.read(function* () {
       const answer = once && (yield* findAnswer<Action>(once))
       if (answer) return { answer }
-      const row = yield* findForDecision(actionId, caller)
+      const row = yield* findForDecision(actionId, caller, parts.clock.nowMs())
       const action = yield* viewAction(row)
       const refuse = (why: string) => new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action })
       if (row.state !== 'proposed') throw refuse(`is ${row.state}; only what waits for a decision is read again`)

@@ -25,7 +25,7 @@ export async function resolve(parts: GateParts, actionId: string, body: ResolveB
 
 function* takeResolution(outbox: Outbox, actionId: string, { outcome, note }: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
   const { principal } = caller
-  const row = yield* findForDecision(actionId, caller)
+  const row = yield* findForDecision(actionId, caller, nowMs)
   if (row.state === 'outcome_unknown') {
     const resolution: Resolution = { by: principal, outcome, note, at: isoTime(nowMs) }
     reach('resolve.storing')

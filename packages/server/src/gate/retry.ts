@@ -22,7 +22,7 @@ export async function retry(parts: GateParts, actionId: string, caller: Caller):
   reach('retry.before_look')
   const seen = await parts.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
-    return answer ? { answer } : { row: yield* findForRetry(actionId, caller) }
+    return answer ? { answer } : { row: yield* findForRetry(actionId, caller, parts.clock.nowMs()) }
   })
   const action = seen.answer ?? (await retryNow(parts, seen.row, await lookBefore(parts, seen.row), caller))
   if (action.state !== 'executing') throw notAsDecided(action)
@@ -36,7 +36,7 @@ async function retryNow(parts: GateParts, failed: Decided, look: Look, caller: C
   const stored = parts.store.transact((outbox) => {
     begun = undefined
     return doOnce(caller.once, nowMs, function* () {
-      yield* findForRetry(failed.id, caller)
+      yield* findForRetry(failed.id, caller, nowMs)
       const writer = yield* writeSessionOf(outbox, failed, nowMs)
       const ambiguous = failed.error !== null && JSON.parse(failed.error).kind === 'ambiguous'
       const key = ambiguous ? failed.idempotency_key : attemptKey(failed.id, failed.attempt + 1)
@@ -58,8 +58,8 @@ async function retryNow(parts: GateParts, failed: Decided, look: Look, caller: C
 }
 
 /** The action, for who may decide about it, where it failed and the server carries it out. */
-function* findForRetry(actionId: string, caller: Caller): Tx<Decided> {
-  const row = yield* findForDecision(actionId, caller)
+function* findForRetry(actionId: string, caller: Caller, nowMs: number): Tx<Decided> {
+  const row = yield* findForDecision(actionId, caller, nowMs)
   if (row.executor === 'client') {
     const why = `action ${actionId} is carried out by a client: claim it again with {"retry": true}`
     throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })

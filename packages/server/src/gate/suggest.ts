@@ -23,7 +23,7 @@ export async function suggestGrant({ store, tools, clock }: GateParts, actionId:
   const nowMs = clock.nowMs()
   return store.read(function* () {
     const found = yield* actions.findAction.first({ id: actionId })
-    const row = yield* requireVisibleAction(principal, found, `action ${actionId}`)
+    const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
     const earlier = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
     const of = earlier.length
     const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }

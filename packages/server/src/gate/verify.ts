@@ -25,7 +25,7 @@ export async function verify(parts: GateParts, actionId: string, caller: Caller)
   const seen = await parts.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
     if (answer) return { answer }
-    const row = yield* findForDecision(actionId, caller)
+    const row = yield* findForDecision(actionId, caller, parts.clock.nowMs())
     const action = yield* viewAction(row)
     const refuse = (why: string) => new CountersignError('illegal_transition', why, { action })
     if (row.state !== 'outcome_unknown') throw refuse(`action ${actionId} is ${row.state}; only an unknown outcome can be looked into`)

@@ -17,6 +17,7 @@ import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions, v
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
+import { watchStanding } from './identity/standing.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { readUntil, whenHungUp } from './read-until.ts'
 
@@ -29,7 +30,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): 
   const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
     store.read(function* () {
       const row = yield* actions.findAction.first({ id: actionId })
-      return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`))
+      return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs()))
     })
 
   app.get('/api/actions', { schema: { tags, querystring: ActionListQuery, response: { 200: ActionList } } }, (request) => {
@@ -60,19 +61,27 @@ export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): 
     return action
   })
 
-  app.get('/api/actions/:id', { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } }, (request, reply) => {
-    const caller = callerOf(request)
-    const { id } = request.params
-    const { wait = 0, until } = request.query
-    const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
-    if (wait === 0) return readAction(id, caller)
-    return readUntil({
-      listen: (changed) => hub.onAction(id, changed),
-      read: () => readAction(id, caller),
-      isEnough: isThere,
-      giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
-    })
-  })
+  app.get(
+    '/api/actions/:id',
+    { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { id } = request.params
+      const { wait = 0, until } = request.query
+      const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
+      if (wait === 0) return readAction(id, caller)
+      using standing = await watchStanding({ hub, clock }, request)
+      return await readUntil({
+        listen(changed) {
+          standing.onJudged(changed)
+          return hub.onAction(id, changed)
+        },
+        read: () => readAction(id, { ...caller, principal: standing.principal }),
+        isEnough: isThere,
+        giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
+      })
+    },
+  )
 
   app.post('/api/actions/:id/decision', { schema: { tags, params: Params, body: DecisionBody, response: { 200: Action } } }, (request) =>
     gate.decide(request.params.id, request.body, callerOf(request)),
@@ -86,7 +95,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): 
     const { principal } = callerOf(request)
     const { id } = request.params
     return store.read(function* () {
-      yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`)
+      yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`, clock.nowMs())
       return { items: yield* viewRevisions(id) }
     })
   })

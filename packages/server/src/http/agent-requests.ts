@@ -1,11 +1,12 @@
 import { AgentRequest, AgentRequestBody, ApproveToolBody, CountersignError, type NewEvent, RequestAnswer } from '@countersign/core'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findToolCall, type RequestPlace, viewRequest } from '../agent/index.ts'
+import { findToolCall, findVisibleSession, type RequestPlace, viewRequest } from '../agent/index.ts'
 import { type Caller, partOf } from '../gate/index.ts'
 import { findAnswer, keepAnswer } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
+import { watchStanding } from './identity/standing.ts'
 import { readUntil, whenHungUp } from './read-until.ts'
 import { whenThere } from './slow-answer.ts'
 
@@ -28,7 +29,7 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
     const caller = callerOf(request)
     return whenThere(
       reply,
-      once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), reply)),
+      once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), request, reply)),
     )
   })
 
@@ -41,19 +42,30 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
       return whenThere(
         reply,
         once(caller, async () => {
-          const place = await store.read(() => findToolCall(request.params.id, caller))
+          const place = await store.read(() => findToolCall(request.params.id, caller, clock.nowMs()))
           await gate.decide(place.actionId, { verdict: approved ? 'approve' : 'decline', ...rest }, partOf(caller, 'decision'))
-          return atPause(place, reply)
+          return atPause(place, request, reply)
         }),
       )
     },
   )
 
-  /** Waits until nothing more happens without somebody outside. Whoever hangs up stops only the waiting. */
-  async function atPause(place: RequestPlace, reply: FastifyReply): Promise<RequestAnswer> {
+  /**
+   * Waits until nothing more happens without somebody outside, for as long as the caller may see it. Whoever hangs up stops only the
+   * waiting.
+   */
+  async function atPause(place: RequestPlace, request: FastifyRequest, reply: FastifyReply): Promise<RequestAnswer> {
+    using standing = await watchStanding({ hub, clock }, request)
     const answer = await readUntil({
-      listen: (changed) => hub.onSession(place.sessionId, ({ event }) => void (TURNS.has(event.type) && changed())),
-      read: () => store.read(() => viewRequest(place)),
+      listen(changed) {
+        standing.onJudged(changed)
+        return hub.onSession(place.sessionId, ({ event }) => void (TURNS.has(event.type) && changed()))
+      },
+      read: () =>
+        store.read(function* () {
+          yield* findVisibleSession(place.sessionId, { principal: standing.principal })
+          return yield* viewRequest(place)
+        }),
       isEnough: (view) => view !== undefined,
       giveUp: whenHungUp(reply),
     })

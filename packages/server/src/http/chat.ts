@@ -6,8 +6,9 @@ import type { App, HttpParts } from './app.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { sessionLog } from './session-log.ts'
+import { streamWhileStanding } from './stream-while-standing.ts'
 
-export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams, logs }: HttpParts): void {
+export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, streams, logs }: HttpParts): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
   app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
     const caller = callerOf(request)
@@ -15,11 +16,11 @@ export function chatRoutes(app: App, { store, hub, gate, agentLoop, streams, log
     const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
     const posted = await agentLoop.postMessage(sessionId, message, caller)
     const place = await store.read(() => placeOf(sessionId, posted))
-    const stream = streams.open(request, reply)
+    const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
     let { runId } = place
     stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
     await followLog({
-      log: sessionLog({ store: logs, hub, sessionId }),
+      log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
       stream,
       logger: request.log,
       after: place.seq - 1,

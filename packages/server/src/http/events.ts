@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
 import { events } from '../store/index.ts'
@@ -8,6 +8,7 @@ import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { openInboxLog } from './inbox-log.ts'
 import { sessionLog } from './session-log.ts'
+import { streamWhileStanding } from './stream-while-standing.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const AfterQuery = z.object({ after: z.coerce.number().int().optional() })
@@ -21,7 +22,9 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
 
 const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
-export function eventRoutes(app: App, { store, hub, streams, logs }: HttpParts): void {
+export function eventRoutes(app: App, { store, hub, clock, streams, logs }: HttpParts): void {
+  const openStream = (request: FastifyRequest, reply: FastifyReply) => streamWhileStanding({ hub, clock, streams }, request, reply)
+
   app.get('/api/sessions/:id/events', { schema: { ...streamSchema, params: Params, querystring: AfterQuery } }, async (request, reply) => {
     const caller = callerOf(request)
     const session = await store.read(() => findVisibleSession(request.params.id, caller))
@@ -33,20 +36,16 @@ export function eventRoutes(app: App, { store, hub, streams, logs }: HttpParts):
         `the events after ${after} were archived: open the stream without an id and start from its snapshot`,
       )
     }
-    await followLog({
-      log: sessionLog({ store: logs, hub, sessionId: session.id }),
-      stream: streams.open(request, reply),
-      logger: request.log,
-      after,
-    })
+    const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
+    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after })
   })
 
   app.get('/api/events', { schema: { ...streamSchema, querystring: AfterQuery } }, async (request, reply) => {
     const { principal } = callerOf(request)
     if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
-    const log = await openInboxLog({ store: logs, hub, principal })
+    const log = await openInboxLog({ store: logs, hub, clock, principal })
     // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
     const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
-    await followLog({ log, stream: streams.open(request, reply), logger: request.log, after })
+    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after })
   })
 }

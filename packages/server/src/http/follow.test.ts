@@ -35,6 +35,7 @@ function openLog(length: number) {
       return { events, isLast: events.length < limit, bytesPerRow: CONTENT.length }
     },
     placeOf: ({ seq }) => seq,
+    isHandedOver: () => true,
     isVisible: () => true,
     frames: new WeakMap(),
   }

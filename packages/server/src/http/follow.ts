@@ -14,6 +14,8 @@ export type LogPage =
     }
   /** The log does not hold what a reader at this place has missed: it is told the state instead, and goes on from `place`. */
   | { reset: Reset; place: number }
+  /** What the log is about is not for this reader's eyes any more. */
+  | { isOver: true }
 
 /** In the inbox there is no session to tell of: what waits is a list away. */
 export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session | null }
@@ -28,7 +30,10 @@ export interface FollowedLog {
    */
   read(after: number, rows: number, isFirst: boolean): Promise<LogPage>
   placeOf(stored: StoredEvent): number | null
-  isVisible(event: NewEvent): boolean
+  /** False for what has to come from a reading, because who may see it is judged there. */
+  isHandedOver(event: NewEvent): boolean
+  /** For what was handed over, or was read last. */
+  isVisible(stored: StoredEvent): boolean
   /** What events are on the wire, made once for all readers that are handed the same event. */
   readonly frames: WeakMap<StoredEvent, Buffer>
 }
@@ -66,7 +71,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
     if (at === null || at <= place) return
     place = at
     const { event } = stored
-    if (!log.isVisible(event)) return
+    if (!log.isVisible(stored)) return
     const streamed = { type: event.type, id: at, data: event.data }
     const frame = log.frames.get(stored) ?? frameOf(streamed)
     log.frames.set(stored, frame)
@@ -75,7 +80,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
   }
   try {
     const unsubscribe = await log.subscribe((stored) => {
-      if (isLive && !stream.isFull) return send(stored)
+      if (isLive && !stream.isFull && log.isHandedOver(stored.event)) return send(stored)
       // It is in the log, and is read there when its turn comes; nothing waits in memory.
       isLive = false
       isMissing = true
@@ -97,6 +102,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
       isMissing = false
       const page = await log.read(place, rows, isFirst)
       isFirst = false
+      if ('isOver' in page) return stream.end()
       if ('reset' in page) {
         place = page.place
         stream.send({ type: 'reset', id: place, data: page.reset })
@@ -123,7 +129,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
 }
 
 /** What was found in rows of the log. @param limit How many rows were asked for. */
-export const pageOf = (rows: readonly EventRow[], limit: number): Exclude<LogPage, { reset: Reset }> => ({
+export const pageOf = (rows: readonly EventRow[], limit: number): Extract<LogPage, { isLast: boolean }> => ({
   events: rows.flatMap(events.readEvents),
   isLast: rows.length < limit,
   bytesPerRow: rows.reduce((bytes, row) => bytes + row.events.length, 1) / Math.max(rows.length, 1),

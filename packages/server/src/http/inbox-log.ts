@@ -1,6 +1,7 @@
-import type { NewEvent, Principal } from '@countersign/core'
-import type { EventHub } from '../dispatch/index.ts'
-import { isForEyesOf, readerOf } from '../gate/index.ts'
+import type { Action, NewEvent, Principal } from '@countersign/core'
+import type { Clock } from '../clock.ts'
+import type { EventHub, EventListener } from '../dispatch/index.ts'
+import { readerOf, viewAction, visibleAmong } from '../gate/index.ts'
 import { actions, events, type StoredEvent, type Tx } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
@@ -12,21 +13,81 @@ const MAX_OPEN = 10_000
 export interface InboxLogOptions {
   store: LogReader
   hub: EventHub
+  clock: Pick<Clock, 'nowMs'>
   principal: Principal
 }
 
 /** What happens to actions in every session, as far as this person may see it; places are those of the whole log. */
-export async function openInboxLog({ store, hub, principal }: InboxLogOptions): Promise<FollowedLog> {
-  return {
-    subscribe: (listener) => hub.onInbox(listener),
-    read(after, limit, isFirst) {
-      const known = hub.inboxPlace
-      return store.read(() => readPage({ after, limit, isFirst, known }), `inbox ${after} ${limit} ${isFirst} ${known}`)
-    },
-    placeOf: ({ id }) => id,
-    isVisible: await visibilityOf(store, principal),
-    frames,
+export async function openInboxLog({ store, hub, clock, principal }: InboxLogOptions): Promise<FollowedLog> {
+  const read: FollowedLog['read'] = (after, limit, isFirst) => {
+    const known = hub.inboxPlace
+    return store.read(() => readPage({ after, limit, isFirst, known }), `inbox ${after} ${limit} ${isFirst} ${known}`)
   }
+  const common = { subscribe: (listener: EventListener) => hub.onInbox(listener), placeOf: ({ id }: StoredEvent) => id, frames }
+  const reader = readerOf(principal)
+  if (!reader) return { ...common, read, isHandedOver: () => true, isVisible: () => true }
+
+  const open = await store.read(
+    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], reader, limit: MAX_OPEN }),
+    `open actions of ${reader.id} ${reader.roles}`,
+  )
+  /** What this reader knows of: from the list of actions, or from here. */
+  const told = new Set(open.map(({ id }) => id))
+  let visible = new Set<StoredEvent>()
+
+  return {
+    ...common,
+    // Who may see an action may be somebody else after each event: it is judged with the reading.
+    isHandedOver: () => false,
+    isVisible(stored) {
+      const isSeen = visible.has(stored)
+      // Not before it is sent: what the reader's socket does not take is read again.
+      if (isSeen) told.add(events.actionOf(stored.event) ?? '')
+      return isSeen
+    },
+    async read(after, limit, isFirst) {
+      const page = await read(after, limit, isFirst)
+      if (!('events' in page)) return page
+      // A row may begin before the place: what it said then has been judged.
+      const news = page.events.filter(({ id }) => id > after)
+      if (news.length === 0) return { ...page, events: news }
+      const ids = new Set(news.flatMap(({ event }) => events.actionOf(event) ?? []))
+      const nowMs = clock.nowMs()
+      const judged = await store.read(
+        () => judge(principal, [...ids], told, nowMs),
+        `judged for ${principal.id} ${principal.roles} ${principal.scopes} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
+      )
+      visible = new Set()
+      const toldHere = new Set<string>()
+      const seen = news.map((stored) => {
+        const id = events.actionOf(stored.event) ?? ''
+        if (!judged.has(id)) {
+          told.delete(id)
+          return stored
+        }
+        const isNew = !told.has(id) && !toldHere.has(id) && stored.event.type !== 'action_proposed'
+        const sent = isNew ? { ...stored, event: inFull(stored.event, judged.get(id)) } : stored
+        toldHere.add(id)
+        visible.add(sent)
+        return sent
+      })
+      return { ...page, events: seen }
+    },
+  }
+}
+
+/** Whom an action comes to ask only now is told of it as of a new one: whatever was said of it before was not for their eyes. */
+const inFull = (event: NewEvent, action: Action | undefined): NewEvent =>
+  action?.state === 'proposed' ? { type: 'action_proposed', data: { proposal: action } } : event
+
+/** Those of the actions that the principal may see now, in full where they were not told of one before. */
+function* judge(principal: Principal, ids: readonly string[], told: ReadonlySet<string>, nowMs: number) {
+  const judged = new Map<string, Action | undefined>()
+  for (const id of yield* visibleAmong(principal, ids, nowMs)) {
+    const row = told.has(id) ? undefined : yield* actions.findAction.first({ id })
+    judged.set(id, row && (yield* viewAction(row)))
+  }
+  return judged
 }
 
 interface Place {
@@ -46,21 +107,3 @@ function* readPage({ after, limit, isFirst, known }: Place): Tx<LogPage> {
 }
 
 const reset = (reason: string, place: number): LogPage => ({ reset: { reason, session: null, messages: [], actions: [] }, place })
-
-/** All events, or those of the actions that ask this person or that they or an agent of theirs asked for. */
-async function visibilityOf(store: LogReader, principal: Principal): Promise<(event: NewEvent) => boolean> {
-  const reader = readerOf(principal)
-  if (!reader) return () => true
-  const rows = await store.read(
-    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], reader, limit: MAX_OPEN }),
-    `open actions of ${principal.id} ${principal.roles}`,
-  )
-  const seen = new Set(rows.map((row) => row.id))
-  return (event) => {
-    if (event.type !== 'action_proposed') return seen.has(events.actionOf(event) ?? '')
-    const { id, requestedBy, policy, requires } = event.data.proposal
-    const isSeen = isForEyesOf(reader, { requestedBy, asks: policy.verdict === 'ask', roles: requires.roles })
-    if (isSeen) seen.add(id)
-    return isSeen
-  }
-}

@@ -1,7 +1,7 @@
-import { type Action, assert, type Message } from '@countersign/core'
+import { type Action, assert, type Message, type NewEvent, type Principal } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
-import { viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx } from '../store/index.ts'
+import { readerOf, viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
+import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
@@ -13,19 +13,41 @@ export interface SessionLogOptions {
   store: LogReader
   hub: EventHub
   sessionId: string
+  /** Whose eyes it is for. */
+  principal: Principal
 }
 
-/** The log of one session; places are the numbers of its events. */
-export const sessionLog = ({ store, hub, sessionId }: SessionLogOptions): FollowedLog => ({
-  subscribe: (listener) => hub.onSession(sessionId, listener),
-  read: (after, limit, isFirst) =>
-    store.read(() => readPage(sessionId, after, limit, isFirst), `${sessionId} ${after} ${limit} ${isFirst}`),
-  placeOf: ({ seq }) => seq,
-  isVisible: () => true,
-  frames,
-})
+/** Where an action in a session comes to ask others, the session is for other eyes, too. */
+const MAY_CHANGE_READERS = new Set<NewEvent['type']>(['action_proposed', 'action_update'])
 
-function* readPage(sessionId: string, after: number, limit: number, isFirst: boolean): Tx<LogPage> {
+/** The log of one session; places are the numbers of its events. */
+export const sessionLog = ({ store, hub, sessionId, principal }: SessionLogOptions): FollowedLog => {
+  const reader = readerOf(principal)
+  const who = reader ? `${reader.id} ${reader.roles}` : ''
+  return {
+    subscribe: (listener) => hub.onSession(sessionId, listener),
+    read: (after, limit, isFirst) =>
+      store.read(() => readFor(reader, { sessionId, after, limit, isFirst }), `${sessionId} ${after} ${limit} ${isFirst} ${who}`),
+    placeOf: ({ seq }) => seq,
+    isHandedOver: ({ type }) => reader === undefined || !MAY_CHANGE_READERS.has(type),
+    isVisible: () => true,
+    frames,
+  }
+}
+
+interface Place {
+  sessionId: string
+  after: number
+  limit: number
+  isFirst: boolean
+}
+
+function* readFor(reader: visibility.Reader | undefined, place: Place): Tx<LogPage> {
+  if (reader && !(yield* visibility.seesSessionOf(reader, place.sessionId))) return { isOver: true }
+  return yield* readPage(place)
+}
+
+function* readPage({ sessionId, after, limit, isFirst }: Place): Tx<LogPage> {
   const session = yield* sessions.findSession.first({ id: sessionId })
   assert(session, 'a session that is followed is there')
   // Asked for every page: the log may be archived while somebody reads it.

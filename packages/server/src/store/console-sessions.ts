@@ -1,5 +1,6 @@
+import type { Kysely } from 'kysely'
 import { question } from './query.ts'
-import type { ConsoleSessionRow, PrincipalRow } from './schema.ts'
+import type { ConsoleSessionRow, PrincipalRow, Schema } from './schema.ts'
 
 type NewSession = Pick<ConsoleSessionRow, 'id' | 'principal_id' | 'hash' | 'how' | 'key_hash' | 'id_token'>
 
@@ -20,16 +21,21 @@ export const insertConsoleSession = question<NewSession & { now: number }>((db, 
 export type OpenConsoleSession = Pick<ConsoleSessionRow, 'id' | 'hash' | 'how' | 'key_hash' | 'seen_at' | 'rotated_at'> &
   Pick<PrincipalRow, 'kind' | 'name' | 'roles' | 'person_id'> & { began_at: number; principal: string }
 
-/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended. */
-export const findConsoleSession = question<{ hash: string }, OpenConsoleSession>((db, p) =>
+const openSession = (db: Kysely<Schema>) =>
   db
     .selectFrom('console_session as s')
     .innerJoin('principal', 'principal.id', 's.principal_id')
     .select(['s.id', 's.hash', 's.how', 's.key_hash', 's.created_at as began_at', 's.seen_at', 's.rotated_at'])
     .select(['principal.id as principal', 'principal.kind', 'principal.name', 'principal.roles', 'principal.person_id'])
-    .where((eb) => eb.or([eb('s.hash', '=', p.hash), eb('s.earlier_hash', '=', p.hash)]))
-    .where('s.ended_at', 'is', null),
+    .where('s.ended_at', 'is', null)
+
+/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended. */
+export const findConsoleSession = question<{ hash: string }, OpenConsoleSession>((db, p) =>
+  openSession(db).where((eb) => eb.or([eb('s.hash', '=', p.hash), eb('s.earlier_hash', '=', p.hash)])),
 )
+
+/** The same session by its id. */
+export const readConsoleSession = question<{ id: string }, OpenConsoleSession>((db, p) => openSession(db).where('s.id', '=', p.id))
 
 export const idTokenOf = question<{ id: string }, { id_token: string | null }>((db, p) =>
   db.selectFrom('console_session').select('id_token').where('id', '=', p.id),

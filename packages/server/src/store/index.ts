@@ -1,3 +1,4 @@
+export { tellAccess, writesOfOthers } from './access.ts'
 export * as actions from './actions.ts'
 export * as agentRequests from './agent-requests.ts'
 export * as archive from './archive.ts'

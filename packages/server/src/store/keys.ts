@@ -21,7 +21,13 @@ export const insertKey = question<NewKey & { now: number }>((db, p) =>
 )
 
 /** The limits of a key, beside the principal that it belongs to. */
-export type KeyHolder = PrincipalRow & { key_id: string; key_roles: string | null; scopes: string | null; last_used_at: number | null }
+export type KeyHolder = PrincipalRow & {
+  key_id: string
+  key_roles: string | null
+  scopes: string | null
+  last_used_at: number | null
+  expires_at: number | null
+}
 
 /** Who a key belongs to, while it is neither revoked nor expired. */
 export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((db, p, dialect) =>
@@ -29,7 +35,7 @@ export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((d
     .selectFrom('api_key')
     .innerJoin('principal', 'principal.id', 'api_key.principal_id')
     .selectAll('principal')
-    .select(['api_key.id as key_id', 'api_key.roles as key_roles', 'api_key.scopes', 'api_key.last_used_at'])
+    .select(['api_key.id as key_id', 'api_key.roles as key_roles', 'api_key.scopes', 'api_key.last_used_at', 'api_key.expires_at'])
     .where('api_key.hash', '=', p.hash)
     .where('api_key.revoked_at', 'is', null)
     .where(sql<boolean>`(api_key.expires_at is null or api_key.expires_at > ${dialect.nowMs(p.now)})`),

@@ -1,10 +1,19 @@
+import { tellToLookAgain } from './notices.ts'
 import { openPostgres } from './postgres.ts'
+import type { Tx } from './query.ts'
 import { openSqliteBeside } from './sqlite.ts'
-import type { Database, Store } from './store.ts'
+import type { Database, Outbox, Store } from './store.ts'
 
 /**
  * Opens a database for a command that may run beside the servers on it. It writes only what they read afresh each time: keys.
  * @throws Error in plain words when it cannot be opened, or a server of another version is running on it.
  */
 export const openBeside = async (database: Database): Promise<Store> =>
-  database.kind === 'sqlite' ? openSqliteBeside(database.dataDir) : openPostgres({ ...database, onCommitted: () => undefined })
+  database.kind === 'sqlite'
+    ? openSqliteBeside(database.dataDir)
+    : openPostgres({ ...database, onCommitted: () => undefined, enqueue: tellOfAccess })
+
+/** Servers on SQLite find it out by themselves: see `writesOfOthers`. */
+function* tellOfAccess({ access }: Outbox): Tx<void> {
+  if (access) yield* tellToLookAgain()
+}

@@ -53,6 +53,19 @@ export function* seesActionOf(reader: Reader, actionId: string): Tx<boolean> {
   return rows.length > 0
 }
 
+/** Those of the actions that the reader sees, by their ids. */
+export function* visibleAmong(reader: Reader, actionIds: readonly string[]): Tx<Set<string>> {
+  if (actionIds.length === 0) return new Set()
+  const rows = yield* ask((db, dialect) =>
+    db
+      .selectFrom('action')
+      .select('id')
+      .where('id', 'in', actionIds)
+      .where(actionIsVisible(reader, 'action', dialect)),
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 export function* seesSessionOf(reader: Reader, sessionId: string): Tx<boolean> {
   const rows = yield* ask((db, dialect) =>
     db

@@ -77,7 +77,9 @@ export class Reader {
   async #openLog(store: LogReader, hub: EventHub): Promise<FollowedLog> {
     const [principal] = DECIDERS
     if (!principal) throw new Error('nobody decides here')
-    return this.sessionId === null ? openInboxLog({ store, hub, principal }) : sessionLog({ store, hub, sessionId: this.sessionId })
+    return this.sessionId === null
+      ? openInboxLog({ store, hub, clock: { nowMs: () => this.#parts.timeline.nowMs }, principal })
+      : sessionLog({ store, hub, sessionId: this.sessionId, principal })
   }
 
   /** A connection delivers in order, a while later, and what is on its way when it is cut is lost. */

@@ -5,7 +5,9 @@ import type { Caller } from '../../gate/index.ts'
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
 import type { Cookie } from './cookie.ts'
 import type { Directory } from './directory.ts'
+import { hashOf } from './keys.ts'
 import type { Limits } from './limits.ts'
+import type { Standing } from './standing.ts'
 
 export interface AuthenticateParts {
   directory: Directory
@@ -24,6 +26,8 @@ declare module 'fastify' {
     principal: Principal | undefined
     /** How they proved it, for the record: `key`, or `console` with how they signed in there. */
     signIn: string
+    /** How whoever asks stands by now; undefined once they are nobody's. Asking is no sign of life of theirs. */
+    standing: (() => Promise<Standing | undefined>) | undefined
     /** Set when the console's cookie said who asks. */
     consoleSession: ConsoleSession | undefined
   }
@@ -36,6 +40,7 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
   const { directory, consoleSessions, consoleCookie, limits, publicUrl, sessionLimits } = parts
   app.decorateRequest('principal', undefined)
   app.decorateRequest('signIn', 'key')
+  app.decorateRequest('standing', undefined)
   app.decorateRequest('consoleSession', undefined)
 
   app.addHook('onRequest', async (request) => {
@@ -43,6 +48,7 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
       request.principal = key === undefined ? undefined : await directory.byKey(key)
+      if (key !== undefined) request.standing = () => directory.standing(hashOf(key))
       if (!request.principal) {
         limits.countAttempt(request.ip)
         throw new CountersignError('unauthenticated', 'this key is not known here')
@@ -56,6 +62,7 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
       if (!session) return limits.countAttempt(request.ip)
       request.consoleSession = session
       request.principal = session.principal
+      request.standing = () => consoleSessions.standing(session.id)
       request.signIn = `console, ${session.how}`
     }
     limits.countRequest(request.principal.id)

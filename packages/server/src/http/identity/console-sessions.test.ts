@@ -24,6 +24,10 @@ async function openSessions({ store }: TempStore) {
       limits: { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR },
       accepts: (how) => accepted.has(how),
       byKeyHash: async (hash) => keys.get(hash),
+      keyStanding: async (hash) => {
+        const principal = keys.get(hash)
+        return principal && { principal }
+      },
     })
   /** Resolves when it is noted that somebody was there just now. */
   const noted = () =>

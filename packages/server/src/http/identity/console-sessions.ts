@@ -3,9 +3,10 @@ import type { Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
-import { consoleSessions, newId, type Outbox, principals, type Store, type Tx } from '../../store/index.ts'
+import { consoleSessions, newId, type Outbox, principals, type Store, type Tx, tellAccess } from '../../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
+import type { Standing } from './standing.ts'
 
 /** Whoever signed in gets another secret this often. */
 export const ROTATED_EVERY_MS = 3_600_000
@@ -41,6 +42,8 @@ export interface ConsoleSessions {
   begin(session: BeginSession): Promise<string>
   /** The session of a secret, while it is good. */
   read(secret: string): Promise<ConsoleSession | undefined>
+  /** How somebody who came in with a session stands by now. Asking is no sign of life of theirs. */
+  standing(id: string): Promise<Standing | undefined>
   /** A new secret when it is time for one. */
   renew(session: ConsoleSession): Promise<string | undefined>
   /** Ends a session, or all of its principal's; answers what the sign-in service wants back. */
@@ -55,8 +58,10 @@ export interface ConsoleSessionOptions {
   limits: { idleMs: number; maxMs: number }
   /** True while people may be signed in that way here. */
   accepts(how: SignedInHow): boolean
-  /** The principal of a key, while that is good. */
+  /** The principal of a key, while that is good; it counts as used. */
   byKeyHash(hash: string): Promise<Principal | undefined>
+  /** The same with the end of the key, without using it. */
+  keyStanding(hash: string): Promise<Standing | undefined>
 }
 
 const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.OpenConsoleSession) => ({
@@ -80,11 +85,20 @@ function* takePerson(outbox: Outbox, person: Principal, now: number): Tx<void> {
   }
   yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
   yield* principals.savePrincipal(person, now)
+  tellAccess(outbox, person.id)
 }
 
 const SECRET = /^[\w-]{43}$/
 
-export function createConsoleSessions({ store, clock, log, limits, accepts, byKeyHash }: ConsoleSessionOptions): ConsoleSessions {
+export function createConsoleSessions({
+  store,
+  clock,
+  log,
+  limits,
+  accepts,
+  byKeyHash,
+  keyStanding,
+}: ConsoleSessionOptions): ConsoleSessions {
   const find = (secret: string) => store.read(() => consoleSessions.findConsoleSession.first({ hash: hashOf(secret) }))
 
   function noteSeen(id: string, seenAt: number, now: number): void {
@@ -92,6 +106,10 @@ export function createConsoleSessions({ store, clock, log, limits, accepts, byKe
     const noted = store.transact(() => consoleSessions.touchConsoleSession.run({ id, before: now - NOTED_EVERY_MS, now }))
     noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.use_not_noted'))
   }
+
+  /** When a session is over, unless somebody is seen until then. */
+  const endOf = ({ seen_at, began_at }: consoleSessions.OpenConsoleSession): number =>
+    Math.min(seen_at + limits.idleMs, began_at + limits.maxMs) + 1
 
   return {
     async begin({ principal, how, keyHash = null, idToken = null, replaces }) {
@@ -102,7 +120,10 @@ export function createConsoleSessions({ store, clock, log, limits, accepts, byKe
       await store.transact(function* (outbox) {
         yield* recordAudit(outbox, { kind: 'signed_in', actor: principal.id, data: { session: id, how } }, now)
         if (how === 'oidc') yield* takePerson(outbox, principal, now)
-        if (earlier) yield* consoleSessions.endConsoleSession.run({ id: earlier.id, now })
+        if (earlier) {
+          yield* consoleSessions.endConsoleSession.run({ id: earlier.id, now })
+          tellAccess(outbox, earlier.principal)
+        }
         const hash = hashOf(secret)
         yield* consoleSessions.insertConsoleSession.run({
           id,
@@ -122,14 +143,22 @@ export function createConsoleSessions({ store, clock, log, limits, accepts, byKe
       const found = await find(secret)
       if (!found) return undefined
       const now = clock.nowMs()
-      const isOver = now - found.seen_at > limits.idleMs || now - found.began_at > limits.maxMs
       const isEarlier = found.hash !== hashOf(secret)
-      if (isOver || (isEarlier && now - found.rotated_at > EARLIER_GOOD_MS) || !accepts(found.how)) return undefined
+      if (now >= endOf(found) || (isEarlier && now - found.rotated_at > EARLIER_GOOD_MS) || !accepts(found.how)) return undefined
       // What the key is limited to, its session is.
       const principal = found.key_hash === null ? principals.readPrincipal(ofSession(found)) : await byKeyHash(found.key_hash)
       if (!principal) return undefined
       noteSeen(found.id, found.seen_at, now)
       return { id: found.id, how: found.how, hash: found.hash, rotatedAt: found.rotated_at, principal }
+    },
+
+    async standing(id) {
+      const found = await store.read(() => consoleSessions.readConsoleSession.first({ id }))
+      const endsAt = found && endOf(found)
+      if (!found || endsAt === undefined || clock.nowMs() >= endsAt || !accepts(found.how)) return undefined
+      if (found.key_hash === null) return { principal: principals.readPrincipal(ofSession(found)), endsAt }
+      const key = await keyStanding(found.key_hash)
+      return key && { ...key, endsAt: Math.min(endsAt, key.endsAt ?? endsAt) }
     },
 
     async renew({ id, hash, rotatedAt }) {
@@ -147,6 +176,7 @@ export function createConsoleSessions({ store, clock, log, limits, accepts, byKe
         const row = yield* consoleSessions.idTokenOf.first({ id })
         if (everywhere) yield* consoleSessions.endConsoleSessions.run({ principal_id: principal.id, now })
         else yield* consoleSessions.endConsoleSession.run({ id, now })
+        tellAccess(outbox, principal.id)
         return { idToken: row?.id_token ?? undefined }
       })
     },

@@ -6,6 +6,7 @@ import type { Caller } from '../../gate/index.ts'
 import { doOnce, keys, type Store } from '../../store/index.ts'
 import { createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import { openSecret } from './secret.ts'
+import type { Standing } from './standing.ts'
 
 /** Who the server knows: the key of the environment, the keys it gave out, the person at this machine. */
 export interface Directory {
@@ -13,6 +14,8 @@ export interface Directory {
   byKey(key: string): Promise<Principal | undefined>
   /** The same by the key's hash. */
   byHash(hash: string): Promise<Principal | undefined>
+  /** How the holder of a key stands, by the key's hash: asking is no use of it. */
+  standing(hash: string): Promise<Standing | undefined>
   /** The person at this machine, for loopback without a sign-in service. */
   readonly localPerson: Principal
   /** Makes a key, with its principal where that is new. The same `once` answers the same key again. */
@@ -51,19 +54,28 @@ export async function openDirectory({ store, clock, log, savePrincipal, bootstra
     noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.use_not_noted'))
   }
 
+  const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
+
   async function byHash(hash: string): Promise<Principal | undefined> {
     if (isBootstrap(hash)) return bootstrap
     const now = clock.nowMs()
-    const holder = await store.read(() => keys.holderOfKey.first({ hash, now }))
+    const holder = await holderOf(hash, now)
     if (!holder) return undefined
     noteUse(holder, now)
     return principalOf(holder)
+  }
+
+  async function standing(hash: string): Promise<Standing | undefined> {
+    if (isBootstrap(hash)) return { principal: bootstrap }
+    const holder = await holderOf(hash, clock.nowMs())
+    return holder && { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }
 
   return {
     localPerson,
     byKey: (key) => byHash(hashOf(key)),
     byHash,
+    standing,
     async createKey(body, { principal, once }) {
       const now = clock.nowMs()
       const key = drawKey(once, secret)

@@ -11,7 +11,7 @@ import {
 } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { isoTime } from '../../gate/index.ts'
-import { keys, newId, type OnceKey, type Outbox, principals, type Tx } from '../../store/index.ts'
+import { keys, newId, type OnceKey, type Outbox, principals, type Tx, tellAccess } from '../../store/index.ts'
 
 /** Roles that decide or see what others ask for: they are for persons. */
 const PERSONS_ROLES = ['admin', 'approver', 'viewer']
@@ -123,6 +123,7 @@ export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, now
     const data = { keyId: id, name: found.name, for: found.principal_id }
     yield* recordAudit(outbox, { kind: 'key_revoked', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
     yield* keys.revokeKey.run({ id, revoked_by: by?.id ?? null, now: nowMs })
+    tellAccess(outbox, found.principal_id)
   }
   const row = yield* keys.findKey.first({ id })
   assert(row, 'a key is never deleted')

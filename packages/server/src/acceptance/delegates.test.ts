@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+test('who votes in somebody’s place sees what they have a vote on, here and in the inbox, and nothing else of what that person sees', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: toolsOf(target),
+      policy: {
+        rules: [
+          { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
+          { name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } },
+        ],
+      },
+    },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { pendingApprovals } = await fay.get(`/api/sessions/${sessionId}`)
+  const { id } = pendingApprovals[0]
+  const others = [
+    await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } }),
+    await bot.post('/api/actions', { tool: 'look', arguments: { what: 'x' } }),
+  ]
+  const routes = [
+    `/api/actions/${id}`,
+    `/api/actions/${id}?wait=1&until=decided`,
+    `/api/actions/${id}/revisions`,
+    `/api/actions/${id}/suggestion`,
+  ]
+  const statuses = async (paths: readonly string[]) => {
+    const answers = await Promise.all(paths.map((path) => del.send('GET', path)))
+    return [...new Set(answers.map(({ status }) => status))]
+  }
+  expect(await statuses(routes.filter((path) => !path.includes('wait')))).toEqual([404])
+
+  const delegation = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  expect(await statuses(routes)).toEqual([200])
+  expect((await del.get('/api/actions?mine=true')).items.map((action: { id: string }) => action.id)).toEqual([id])
+  const hidden = [
+    ...others.map((action) => `/api/actions/${action.id}`),
+    ...['', '/messages', '/events'].map((rest) => `/api/sessions/${sessionId}${rest}`),
+  ]
+  expect(await statuses(hidden)).toEqual([404])
+  expect((await del.send('POST', `/api/approve-tool/${id}`, { body: { approved: true } })).status).toBe(404)
+  expect((await del.get('/api/actions')).items).toEqual([])
+  expect((await del.get('/api/sessions')).items).toEqual([])
+
+  using inbox = await del.stream('/api/events')
+  const more = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'more' } })
+  await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'y' } })
+  expect((await inbox.next('action_proposed')).proposal.id).toBe(more.id)
+  // A key that is limited to reading has no vote, and so no reason to see it.
+  const { key } = await server.admin.post('/api/keys', { name: 'half', kind: 'person', person: del.principal.id, scopes: [] })
+  expect((await server.with({ authorization: `Bearer ${key}` }).send('GET', `/api/actions/${id}`)).status).toBe(404)
+
+  await fay.send('DELETE', `/api/delegations/${delegation.id}`)
+  expect(await statuses(routes.filter((path) => !path.includes('wait')))).toEqual([404])
+  await fay.post(`/api/actions/${more.id}/decision`, { verdict: 'decline' })
+  const again = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  const last = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'last' } })
+  expect((await inbox.next('action_proposed')).proposal.id).toBe(last.id)
+  expect(inbox.seen.map(({ type }) => type)).toEqual(['action_proposed', 'action_proposed'])
+  expect(again.id).toMatch(/^del_/)
+}, 60_000)

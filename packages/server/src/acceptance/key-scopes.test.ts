@@ -1,0 +1,185 @@
+import type { KeyScope } from '@countersign/core'
+import { expect, test } from 'vitest'
+import type { ApiClient } from '../testing/api-client.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+// What a key that is limited may still do, written down a second time and by hand: every route that changes anything, asked with every
+// set of scopes that a key of an admin's and one of an approver's can have.
+
+/** What all the routes are about. Its person may see and do everything about it, so only the key can be what stops them. */
+interface Place {
+  sessionId: string
+  actionId: string
+  /** An action of theirs that they carry out themselves and hold. */
+  heldId: string
+  requestId: string
+  grantId: string
+  delegationId: string
+  keyId: string
+}
+
+interface Route {
+  /** One of these is enough; none of them: reading is, or each part is answered on its own. */
+  takes: readonly KeyScope[]
+  id?: keyof Place
+  body?: (place: Place) => object
+}
+
+const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
+const empty = () => ({})
+
+/** Every route that changes anything, in an order in which what one of them does leaves something for the next. */
+const ROUTES: Record<string, Route> = {
+  'POST /api/sessions': { takes: ['propose'], body: empty },
+  'POST /api/sessions/{id}/messages': { takes: ['propose'], id: 'sessionId', body: () => ({ content: 'hello' }) },
+  'POST /api/chat': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
+  'POST /api/agent-requests': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
+  'POST /api/agent-requests/{id}/execute': { takes: ['propose'], id: 'requestId', body: empty },
+  'POST /api/actions': { takes: ['propose'], body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
+
+  'POST /api/actions/{id}/preview': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/grants': {
+    takes: ['decide'],
+    body: ({ actionId }) => ({ actionId, scope: 'agent', expiresIn: 'PT1S', exact: true }),
+  },
+  'POST /api/actions/{id}/decision': { takes: ['decide'], id: 'actionId', body: () => ({ verdict: 'decline' }) },
+  'POST /api/chat/approve': { takes: ['decide'], body: ({ actionId }) => ({ approvalId: actionId, approved: false }) },
+  'POST /api/approve-tool/{id}': { takes: ['decide'], id: 'actionId', body: () => ({ approved: false }) },
+  'POST /api/sessions/{id}/approve': { takes: ['decide'], id: 'sessionId', body: ({ actionId }) => ({ verdict: 'reject', actionId }) },
+  'POST /api/actions/{id}/retry': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/actions/{id}/resolve': { takes: ['decide'], id: 'actionId', body: () => ({ outcome: 'failed', note: 'I looked' }) },
+  'POST /api/actions/{id}/verify': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/actions/{id}/claim': { takes: ['propose', 'decide'], id: 'heldId', body: empty },
+  'POST /api/actions/{id}/result': { takes: ['propose', 'decide'], id: 'heldId', body: () => ({ epoch: 99, output: null }) },
+  'POST /api/delegations': { takes: ['decide'], body: () => ({ to: 'prn_local', expiresIn: 'PT1S' }) },
+  'DELETE /api/delegations/{id}': { takes: ['decide'], id: 'delegationId' },
+  // Ending one makes nothing easier: an admin does it with either.
+  'DELETE /api/grants/{id}': { takes: ['decide', 'manage'], id: 'grantId' },
+
+  'POST /api/keys': { takes: ['manage'], body: () => ({ name: 'more', kind: 'person', roles: ['viewer'] }) },
+  'DELETE /api/keys/{id}': { takes: ['manage'], id: 'keyId' },
+  'PUT /api/policy': { takes: ['manage'], body: () => ({ document: POLICY, reason: 'mine' }) },
+  'POST /api/policy/rollback': { takes: ['manage'], body: () => ({ version: 999, reason: 'mine' }) },
+  'DELETE /api/policy/shadow': { takes: ['manage'] },
+  'POST /api/sessions/{id}/cancel': { takes: ['propose'], id: 'sessionId', body: empty },
+  'POST /api/actions/{id}/redact': { takes: ['manage'], id: 'actionId', body: () => ({ reason: 'personal' }) },
+
+  'POST /api/policy/test': { takes: [], body: () => ({ call: { tool: 'keyed' } }) },
+  'POST /api/actions/decisions': {
+    takes: [],
+    body: ({ actionId }) => ({ verdict: 'approve', items: [{ id: actionId, revision: 1, digest: 'x' }] }),
+  },
+}
+
+/** Without an Origin of the console these are nobody's, whatever the key: `authority.test.ts`. */
+const CONSOLES = ['POST /api/sign-in', 'POST /api/sign-out', 'POST /api/sign-in/oidc', 'POST /api/sign-in/oidc/finish']
+
+const SETS: (readonly KeyScope[] | undefined)[] = [
+  undefined,
+  [],
+  ['propose'],
+  ['decide'],
+  ['manage'],
+  ['propose', 'decide'],
+  ['propose', 'manage'],
+  ['decide', 'manage'],
+  ['propose', 'decide', 'manage'],
+]
+
+const PERSONS = { admin: ['admin', 'approver'], approver: ['approver'] }
+
+async function ask(server: TestServer, client: ApiClient): Promise<Place> {
+  const { id: sessionId } = await client.post('/api/sessions', {})
+  await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const action = await client.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })
+  const remember = { scope: 'agent', expiresIn: 'PT1H', exact: true }
+  await client.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', remember })
+  const held = await client.post('/api/actions', { tool: 'mine', arguments: {} })
+  await client.post(`/api/actions/${held.id}/decision`, { verdict: 'approve' })
+  await client.post(`/api/actions/${held.id}/claim`, {})
+  await server.settle()
+  return {
+    sessionId,
+    actionId: (await client.get(`/api/sessions/${sessionId}`)).pendingApprovals[0].id,
+    heldId: held.id,
+    requestId: (await client.post('/api/agent-requests', { sessionId, message: 'later' })).requestId,
+    grantId: (await client.get('/api/grants')).items[0].id,
+    delegationId: (await client.post('/api/delegations', { to: 'prn_local', expiresIn: 'PT1H' })).id,
+    keyId: (await server.admin.post('/api/keys', { name: 'ends', kind: 'person', roles: [] })).id,
+  }
+}
+
+test('a key does on every route what it is limited to, and what it may not do with it changes nothing', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: {
+        ...toolsOf(target),
+        own: { prefix: false, routes: { baseUrl: target.url, tools: { mine: { method: 'POST', path: '/mine', executor: 'client' } } } },
+      },
+    },
+    scripts: {
+      desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, ...Array.from({ length: 60 }, () => ({ text: 'Fine.' }))],
+    },
+  })
+  const { paths } = await server.admin.get('/api/openapi.json')
+  const served = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).flatMap((method) => (method === 'get' ? [] : [`${method.toUpperCase()} ${path}`])),
+  )
+  expect([...Object.keys(ROUTES), ...CONSOLES].sort()).toEqual(served.sort())
+
+  const surprises: string[] = []
+  const cells: { route: string; who: string; key: string; place: Place; isAllowed: boolean }[] = []
+  for (const [who, roles] of Object.entries(PERSONS)) {
+    const person = await server.as({ name: who, kind: 'person', roles })
+    const place = await ask(server, person)
+    for (const scopes of SETS) {
+      const body = { name: 'limited', kind: 'person', person: person.principal.id, ...(scopes && { scopes }) }
+      const { key } = await server.admin.post('/api/keys', body)
+      for (const [route, { takes }] of Object.entries(ROUTES)) {
+        const possible = roles.includes('admin') ? takes : takes.filter((scope) => scope !== 'manage')
+        const isAllowed = takes.length === 0 || possible.some((scope) => scopes === undefined || scopes.includes(scope))
+        cells.push({ route, who: `${who} with ${scopes?.join('+') ?? 'all'}`, key, place, isAllowed })
+      }
+    }
+  }
+
+  async function check({ route, who, key, place, isAllowed }: (typeof cells)[number]): Promise<void> {
+    const { id, body } = ROUTES[route] ?? { takes: [] }
+    const [method = '', path = ''] = route.split(' ')
+    const hangUp = new AbortController()
+    const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none'), {
+      method,
+      signal: hangUp.signal,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body(place)) }),
+    })
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+    const text = isStream ? '' : await response.text()
+    hangUp.abort()
+    const { status } = response
+    if ((isAllowed && (status === 401 || status === 403 || (status === 404 && id))) || (!isAllowed && status !== 403) || status >= 500) {
+      surprises.push(`${who}: ${route} answered ${status} ${text.slice(0, 200)}`)
+    }
+    // Each item on its own: what the key may not do is not done.
+    if (route === 'POST /api/actions/decisions' && !/"status":(403|409|410)/.test(text)) surprises.push(`${who}: ${route} answered ${text}`)
+  }
+
+  const used = async (): Promise<Record<string, unknown>> => {
+    const { api_key, ...rest } = await server.dump()
+    return { ...rest, api_key: (api_key as object[]).map((row) => ({ ...row, last_used_at: null })) }
+  }
+  await server.settle()
+  const before = await used()
+  const refused = cells.filter(({ isAllowed }) => !isAllowed)
+  for (const cell of refused) await check(cell)
+  expect(surprises).toEqual([])
+  expect(await used()).toEqual(before)
+
+  for (const cell of cells.filter(({ isAllowed }) => isAllowed)) await check(cell)
+  expect(surprises).toEqual([])
+  expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: 522 })
+}, 120_000)

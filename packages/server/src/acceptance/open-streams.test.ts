@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest'
+import type { ConfigInput } from '../config/index.ts'
+import { revokeKey } from '../http/identity/keys.ts'
+import { openBeside, principals, tellAccess } from '../store/index.ts'
+import type { ApiClient } from '../testing/api-client.ts'
+import type { EventReader } from '../testing/event-reader.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+const keyed = (what: string) => ({ tool: 'keyed', arguments: { what } })
+
+async function startDesk(more: { policy?: ConfigInput['policy']; environment?: Record<string, string> } = {}) {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const server = stack.use(
+    await startTestServer({
+      config: {
+        agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+        tools: toolsOf(target),
+        ...(more.policy && { policy: more.policy }),
+      },
+      ...(more.environment && { environment: more.environment }),
+      scripts: { desk: [{ calls: [keyed('x')] }, { text: 'Done.' }] },
+    }),
+  )
+  return { server, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+interface Open {
+  streams: EventReader[]
+  /** The answer of a long poll: 401 once who asked is nobody's. */
+  wait: Promise<number>
+}
+
+/** All that somebody can have open: their session, the inbox, the chat, and a long poll. Each of it is listening when this resolves. */
+async function openAll(client: ApiClient): Promise<Open> {
+  const chat = await client.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await chat.next('session')
+  const { proposal } = await chat.next('action_proposed')
+  const session = await client.stream(`/api/sessions/${sessionId}/events`)
+  const inbox = await client.stream('/api/events')
+  const wait = client.send('GET', `/api/actions/${proposal.id}?wait=60`).then(({ status }) => status)
+  return { streams: [chat, session, inbox], wait }
+}
+
+async function expectOver({ streams, wait }: Open): Promise<void> {
+  for (const stream of streams) await stream.ended()
+  expect(await wait).toBe(401)
+}
+
+async function personWithKey(server: TestServer, more: object = {}) {
+  const { key, id, principal } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'], ...more })
+  return { client: server.with({ authorization: `Bearer ${key}` }), key, id, principal }
+}
+
+async function signedIn(server: TestServer, key: string): Promise<ApiClient> {
+  const answer = await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
+  return server.with({ cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '', origin: server.url })
+}
+
+test('what is open ends with the key that opened it: revoked here, by a command beside the server, or expired', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  using ben = await (await personWithKey(server)).client.stream('/api/events')
+  const here = await personWithKey(server)
+  const opened = await openAll(here.client)
+  await server.admin.send('DELETE', `/api/keys/${here.id}`)
+  await expectOver(opened)
+
+  const beside = await personWithKey(server)
+  const openedThen = await openAll(beside.client)
+  const store = await openBeside(server.database)
+  try {
+    await store.transact((outbox) => revokeKey(outbox, beside.id, null, Date.now()))
+    await expectOver(openedThen)
+
+    const other = await personWithKey(server)
+    const reading = await other.client.stream('/api/events')
+    await store.transact(function* (outbox) {
+      yield* principals.savePrincipal({ ...other.principal, roles: [] }, Date.now())
+      tellAccess(outbox, other.principal.id)
+    })
+    // Somebody still, but with other rights: it comes back and is judged anew.
+    await reading.ended()
+  } finally {
+    await store.close()
+  }
+
+  const short = await personWithKey(server, { expiresIn: 'PT2S' })
+  await expectOver(await openAll(short.client))
+  // Nobody else's is touched.
+  const { id } = await server.admin.post('/api/actions', keyed('y'))
+  await ben.next('action_proposed', ({ proposal }) => proposal.id === id)
+}, 60_000)
+
+test('what is open ends with the session at the console: signed out here or everywhere, its key revoked, or at rest for too long', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  const { key, id } = await personWithKey(server)
+  const [one, two, three] = [await signedIn(server, key), await signedIn(server, key), await signedIn(server, key)]
+  const first = await openAll(one)
+  const second = await openAll(two)
+  await one.post('/api/sign-out', {})
+  await expectOver(first)
+  await three.post('/api/sign-out', { everywhere: true })
+  await expectOver(second)
+  const last = await openAll(await signedIn(server, key))
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  await expectOver(last)
+
+  await using resting = await startDesk({ environment: { COUNTERSIGN_SESSION_IDLE: 'PT2S' } })
+  const person = await personWithKey(resting.server)
+  await expectOver(await openAll(await signedIn(resting.server, person.key)))
+}, 60_000)
+
+test('a key that one process revokes ends what is open at another', async () => {
+  await using database = await openServerDatabase()
+  // On SQLite there is one process at a time; the command beside it is in the test above.
+  if (Object.keys(database.environment).length === 0) return
+  using folder = temporaryFolder()
+  const options = {
+    config: { agents: { desk: { model: 'scripted/desk.json' } } },
+    scripts: { desk: [{ text: 'Done.' }] },
+    place: { dataDir: folder.path, environment: database.environment },
+  }
+  await using here = await startTestServer(options)
+  await using there = await startTestServer(options)
+  const { client, id } = await personWithKey(here)
+  using reading = await client.stream('/api/events')
+  await there.admin.send('DELETE', `/api/keys/${id}`)
+  await reading.ended()
+}, 60_000)
+
+test('an action that comes to ask others is told to them in full, and those it does not ask any more hear nothing further', async () => {
+  await using desk = await startDesk({
+    policy: {
+      rules: [
+        { name: 'big', match: { tool: 'keyed', when: 'args.what == "big"' }, verdict: 'ask', requires: { roles: ['leads'] } },
+        {
+          name: 'small',
+          match: { tool: 'keyed', when: 'args.what != "big"' },
+          verdict: 'ask',
+          requires: { roles: ['finance'] },
+        },
+        {
+          name: 'slow',
+          match: { tool: 'unkeyed' },
+          verdict: 'ask',
+          requires: { roles: ['finance'] },
+          escalate: { after: 'PT1S', roles: ['leads'] },
+        },
+      ],
+    },
+  })
+  const { server } = desk
+  const person = (name: string, ...roles: string[]) => server.as({ name, kind: 'person', roles })
+  const [fay, gil, lea] = [await person('Fay', 'finance'), await person('Gil', 'finance'), await person('Lea', 'leads')]
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  using toGil = await gil.stream('/api/events')
+  using toLea = await lea.stream('/api/events')
+
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  const { proposal } = await toGil.next('action_proposed')
+  using session = await gil.stream(`/api/sessions/${sessionId}/events`)
+  await session.next('action_proposed')
+  await fay.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve', arguments: { what: 'big' } })
+  const moved = await toLea.next('action_proposed')
+  expect(moved.proposal).toMatchObject({ id: proposal.id, revision: 2, arguments: { what: 'big' }, requires: { roles: ['leads'] } })
+  // The conversation was his to see for the sake of that action only.
+  await session.ended()
+  expect(session.seen.filter(({ type }) => type === 'action_update')).toEqual([])
+  expect(JSON.stringify(session.seen)).not.toContain('big')
+
+  const slow = await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'slowly' } })
+  expect((await toGil.next('action_proposed')).proposal.id).toBe(slow.id)
+  expect(toGil.seen.filter(({ type }) => type === 'action_update')).toEqual([])
+  const escalated = await toLea.next('action_proposed')
+  expect(escalated.proposal).toMatchObject({ id: slow.id, arguments: { what: 'slowly' }, requires: { roles: ['finance', 'leads'] } })
+  await lea.post(`/api/actions/${slow.id}/decision`, { verdict: 'decline' })
+  expect(await toLea.next('action_update')).toMatchObject({ proposalId: slow.id, state: 'declined' })
+  expect(toLea.seen.map(({ type }) => type)).toEqual(['action_proposed', 'action_proposed', 'action_update'])
+}, 60_000)

@@ -1,0 +1,25 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { EventHub } from '../dispatch/index.ts'
+import { watchStanding } from './identity/standing.ts'
+import type { EventStream, Streams } from './sse.ts'
+
+/**
+ * Opens an event stream that ends as soon as who asked is nobody's any more or has other rights. Whoever is somebody still comes back
+ * with the last id, and is judged anew.
+ */
+export async function streamWhileStanding(
+  { hub, clock, streams }: { hub: EventHub; clock: Clock; streams: Streams },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<EventStream> {
+  const standing = await watchStanding({ hub, clock }, request)
+  const stream = streams.open(request, reply)
+  stream.onClose(() => standing[Symbol.dispose]())
+  const judge = () => {
+    if (!standing.isSame) stream.end()
+  }
+  standing.onJudged(judge)
+  judge()
+  return stream
+}
