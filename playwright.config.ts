@@ -6,7 +6,10 @@ export default defineConfig({
   outputDir: 'test-results',
   workers: 2,
   retries: 0,
-  timeout: 60_000,
+  timeout: 120_000,
+  // As long as a busy machine takes; what has to be quick is measured where it is promised.
+  expect: { timeout: 30_000 },
+  fullyParallel: true,
   use: {
     browserName: 'chromium',
     trace: 'retain-on-failure',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base, expect, type Locator, type Page } from '@playwright/test'
+import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -44,7 +45,7 @@ async function startDemo(dataDir: string, ports: readonly number[]): Promise<Chi
   const flags = ['--port', port, '--shop-port', shopPort, '--brain-port', brainPort, '--data', dataDir, '--no-open'].map(String)
   const child = spawn(process.execPath, ['--conditions=countersign-source', MAIN, 'demo', ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
   })
   let output = ''
   await new Promise<void>((resolve, reject) => {

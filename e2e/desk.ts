@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
+import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -58,7 +59,7 @@ export const test = base.extend<{ desk: Desk }>({
     const flags = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--port', '0', '--no-open', '--log-level', 'error']
     const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
+      env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
     })
     const ended = once(child, 'exit')
     const url = await new Promise<string>((resolve, reject) => {

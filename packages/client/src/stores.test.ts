@@ -37,18 +37,18 @@ const until = <T>(store: Store<T>, holds: (snapshot: T) => boolean): Promise<T> 
 
 const { actions: settled } = log.reduce(foldSession, sessionState(emptySession(), []))
 
-/** A server whose log was `length` long when it was asked for the snapshot. */
-function sessionRoutes(length: number): Record<string, Route> {
+/** A session whose log was `length` long when the server was asked for the snapshot. */
+function sessionRoutes(length: number, id = 'ses_1'): Record<string, Route> {
   const { session, messages } = snapshotAt(log.slice(0, length))
   const newestFirst = [...messages].reverse()
   return {
-    'GET /api/sessions/ses_1': (_, response) => json(response, session),
-    'GET /api/sessions/ses_1/messages': (request, response) => {
+    [`GET /api/sessions/${id}`]: (_, response) => json(response, session),
+    [`GET /api/sessions/${id}/messages`]: (request, response) => {
       const from = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0)
       const items = newestFirst.slice(from, from + 1)
       json(response, { items, nextCursor: from + 1 < newestFirst.length ? String(from + 1) : null })
     },
-    'GET /api/sessions/ses_1/events': (request, response) => {
+    [`GET /api/sessions/${id}/events`]: (request, response) => {
       startStream(response)
       const rest = log.filter((event) => (event.seq ?? 0) > Number(request.headers['last-event-id']))
       response.write(rest.map(frame).join(''))
@@ -59,17 +59,20 @@ function sessionRoutes(length: number): Record<string, Route> {
 }
 
 test('a session opened at any moment of its log ends in the same state', async () => {
-  const seen: unknown[] = []
-  for (let length = 0; length <= log.length; length++) {
-    await using server = await serve(sessionRoutes(length))
-    const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const moments = Array.from({ length: log.length + 1 }, (_, length) => ({ length, id: `ses_at_${length}` }))
+  await using server = await serve(Object.assign({}, ...moments.map(({ length, id }) => sessionRoutes(length, id))))
+  const client = createClient({ baseUrl: server.baseUrl })
+  const open = async (id: string) => {
+    const store = openSession(client, id)
     const { connection, ...state } = await until(
       store,
       (snapshot) => snapshot.lastSeq === log.length && snapshot.connection.kind === 'live',
     )
     store.close()
-    seen.push(state)
+    return state
   }
+  const seen = await Promise.all(moments.map(({ id }) => open(id)))
+  expect(seen).toHaveLength(log.length + 1)
   // Actions that a server lists with its messages are not in this log's messages, so those of settled actions come with events only.
   for (const state of seen)
     expect(state).toMatchObject({ messages: snapshotAt(log).messages, streaming: [], pendingApprovals: [], failure: null })

@@ -210,7 +210,7 @@ test('kill -9 anywhere in a run: the next one goes on, nothing is lost and nothi
   expect(files.filter((name) => !name.endsWith('.jsonl.gz') && !name.endsWith('.manifest.json'))).toEqual([])
   const paths = files.filter((name) => name.endsWith('.jsonl.gz')).map((name) => join(desk.folder, name))
   expect((await verifyFiles(paths)).map(({ problem }) => problem)).toEqual(paths.map(() => undefined))
-}, 60_000)
+})
 
 test('one run at a time, also beside each other on one machine', async () => {
   await using desk = await startDesk()
@@ -241,4 +241,4 @@ test('countersign archive: moves what is old enough, says what it did, and check
   expect(await runCommandLine(['archive', 'verify', path])).toMatchObject({ code: 1 })
   const wrong = await runCommandLine(['archive', '--older-than', 'a month', ...flags])
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('--older-than: must be a time such as 30d') })
-}, 60_000)
+})

@@ -143,7 +143,7 @@ beforeAll(async () => {
   ]
   server = stack.use(await startTestServer({ config: { tools: walkTools(target), policy: { default: 'ask', rules } } }))
   walked = await walk(server)
-}, 60_000)
+})
 afterAll(() => stack.disposeAsync())
 
 test('I11 every transition has one row of the record, chained to the one before, with who, what and by which rule', async () => {

@@ -347,4 +347,4 @@ test('who may do what on every route: the server answers every cell as the table
   expect(new Set(decided.map(({ principal_id }) => principal_id))).toEqual(
     new Set([persons.admin.id, persons.approver.id, persons.finance.id]),
   )
-}, 120_000)
+})

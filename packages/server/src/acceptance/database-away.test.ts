@@ -18,7 +18,7 @@ const readiness = async (client: ApiClient) => {
 
 onPostgres(
   'a database that goes away and comes back: told by readyz, answered with 503, and nothing is lost or done twice',
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     const postgres = await startPostgres({ fsync: false })
     onTestFinished(() => postgres[Symbol.asyncDispose]())
@@ -77,7 +77,7 @@ onPostgres(
 
 onPostgres(
   'a database that keeps its connections and says nothing: readyz says so at once, and it goes on by itself',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     await using database = await openTestDatabase()
     const { hostname: host, port } = new URL(database.url)

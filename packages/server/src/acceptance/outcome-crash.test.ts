@@ -75,7 +75,7 @@ test('I4 kill -9 while tools run: a keyed one is sent again, one that can be ask
   await second.kill()
   const third = await place.start()
   expect(await third.admin.get(`/api/actions/${blind?.id}`)).toEqual(resolved)
-}, 60_000)
+})
 
 test('I4 kill -9 between two sends of one attempt: the next process sends on under the same key, three times in all', async () => {
   let arrived = Promise.withResolvers<void>()
@@ -95,4 +95,4 @@ test('I4 kill -9 between two sends of one attempt: the next process sends on und
   const unknown = await settled(second, action)
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { retryable: true } })
   expect(sent(place, '/keyed')).toEqual(Array(3).fill(`${action?.id}.1`))
-}, 60_000)
+})

@@ -10,7 +10,7 @@ import { call } from '../testing/talk.ts'
 // Several processes on one database: that is Postgres.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-const TIME = { timeout: 60_000 }
+const TIME = { timeout: 180_000 }
 /** The promise is 2 s; a busy machine gets more. */
 const TAKEN_OVER = { timeout: 10_000 }
 

@@ -7,7 +7,7 @@ import { openGraphile } from './graphile.ts'
 import { openNotices } from './notices.ts'
 import { openProcesses } from './processes.ts'
 
-test('jobs go on when the machine behind a connection vanishes without a word', { timeout: 60_000 }, async () => {
+test('jobs go on when the machine behind a connection vanishes without a word', { timeout: 180_000 }, async () => {
   await using stack = new AsyncDisposableStack()
   const { url } = stack.use(await openTestDatabase())
   const { hostname, port } = new URL(url)

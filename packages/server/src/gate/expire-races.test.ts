@@ -179,4 +179,4 @@ test('a decision and an expiry at the same moment: exactly one wins and the lose
   )
   console.log('decide against expire:', seen)
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(5)
-}, 60_000)
+})

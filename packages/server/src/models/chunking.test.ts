@@ -43,7 +43,7 @@ test('calls and text do not depend on where the bytes were cut, also inside a ch
       { numRuns: 15 },
     )
   }
-}, 60_000)
+})
 
 test('the first words are told before the provider sends the last', async () => {
   await using server = await startReplayServer()

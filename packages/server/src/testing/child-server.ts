@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
-import { openAnswerChecker } from './openapi.ts'
+import { COMPILE_CACHE } from './compile-cache.ts'
+import { checkerAt } from './openapi.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -45,7 +46,7 @@ export function spawnServer({ configFile, dataDir, environment = {}, nodeArgs = 
       ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN],
       ...['serve', '--config', configFile, '--data', dataDir, '--port', '0', '--log-level', 'error', '--no-open'],
     ],
-    { env: { ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+    { env: { ...COMPILE_CACHE, ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   )
   return { child, url: readAddress(child), ended: once(child, 'exit') }
 }
@@ -58,8 +59,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
   const { child, url: address, ended } = spawnServer(options)
   try {
     const url = await address
-    const document = await (await fetch(`${url}/api/openapi.json`)).json()
-    const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: openAnswerChecker(document) })
+    const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: await checkerAt(url) })
     const end = (signal: 'SIGTERM' | 'SIGKILL') => async () => {
       child.kill(signal)
       await ended

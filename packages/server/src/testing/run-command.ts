@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../store/index.ts'
+import { COMPILE_CACHE } from './compile-cache.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -20,7 +21,7 @@ export const runCommandLine = (args: readonly string[], environment: Record<stri
 /** Runs a module of ours in a process of its own. @param args Of Node: the module with its arguments, and what stands before it. */
 export async function runModule(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...args], {
-    env: environment,
+    env: { ...COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')

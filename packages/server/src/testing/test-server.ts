@@ -11,7 +11,7 @@ import type { Database } from '../store/index.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { dumpDatabase } from './database.ts'
-import { openAnswerChecker } from './openapi.ts'
+import { checkerAt } from './openapi.ts'
 import { openServerDatabase } from './test-database.ts'
 
 export { BOOTSTRAP_KEY } from './bootstrap-key.ts'
@@ -97,8 +97,7 @@ export async function startTestServer({
     await takeAway()
     throw error
   }
-  const document = await (await fetch(`${server.url}/api/openapi.json`)).json()
-  const checker = openAnswerChecker(document)
+  const checker = await checkerAt(server.url)
   const withHeaders = (headers: Record<string, string>) => openApiClient({ url: server.url, headers, checker })
   const bearer = (key: string) => withHeaders({ authorization: `Bearer ${key}` })
 

@@ -1,5 +1,5 @@
 import { type ApiAnswer, type ApiClient, type ApiRequest, openApiClient } from '../../testing/api-client.ts'
-import { type AnswerChecker, openAnswerChecker } from '../../testing/openapi.ts'
+import { type AnswerChecker, checkerAt } from '../../testing/openapi.ts'
 import type { Random } from '../simulation/random.ts'
 
 /** Somebody with a key. */
@@ -64,7 +64,7 @@ export function openDoor(random: Random): Door {
 
   return {
     async opened(url) {
-      checker ??= openAnswerChecker(await (await fetch(`${url}/api/openapi.json`)).json())
+      checker ??= await checkerAt(url)
       urls.add(url)
       arrived.resolve()
     },

@@ -20,7 +20,6 @@ test('every planted bug breaks a promise that has a name, and has a name of its 
 
 test.for(PLANTED_BUGS.filter(({ name }) => SOON.includes(name)))(
   'the simulation notices when $name',
-  { timeout: 60_000 },
   async ({ breaks, patches, within }) => {
     const { violations } = await runSimulation({ patches, seeds: within, stopsAtViolation: true })
     const texts = violations.flatMap((world) => world.texts)
