@@ -34,13 +34,14 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 for (const [look, options] of Object.entries(LOOKS)) {
   test(`every state is legible and without axe violations: ${look}`, async () => {
     page = await cards.open(options)
-    for (const [name, action] of Object.entries(ACTION_PER_STATE)) {
-      await show(page, { action, agentSays: SAYS, runHref: '/runs/1', withRetry: true, withOutcomes: true })
-      await page.locator(`[data-state=${action.state}]`).waitFor()
-      if (action.state === 'proposed') await untilReady(page)
-      await card().screenshot({ path: join(folder, `${look}-${name}.png`) })
-      expect(await violations(), name).toEqual([])
-    }
+    const actions = Object.entries(ACTION_PER_STATE).map(([name, action]) => ({ ...action, id: `act_${name}` }))
+    await show(page, ...actions.map((action) => ({ action, agentSays: SAYS, runHref: '/runs/1', withRetry: true, withOutcomes: true })))
+    const open = actions.filter(({ state }) => state === 'proposed').length
+    await page.waitForFunction((count) => document.querySelectorAll('.cs-refuse[aria-disabled=false]').length === count, open)
+    const states = await card().evaluateAll((shown) => shown.map((one) => one.getAttribute('data-state')))
+    expect(states).toEqual(actions.map(({ state }) => state))
+    await page.screenshot({ path: join(folder, `${look}.png`), fullPage: true })
+    expect(await violations()).toEqual([])
   })
 }
 
