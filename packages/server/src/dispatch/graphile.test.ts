@@ -160,17 +160,16 @@ test('what one process has no room for is done by another', async () => {
   await call({ sessions: ['ses_a'] })
   first.dispatch.take({ sessions: new Set(['ses_a']), actions: new Set() })
   await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a'])
-  const { dispatch: second } = await start({ advance: idle.run })
-  await call({ sessions: ['ses_b'] })
-  first.dispatch.take({ sessions: new Set(['ses_b']), actions: new Set() })
-  await expect.poll(() => told, WITHIN).toEqual([true])
-  await expect.poll(() => idle.begun, WITHIN).toEqual(['ses_b'])
-  // It would take the action as well.
-  second.stop()
   // A session that waits for its model keeps no action from being carried out.
   await call({ actions: ['act_a'] })
   first.dispatch.take({ sessions: new Set(), actions: new Set(['act_a']) })
   await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a', 'act_a'])
+  // Only now somebody else, who would take the action as well.
+  await start({ advance: idle.run })
+  await call({ sessions: ['ses_b'] })
+  first.dispatch.take({ sessions: new Set(['ses_b']), actions: new Set() })
+  await expect.poll(() => told, WITHIN).toEqual([true])
+  await expect.poll(() => idle.begun, WITHIN).toEqual(['ses_b'])
   for (const gate of [...busy.gates, ...idle.gates]) gate.resolve()
 })
 
