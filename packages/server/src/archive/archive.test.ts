@@ -29,7 +29,17 @@ function* addSession(id: string, rows: number): Tx<void> {
 }
 
 const touch = (id: string, lastSeq: number, now: number) =>
-  sessions.updateSession.run({ id, status: 'completed', last_seq: lastSeq, last_run: 0, title: '', audit_seq: 0, audit_hash: '', now })
+  sessions.updateSession.run({
+    id,
+    status: 'completed',
+    last_seq: lastSeq,
+    last_run: 0,
+    title: '',
+    audit_seq: 0,
+    audit_hash: '',
+    audit_place: null,
+    now,
+  })
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['viewer'] }
 

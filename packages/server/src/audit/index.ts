@@ -1,6 +1,6 @@
 export { type ExportOptions, exportCsv, exportLines } from './export.ts'
 export { type AuditKey, openAuditKey } from './key.ts'
-export { listAudit, placeIn, viewRows } from './list.ts'
+export { listAudit, viewRows } from './list.ts'
 export { append, appendToScope, recordAudit } from './record.ts'
 export { type AuditEntry, CHAIN_START, type ChainEnd, SYSTEM, sha256 } from './row.ts'
 export { createSealer, type Sealer } from './sealer.ts'

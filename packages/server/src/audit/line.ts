@@ -7,6 +7,9 @@ import type { Head } from './head.ts'
  */
 export const FORMAT = 'countersign-audit/1'
 
+/** A row as it is taken along. Where the one before it stands in the database is said by its hash. */
+export type ExportedRow = Omit<AuditRow, 'follows'>
+
 /** The first line. */
 export interface ExportStart {
   format: typeof FORMAT
@@ -32,7 +35,7 @@ export const startLine = ({ format, publicKey, exportedAt, since, until }: Expor
   JSON.stringify({ format, publicKey, exportedAt, since, until })
 
 /** @param data Canonical JSON; null where it was redacted. */
-export const rowLine = (row: AuditRow, data: string | null = row.data): string =>
+export const rowLine = (row: ExportedRow, data: string | null = row.data): string =>
   `{"id":${row.id},"scope":${JSON.stringify(row.scope)},"seq":${row.seq},"at":${row.at},"kind":${JSON.stringify(row.kind)},"actor":${JSON.stringify(row.actor)},` +
   `"action":${JSON.stringify(row.action_id)},"data":${data},"salt":${JSON.stringify(row.salt)},"dataHash":${JSON.stringify(row.data_hash)},` +
   `"prev":${JSON.stringify(row.prev)},"hash":${JSON.stringify(row.hash)}}`
@@ -65,7 +68,7 @@ const DATA = ',"data":'
 const SALT = ',"salt":'
 
 /** What a line of a file says; undefined for one that no export writes. */
-export type Line = { row: AuditRow } | { head: Head } | { end: ExportEnd; signature: string } | { start: ExportStart }
+export type Line = { row: ExportedRow } | { head: Head } | { end: ExportEnd; signature: string } | { start: ExportStart }
 
 /** Reads a line. Undefined when writing it again does not give the same bytes. */
 export function readLine(text: string): Line | undefined {
@@ -82,7 +85,7 @@ function parseLine(text: string): Line | undefined {
     const { id, scope, seq, prev, at, kind, actor, action, salt, dataHash, hash } = said
     // As it stands there: the row's hash is over these very bytes. No text in a line holds an unescaped quote.
     const data = said.data === null ? null : text.slice(text.indexOf(DATA) + DATA.length, text.lastIndexOf(SALT))
-    const row: AuditRow = { id, scope, seq, prev, at, kind, actor, action_id: action, data, salt, data_hash: dataHash, hash }
+    const row: ExportedRow = { id, scope, seq, prev, at, kind, actor, action_id: action, data, salt, data_hash: dataHash, hash }
     return rowLine(row) === text ? { row } : undefined
   }
   if ('head' in said) {

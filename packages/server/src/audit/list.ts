@@ -11,7 +11,7 @@ const msOf = (time: string | undefined): number | undefined => (time === undefin
 
 /**
  * Rows that fit a query, newest first, one more than `limit` where there are more.
- * @param before Only what stands before this place: the number in its scope where the query names a session or an action, else the place.
+ * @param before Only what stands before this place.
  */
 export async function listAudit(store: Store, query: AuditListQuery, before: number | undefined, limit: number): Promise<AuditRow[]> {
   const { action: actionId, session, actor, kind } = query
@@ -40,10 +40,6 @@ export async function listAudit(store: Store, query: AuditListQuery, before: num
   }
   return rows
 }
-
-/** The place of a row in the list that a query asks for. */
-export const placeIn = ({ action, session }: AuditListQuery, row: AuditRow): number =>
-  action === undefined && session === undefined ? row.id : row.seq
 
 /** Rows as they leave the server. */
 export function* viewRows(rows: readonly AuditRow[]): Tx<AuditEntryView[]> {

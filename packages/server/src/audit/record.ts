@@ -26,6 +26,7 @@ export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: Aud
     scope,
     seq: end.seq + 1,
     prev: end.hash,
+    follows: end.place,
     at: nowMs,
     kind: entry.kind,
     actor: entry.actor,
@@ -33,9 +34,9 @@ export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: Aud
     data_hash: dataHashOf(salt, data),
   }
   const hash = rowHashOf(row)
-  yield* audit.insertRow({ ...row, data, salt, hash })
+  const place = yield* audit.insertRow({ ...row, data, salt, hash })
   outbox.isAudited = true
-  return { seq: row.seq, hash }
+  return { seq: row.seq, hash, place }
 }
 
 function textOf(data: JsonObject): string {

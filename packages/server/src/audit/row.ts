@@ -16,10 +16,10 @@ export interface AuditEntry {
 /** The actor of what nobody asked for, and the scope of what belongs to no action. */
 export const SYSTEM = 'system'
 
-/** Where a chain goes on: number and hash of its last row. */
-export type ChainEnd = Pick<AuditRow, 'seq' | 'hash'>
+/** Where a chain goes on: number, hash and place of its last row. */
+export type ChainEnd = Pick<AuditRow, 'seq' | 'hash'> & { place: number | null }
 
-export const CHAIN_START: ChainEnd = { seq: 0, hash: '' }
+export const CHAIN_START: ChainEnd = { seq: 0, hash: '', place: null }
 
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 

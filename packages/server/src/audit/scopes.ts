@@ -1,6 +1,6 @@
-import type { AuditRow } from '../store/index.ts'
+import type { ExportedRow } from './line.ts'
 
-type Link = Pick<AuditRow, 'seq' | 'prev' | 'hash'>
+type Link = Pick<ExportedRow, 'seq' | 'prev' | 'hash'>
 
 interface Chain {
   first: Link
@@ -13,7 +13,7 @@ interface Chain {
 export interface Scopes {
   readonly count: number
   /** Why a row does not fit in its chain; undefined when it does. */
-  take(row: AuditRow): string | undefined
+  take(row: ExportedRow): string | undefined
   /** What a chain lacks now that nothing more comes. @param isWhole True for a record that has every chain from its first row on. */
   missing(isWhole: boolean): string | undefined
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { AuditRow } from '../store/index.ts'
 import { createTally, type Head, headHashOf, headText } from './head.ts'
 import { isSignedBy } from './key.ts'
-import { type ExportEnd, type ExportStart, endText, readLine } from './line.ts'
+import { type ExportEnd, type ExportedRow, type ExportStart, endText, readLine } from './line.ts'
 import { dataHashOf, rowHashOf } from './row.ts'
 import { createScopes, type Scopes } from './scopes.ts'
 
@@ -87,7 +86,7 @@ function takeLine(reading: Reading, text: string, digestSoFar: () => string): st
   return 'end' in line ? takeEnd(reading, line.end, line.signature, digestSoFar()) : 'the file begins again'
 }
 
-function takeRow(reading: Reading, row: AuditRow): string | undefined {
+function takeRow(reading: Reading, row: ExportedRow): string | undefined {
   const what = `row ${row.seq} of ${row.scope}`
   if (row.id <= reading.lastId) return `${what} is out of order, or twice there`
   if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`

@@ -37,7 +37,7 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   if (!isBlanked) return yield* viewAction(row)
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
-  yield* audit.blankRows.run({ scope: found.session_id ?? actionId, action_id: actionId })
+  yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   const blanked = yield* viewAction(row)
   const { id: _, ...changed } = blanked
   yield* announceUpdate(outbox, writer, row, changed, { kind: 'redacted', by: caller, data: { reason } }, nowMs)

@@ -77,10 +77,11 @@ export class SessionWriter {
 
   /** Writes down in the session's part of the record what is no transition of an action. */
   *audit(entry: AuditEntry): Tx<void> {
-    const { id, audit_seq: seq, audit_hash: hash } = this.row
-    const end = yield* append(this.#outbox, id, { seq, hash }, entry, this.#nowMs)
+    const { id, audit_seq: seq, audit_hash: hash, audit_place: place } = this.row
+    const end = yield* append(this.#outbox, id, { seq, hash, place }, entry, this.#nowMs)
     this.row.audit_seq = end.seq
     this.row.audit_hash = end.hash
+    this.row.audit_place = end.place
   }
 
   /** Tells those who listen now, and keeps nothing: for pieces of a message that is stored whole in this very transaction. */
@@ -158,7 +159,7 @@ export class SessionWriter {
    * @param deltaOf The message that all these events are pieces of.
    */
   *save(deltaOf?: string): Tx<void> {
-    const { id, status, last_seq, last_run, title, audit_seq, audit_hash } = this.row
+    const { id, status, last_seq, last_run, title, audit_seq, audit_hash, audit_place } = this.row
     if (this.#said.length > 0) {
       const stored = yield* events.insertEvents({ sessionId: id, events: this.#said, deltaOf, nowMs: this.#nowMs })
       this.#outbox.events.push(...stored)
@@ -167,7 +168,7 @@ export class SessionWriter {
       this.#outbox.events.push(...this.#passing)
       this.#outbox.events.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     }
-    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, audit_seq, audit_hash, now: this.#nowMs })
+    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, audit_seq, audit_hash, audit_place, now: this.#nowMs })
   }
 }
 

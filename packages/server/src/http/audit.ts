@@ -10,7 +10,7 @@ import {
   RedactBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { exportCsv, exportLines, listAudit, placeIn, viewRows } from '../audit/index.ts'
+import { exportCsv, exportLines, listAudit, viewRows } from '../audit/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -30,7 +30,7 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey }: HttpPart
     const { query } = request
     const [before] = decodeCursor(query.cursor, ['number']) ?? []
     const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
-    const { rows, nextCursor } = pageOf(found, query.limit, (row) => [placeIn(query, row)])
+    const { rows, nextCursor } = pageOf(found, query.limit, ({ id }) => [id])
     return { items: await store.read(() => viewRows(rows)), nextCursor }
   })
 

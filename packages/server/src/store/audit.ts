@@ -8,6 +8,7 @@ const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
     scope: p.scope,
     seq: p.seq,
     prev: p.prev,
+    follows: p.follows,
     at: p.at,
     kind: p.kind,
     actor: p.actor,
@@ -19,15 +20,40 @@ const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
   }),
 )
 
-/** Stores one row of the record, at the next place. It fails, and its transaction with it, when another one has its number in the scope. */
-export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<void> {
-  yield* insert.run({ id: yield* takePlaces(1), ...row })
+/**
+ * Stores one row of the record, at the next place, and answers that. It fails, and its transaction with it, when another row follows the
+ * same one.
+ */
+export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
+  const id = yield* takePlaces(1)
+  yield* insert.run({ id, ...row })
+  return id
 }
 
-/** The last row of a scope. */
-export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'>>((db, p) =>
-  db.selectFrom('audit').select(['seq', 'hash']).where('scope', '=', p.scope).orderBy('seq', 'desc').limit(lit(1)),
+/** True of what is no session: in the very words of the index that knows these scopes. A session remembers its end itself. */
+const isNoSession = sql<boolean>`substr(scope, 1, 4) <> 'ses_'`
+
+/** The last row of a scope that is no session. */
+export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'> & { place: number }>((db, p) =>
+  db
+    .selectFrom('audit')
+    .select(['seq', 'hash', 'id as place'])
+    .where('scope', '=', p.scope)
+    .where(isNoSession)
+    .orderBy('seq', 'desc')
+    .limit(lit(1)),
 )
+
+/** The places of a scope's rows, from its end, or from the row that the one at `before` follows, back to its first. */
+function chainOf(scope: string, before?: number) {
+  const end = sql`select audit_place from session where id = ${scope}
+    union all select * from (select id from audit where scope = ${scope} and ${isNoSession} order by seq desc limit 1) as newest`
+  const start = before === undefined ? end : sql`select follows from audit where id = ${before} and scope = ${scope}`
+  return sql<number>`(with recursive chain (place) as (
+    select * from (${start}) as start
+    union all select audit.follows from chain join audit on audit.id = chain.place where audit.follows is not null
+  ) select place from chain)`
+}
 
 export const lastHead = question<Record<string, never>, AuditHeadRow>((db) =>
   db.selectFrom('audit_head').selectAll().orderBy('number', 'desc').limit(lit(1)),
@@ -100,13 +126,17 @@ export interface AuditFilter {
   until?: number | undefined
 }
 
-/** Rows of one scope that fit every given filter, newest first. @param before Only rows with a number below this one. */
+/** Rows of one scope that fit every given filter, newest first. @param before Only rows before the one at this place. */
 export const listScope = (scope: string, filter: AuditFilter, before: number | undefined, limit: number): Tx<AuditRow[]> =>
-  ask((db) => {
-    let query = db.selectFrom('audit').selectAll().where('scope', '=', scope).orderBy('seq', 'desc').limit(limit)
-    if (before !== undefined) query = query.where('seq', '<', before)
-    return query.where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
-  })
+  ask((db) =>
+    db
+      .selectFrom('audit')
+      .selectAll()
+      .where('id', 'in', chainOf(scope, before))
+      .where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
+      .orderBy('seq', 'desc')
+      .limit(limit),
+  )
 
 /** The same over all scopes, among the rows with places from `from` up to, not including, `before`. */
 export const listRows = (filter: AuditFilter, { from, before }: { from: number; before: number }, limit: number): Tx<AuditRow[]> =>
@@ -138,9 +168,8 @@ export const placeBefore = question<{ before: number; count: number }, { id: num
 )
 
 /** Blanks what is known of an action beyond that it happened. */
-export const blankRows = question<{ scope: string; action_id: string }>((db, p) =>
-  db.updateTable('audit').set({ data: null, salt: null }).where('scope', '=', p.scope).where('action_id', '=', p.action_id),
-)
+export const blankRows = ({ scope, actionId }: { scope: string; actionId: string }): Tx<unknown[]> =>
+  ask((db) => db.updateTable('audit').set({ data: null, salt: null }).where('id', 'in', chainOf(scope)).where('action_id', '=', actionId))
 
 /** Blanks what an action was about, once it is settled for good. Nothing changed: it is not, or was blanked before. */
 export const blankAction = question<{ id: string; now: number }>((db, p) =>

@@ -82,9 +82,10 @@ export interface SessionRow {
   archived_seq: number
   last_seq: number
   last_run: number
-  /** The end of the session's chain in the record. */
+  /** The end of the session's chain in the record: number, hash and place of its last row; null without any. */
   audit_seq: number
   audit_hash: string
+  audit_place: number | null
   created_at: number
   updated_at: number
 }
@@ -312,6 +313,8 @@ export interface AuditRow {
   seq: number
   /** The hash of the row before it in the scope; empty for the first. */
   prev: string
+  /** The place of that row; null for the first. */
+  follows: number | null
   at: number
   kind: string
   actor: string

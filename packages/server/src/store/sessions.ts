@@ -22,6 +22,7 @@ export const insertSession = question<{
     last_run: 0,
     audit_seq: 0,
     audit_hash: '',
+    audit_place: null,
     created_at: p.now,
     updated_at: p.now,
   }),
@@ -38,6 +39,7 @@ export const updateSession = question<{
   title: string
   audit_seq: number
   audit_hash: string
+  audit_place: number | null
   now: number
 }>((db, p) =>
   db
@@ -49,6 +51,7 @@ export const updateSession = question<{
       title: p.title,
       audit_seq: p.audit_seq,
       audit_hash: p.audit_hash,
+      audit_place: p.audit_place,
       updated_at: p.now,
     })
     .where('id', '=', p.id),

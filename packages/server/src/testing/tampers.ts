@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '@countersign/core'
 import { createTally, type Head, makeHead } from '../audit/head.ts'
 import type { AuditKey } from '../audit/key.ts'
-import { type ExportEnd, endLine, endText, headLine, readLine, rowLine, startLine } from '../audit/line.ts'
+import { type ExportEnd, type ExportedRow, endLine, endText, headLine, readLine, rowLine, startLine } from '../audit/line.ts'
 import { dataHashOf, rowHashOf } from '../audit/row.ts'
-import type { AuditRow } from '../store/index.ts'
 
 /** What somebody has who wants an exported record to say something else: the file, a key of their own, and all our code. */
 export interface Tamperer {
@@ -51,7 +50,7 @@ export const TAMPERS: Record<string, (by: Tamperer) => string[]> = {
     const [at, row] = pickRow(by)
     const others = rowsOf(by.lines).filter(([, other]) => other.hash !== row.hash)
     const [otherAt, other] = others[by.pick(others.length)] ?? [at, row]
-    const fields = (Object.keys(row) as (keyof AuditRow)[]).filter((field) => row[field] !== other[field])
+    const fields = (Object.keys(row) as (keyof ExportedRow)[]).filter((field) => row[field] !== other[field])
     const field = fields[by.pick(fields.length)] ?? 'hash'
     return by.lines.with(at, rowLine({ ...row, [field]: other[field] })).with(otherAt, rowLine({ ...other, [field]: row[field] }))
   },
@@ -94,7 +93,7 @@ export const TAMPERS: Record<string, (by: Tamperer) => string[]> = {
   'rewrite all of it under our name': (by) => forge(by, by.ownKey, true),
 }
 
-export const rowIn = (line: string | undefined): AuditRow | undefined => {
+export const rowIn = (line: string | undefined): ExportedRow | undefined => {
   const said = line === undefined ? undefined : readLine(line)
   return said && 'row' in said ? said.row : undefined
 }
@@ -103,10 +102,10 @@ const headIn = (line: string | undefined): Head | undefined => {
   return said && 'head' in said ? said.head : undefined
 }
 
-const rowsOf = (lines: readonly string[]): [number, AuditRow][] =>
+const rowsOf = (lines: readonly string[]): [number, ExportedRow][] =>
   lines.flatMap((line, at) => {
     const row = rowIn(line)
-    return row ? [[at, row] as [number, AuditRow]] : []
+    return row ? [[at, row] as [number, ExportedRow]] : []
   })
 const headsOf = (lines: readonly string[]): [number, Head][] =>
   lines.flatMap((line, at) => {
@@ -114,7 +113,7 @@ const headsOf = (lines: readonly string[]): [number, Head][] =>
     return head ? [[at, head] as [number, Head]] : []
   })
 
-function pickRow({ lines, pick }: Tamperer): [number, AuditRow] {
+function pickRow({ lines, pick }: Tamperer): [number, ExportedRow] {
   for (;;) {
     const at = pick(lines.length)
     const row = rowIn(lines[at])
@@ -130,12 +129,12 @@ function pickHead({ lines, pick }: Tamperer): [number, Head] {
 }
 
 /** The same row, saying that somebody else did it and that it was about something else. */
-const lied = (row: AuditRow): AuditRow => {
+const lied = (row: ExportedRow): ExportedRow => {
   const data = canonicalJson({ ...JSON.parse(row.data ?? '{}'), lied: true })
   return { ...row, actor: 'prn_other', data, data_hash: dataHashOf(row.salt ?? '', data) }
 }
 
-export const resealed = (row: AuditRow): AuditRow => ({ ...row, hash: rowHashOf(row) })
+export const resealed = (row: ExportedRow): ExportedRow => ({ ...row, hash: rowHashOf(row) })
 
 /** The lines with an end that fits them, as an export writes it that finds them in the database. */
 export function withEnd(lines: readonly string[], key: AuditKey): string[] {

@@ -1,0 +1,12 @@
+-- Each row names the place of the one that it follows in its scope, and a session that of its last row: what an index over all scopes was
+-- for, which was written to in another place for every row.
+alter table audit add column follows bigint;
+update audit set follows = (select earlier.id from audit as earlier where earlier.scope = audit.scope and earlier.seq = audit.seq - 1);
+alter table session add column audit_place bigint;
+update session set audit_place = (select id from audit where scope = session.id order by seq desc limit 1);
+drop index audit_chain;
+-- No two rows follow the same one, and one is the first: a chain has one end.
+create unique index audit_follows on audit (follows) where follows is not null;
+create unique index audit_first on audit (scope) where follows is null;
+-- What has no session to remember its end.
+create unique index audit_chain on audit (scope, seq) where substr(scope, 1, 4) <> 'ses_';
