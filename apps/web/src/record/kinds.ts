@@ -11,6 +11,7 @@ const WORDS: Record<AuditKind, string> = {
   claimed: 'Claimed',
   executing: 'Started',
   resent: 'Sent again',
+  taken_over: 'Taken over',
   retried: 'Retried',
   succeeded: 'Succeeded',
   failed: 'Failed',

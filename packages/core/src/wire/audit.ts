@@ -17,6 +17,7 @@ export const AUDIT_KINDS = [
   'claimed',
   'executing',
   'resent',
+  'taken_over',
   'retried',
   'succeeded',
   'failed',

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type ActionRow, type AuditRow, actions, audit, lock, type Store, type Tx } from '../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana, ben } from '../testing/open-gate.ts'
+import { refuseRows } from '../testing/refuse-rows.ts'
 import { openTempPostgres, raw, STORES, type TempStore } from '../testing/temp-store.ts'
 import { defineTool } from '../tools/index.ts'
 import { exportLines } from './export.ts'
@@ -35,29 +36,6 @@ async function openCounted(temp: TempStore) {
     },
   })
   return { tool, gate: openBareGate(temp.store, [counted], 'prc_1') }
-}
-
-/** From now on the database refuses rows of one kind, or none again. */
-async function refuseRows({ store, isPostgres }: { store: Store; isPostgres: boolean }, kind: string | undefined): Promise<void> {
-  await store.transact(function* () {
-    if (isPostgres) {
-      yield* raw(sql`drop trigger if exists refuse on audit`)
-      yield* raw(
-        sql`create or replace function refuse() returns trigger language plpgsql as 'begin raise exception ''no room for the record''; end'`,
-      )
-      if (kind)
-        yield* raw(
-          sql`create trigger refuse before insert on audit for each row when (new.kind = ${sql.lit(kind)}) execute function refuse()`,
-        )
-    } else {
-      yield* raw(sql`drop trigger if exists refuse`)
-      if (kind) {
-        yield* raw(
-          sql`create trigger refuse before insert on audit when new.kind = ${sql.lit(kind)} begin select raise(abort, 'no room for the record'); end`,
-        )
-      }
-    }
-  })
 }
 
 test.each(STORES)(

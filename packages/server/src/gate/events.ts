@@ -1,5 +1,5 @@
 import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
-import { append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
+import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
 import { type ActionRow, events, lock, messages, newId, type Outbox, principals, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
@@ -82,18 +82,27 @@ export function* announceUpdate(
     type: 'action_update',
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
   }
-  const entry = {
-    kind,
-    actor: by?.principal.id ?? SYSTEM,
-    actionId: row.id,
-    data: { ...factsOf(row), ...(by?.signIn !== undefined && { signIn: by.signIn }), ...data },
-  }
+  const entry = entryOf(row, { kind, by, data })
   if (writer) yield* writer.transition(event, entry)
   else {
     yield* appendToScope(outbox, row.id, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
 }
+
+/** Writes down what happened to an action that stays as everybody knows it. */
+export function* recordDeed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, deed: Deed, nowMs: number): Tx<void> {
+  const entry = entryOf(row, deed)
+  if (writer) yield* writer.audit(entry)
+  else yield* appendToScope(outbox, row.id, entry, nowMs)
+}
+
+const entryOf = (row: ActionRow, { kind, by, data }: Deed): AuditEntry => ({
+  kind,
+  actor: by?.principal.id ?? SYSTEM,
+  actionId: row.id,
+  data: { ...factsOf(row), ...(by?.signIn !== undefined && { signIn: by.signIn }), ...data },
+})
 
 const hashOf = (result: string): string => `sha256:${sha256(result)}`
 

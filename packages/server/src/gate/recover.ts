@@ -3,6 +3,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Tx } from '../store/index.ts'
 import type { Lost } from './attempt.ts'
 import { carryOut } from './carry-out.ts'
+import { recordDeed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { untilItWorks, untilStored } from './patience.ts'
 import { findHeld } from './start.ts'
@@ -66,9 +67,15 @@ async function* pagesOf<R extends { id: string }>({ store }: GateParts, read: (a
 async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | undefined> {
   const { id, epoch } = row
   const runner = parts.processId
-  return untilStored(parts, id, function* (_, isRepeat) {
-    if (yield* attempts.takeOverAction.change({ id, epoch, runner })) return { ...row, epoch: epoch + 1, runner }
-    return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+  return untilStored(parts, id, function* (outbox, isRepeat) {
+    const nowMs = parts.clock.nowMs()
+    const writer = yield* writeSessionOf(outbox, row, nowMs)
+    if (!(yield* attempts.takeOverAction.change({ id, epoch, runner })))
+      return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+    const taken = { ...row, epoch: epoch + 1, runner }
+    yield* recordDeed(outbox, writer, taken, { kind: 'taken_over', data: { from: row.runner } }, nowMs)
+    if (writer) yield* writer.save()
+    return taken
   })
 }
 
