@@ -69,7 +69,13 @@ async function openAmongOthers(
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}
-    const store = await openPostgres({ url, directUrl, onCommitted: (outbox) => tell(outbox), enqueue: enqueueJobs })
+    const store = await openPostgres({
+      url,
+      directUrl,
+      onCommitted: (outbox) => tell(outbox),
+      enqueue: enqueueJobs,
+      warn: (problem) => log.warn({ problem }, 'database.could_forget'),
+    })
     stack.defer(() => store.close())
     const ownUrl = directUrl ?? url
     const processes = await openProcesses({

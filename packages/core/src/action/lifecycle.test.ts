@@ -16,7 +16,7 @@ import {
 const TABLE = `
 from             approve   decline   expire   cancel     revise    start      succeed    fail    lose             retry      resend
 proposed         approved  declined  expired  cancelled  proposed  -          -          -       -                -          -
-approved         =         -         -        cancelled  proposed  executing  -          -       -                -          -
+approved         =         -         expired  cancelled  proposed  executing  -          -       -                -          -
 declined         -         =         -        -          -         -          -          -       -                -          -
 expired          -         -         =        -          -         -          -          -       -                -          -
 cancelled        -         -         -        =          -         -          -          -       -                -          -
@@ -49,7 +49,7 @@ test('statesBefore names exactly the states that the event moves', () => {
   expect(Object.fromEntries(ACTION_EVENTS.map((event) => [event, statesBefore(event)]))).toEqual({
     approve: ['proposed'],
     decline: ['proposed'],
-    expire: ['proposed'],
+    expire: ['proposed', 'approved'],
     cancel: ['proposed', 'approved'],
     revise: ['proposed', 'approved', 'failed'],
     start: ['approved'],

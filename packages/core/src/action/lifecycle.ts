@@ -55,7 +55,8 @@ const refuses = {
 /** Total: every state answers every event. The picture and the invariants are in `lifecycle.md`. */
 export const AFTER: Readonly<Record<ActionState, Readonly<Record<ActionEvent, Answer>>>> = {
   proposed: { ...refuses, approve: 'approved', decline: 'declined', expire: 'expired', cancel: 'cancelled', revise: 'proposed' },
-  approved: { ...refuses, approve: 'same', cancel: 'cancelled', revise: 'proposed', start: 'executing' },
+  // Only what a client was to carry out expires once it was approved, and only while none has claimed it: see `expireAction`.
+  approved: { ...refuses, approve: 'same', expire: 'expired', cancel: 'cancelled', revise: 'proposed', start: 'executing' },
   declined: { ...refuses, decline: 'same' },
   expired: { ...refuses, expire: 'same' },
   cancelled: { ...refuses, cancel: 'same' },

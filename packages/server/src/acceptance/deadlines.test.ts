@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
+import { startTarget } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
 
 /** Every write is asked about, under this rule's times. */
 const asking = (times: { expires?: string; remind?: string }): NonNullable<ConfigInput['policy']> => ({
@@ -107,3 +109,58 @@ test('an action that policy decides has no deadline', async () => {
   const body = { tool: 'keyed', arguments: { what: 'x' }, expiresIn: 'PT1S' }
   expect(await talk.server.admin.post('/api/actions', body)).toMatchObject({ state: 'approved', expiresAt: null })
 })
+
+test('an approved action that no client claims expires at its deadline; one that was claimed in time does not', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: {
+        own: {
+          prefix: false,
+          routes: {
+            baseUrl: target.url,
+            tools: {
+              mine: { method: 'POST', path: '/mine', executor: 'client' },
+              free: { method: 'POST', path: '/free', executor: 'client' },
+            },
+          },
+        },
+      },
+      policy: {
+        rules: [
+          { name: 'free', match: { tool: 'free' }, verdict: 'allow' },
+          { name: 'asked', match: { tool: 'mine' }, verdict: 'ask', expires: 'PT2S' },
+        ],
+      },
+    },
+    scripts: { desk: [{ calls: [{ tool: 'mine', arguments: {} }] }, { text: 'Nobody did it.' }] },
+  })
+  const { admin } = server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  const free = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT2S' })
+  const held = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT2S' })
+  expect([free.state, held.state]).toEqual(['approved', 'approved'])
+  const { epoch } = await admin.post(`/api/actions/${held.id}/claim`, {})
+  expect((await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).state).toBe('approved')
+
+  expect((await stream.next('tool_call_result')).toolCall.result).toEqual({ declined: true, reason: 'Timeout' })
+  await stream.next('message', ({ message }) => message.content === 'Nobody did it.')
+  await stream.ended()
+  for (const { id } of [proposal, free]) {
+    expect(await admin.get(`/api/actions/${id}?wait=30&until=settled`)).toMatchObject({ state: 'expired', attempt: 0 })
+    expect(await admin.send('POST', `/api/actions/${id}/claim`, { body: {} })).toMatchObject({
+      status: 409,
+      body: { action: { state: 'expired' } },
+    })
+  }
+  const again = await admin.send('POST', `/api/actions/${proposal.id}/decision`, { body: { verdict: 'decline' } })
+  expect(again).toMatchObject({
+    status: 409,
+    body: { code: 'already_decided', detail: expect.stringContaining('no client had claimed it by then') },
+  })
+  // Its hold has an end of its own.
+  expect((await admin.post(`/api/actions/${held.id}/result`, { epoch, output: 'done' })).state).toBe('succeeded')
+  expect(target.writes).toEqual([])
+}, 60_000)

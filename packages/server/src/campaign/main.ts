@@ -10,6 +10,7 @@ import type { Part, PartReport } from './part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
 import { printWorld, simulationPart } from './simulation/part.ts'
 import { streamsPart } from './streams/part.ts'
+import { typedPart } from './typed/part.ts'
 import { votesPart } from './votes/part.ts'
 
 const PARTS: Record<string, Part> = {
@@ -18,6 +19,7 @@ const PARTS: Record<string, Part> = {
   races: contestPart,
   expiry: deadlinePart,
   streams: streamsPart,
+  typed: typedPart,
   simulation: simulationPart,
   votes: votesPart,
   audit: auditPart,

@@ -69,7 +69,8 @@ function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wan
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   reach('claim.storing')
   const begun = yield* beginFor(parts, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
-  if (!begun) throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it`)
+  if (!begun)
+    throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it, or its time is over`)
   if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
   const started = begun.begun
   const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end

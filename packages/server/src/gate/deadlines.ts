@@ -29,6 +29,10 @@ export function deadlinesOf(
   }
 }
 
+/** When an approved action is over that waits for a client to claim it; null for one that waits as long as it takes, or for nobody. */
+export const claimDeadline = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>): number | null =>
+  executor === 'client' ? expires_at : null
+
 /** Makes this process look, at `dueAt`, at what is due then. For every transaction that writes `due_at`. */
 export function lookAgainAt(outbox: Outbox, dueAt: number): void {
   outbox.dueAt = Math.min(outbox.dueAt ?? Number.POSITIVE_INFINITY, dueAt)

@@ -3,6 +3,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, type Tx, type VoteRow, votes } from '../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from './caller.ts'
 import { countVotes } from './count.ts'
+import { claimDeadline, lookAgainAt } from './deadlines.ts'
 import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
@@ -158,8 +159,9 @@ function* decideRow(
   if (isRepeat && !outcome) return { row }
   const to = outcome && STATE_AFTER[outcome]
   const now = Math.max(nowMs, row.updated_at)
+  const due_at = to === 'approved' ? claimDeadline(row) : null
   const moves = to
-    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : row.told, now })
+    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : row.told, due_at, now })
     : actions.holdAction.change({ id: row.id, revision, now })
   if (!(yield* moves)) {
     // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.
@@ -171,7 +173,8 @@ function* decideRow(
     return { row: yield* answerLate(current, body, principal.id) }
   }
   reach('decide.storing')
-  const moved: ActionRow = { ...row, state: to ?? row.state, updated_at: now }
+  const moved: ActionRow = { ...row, state: to ?? row.state, ...(to && { due_at }), updated_at: now }
+  if (due_at !== null) lookAgainAt(outbox, due_at)
   if (!isRepeat) yield* votes.castVote.run({ ...vote })
   const shown = yield* viewVotes(moved)
   const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
@@ -232,11 +235,14 @@ export function alreadyDecided(action: Action): CountersignError {
   const verdict = action.state === 'declined' ? 'decline' : 'approve'
   const winners = action.votes.filter((vote) => vote.verdict === verdict)
   const last = winners.at(-1)
-  const how = last
-    ? `was already ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')} at ${last.at}`
-    : action.state === 'expired'
-      ? `expired at ${action.expiresAt}: nobody had decided by then`
-      : `was already ${action.state} at ${action.updatedAt}`
+  const how =
+    last && action.state === 'expired'
+      ? `was ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')}, and expired at ${action.expiresAt}: no client had claimed it by then`
+      : last
+        ? `was already ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')} at ${last.at}`
+        : action.state === 'expired'
+          ? `expired at ${action.expiresAt}: nobody had decided by then`
+          : `was already ${action.state} at ${action.updatedAt}`
   return new CountersignError('already_decided', `action ${action.id} ${how}`, { action })
 }
 

@@ -5,7 +5,7 @@ import { announceUpdate, storeEvent, writeToolResult } from './events.ts'
 import type { SessionWriter } from './session-writer.ts'
 
 /**
- * Expires an action that people did not decide in time, tells the model, and wakes the session. Answers the action as it is then, or
+ * Expires an action that people did not decide in time, or no client claimed, tells the model, and wakes the session. Answers the action as it is then, or
  * undefined when nothing moved: its time is not over by the database's clock, or it was settled. The caller finishes the writer.
  */
 export function* expireWaiting(

@@ -1,8 +1,8 @@
-import { type Action, CountersignError, durationMs, type JsonObject, type PolicyResult } from '@countersign/core'
+import { type Action, CountersignError, durationMs, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireWriter } from './caller.ts'
-import { deadlinesOf, lookAgainAt } from './deadlines.ts'
+import { deadlinesOf, lookAgainAt, type Times } from './deadlines.ts'
 import { DECLINED_BEFORE, findDeclinedBefore } from './declined-before.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
@@ -55,7 +55,7 @@ export function* insertPrepared(
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
   const { policy, grantId } = yield* answerFor(input)
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
-  const times = state === 'proposed' ? deadlinesOf(policy, input.expiresInMs, nowMs) : undefined
+  const times = timesOf(state, tool, policy, input.expiresInMs, nowMs)
   const row: ActionRow = {
     id,
     session_id: placement.sessionId,
@@ -101,9 +101,23 @@ export function* insertPrepared(
   }
   yield* actions.insertAction.run({ ...row })
   if (prepared.shadow) yield* noteDifference(id, prepared.policy, prepared.shadow)
-  if (times) lookAgainAt(outbox, times.due_at)
+  if (row.due_at !== null) lookAgainAt(outbox, row.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
   return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
+}
+
+/** What is asked has a deadline, and so has what waits for a client. */
+function timesOf(
+  state: ActionRow['state'],
+  { executor }: Tool,
+  policy: PolicyResult,
+  requestedMs: number | undefined,
+  nowMs: number,
+): (Omit<Times, 'due_at'> & { due_at: number | null }) | undefined {
+  const asked = deadlinesOf(policy, requestedMs, nowMs)
+  if (state === 'proposed') return asked
+  if (state !== 'approved' || executor !== 'client') return undefined
+  return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }
 }
 
 /** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */

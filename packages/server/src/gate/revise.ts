@@ -127,7 +127,7 @@ const keptOf = (row: ActionRow) => ({
 function* denyRevision(outbox: Outbox, writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<ActionRow> {
   const { id, revision } = asked
   const denied: ActionRow = { ...asked, state: 'declined', due_at: null }
-  const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, now: nowMs })
+  const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, due_at: null, now: nowMs })
   assert(moved === 1, 'what was revised in this transaction is there to be denied')
   yield* announceUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
   yield* writeToolResult(writer, denied, undefined, nowMs)

@@ -28,12 +28,12 @@ const UPDATES: Update[] = [
   {
     event: 'approve',
     from: ['proposed'],
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, now: 2 }),
+    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, due_at: null, now: 2 }),
   },
   {
     event: 'decline',
     from: ['proposed'],
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'declined', told: 1, now: 2 }),
+    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'declined', told: 1, due_at: null, now: 2 }),
   },
   { event: 'cancel', from: ['proposed', 'approved'], update: (id) => actions.cancelAction.change({ id, now: 2 }) },
   { event: 'start', from: ['approved'], update: (id) => attempts.startAction.change(intent(id)) },

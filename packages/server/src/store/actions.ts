@@ -66,18 +66,19 @@ export const findAction = question<{ id: string }, ActionRow>((db, p) => db.sele
  * True while people may still decide. A deadline is looked at in the very update that moves the action, by the database's clock where
  * several processes share it: no answer slips in between, and none that a process thinks is in time because its own clock is behind.
  */
-const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
+export const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
 const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
 
 /** Settles the question put to people. Nothing changed: someone else won, the action changed, or its time is over. */
-export const decideAction = question<{ id: string; revision: number; to: string; told: number; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .where(isInTime(dialect, p.now)),
+export const decideAction = question<{ id: string; revision: number; to: string; told: number; due_at: number | null; now: number }>(
+  (db, p, dialect) =>
+    db
+      .updateTable('action')
+      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision)
+      .where(isInTime(dialect, p.now)),
 )
 
 /** Takes note of a vote that does not settle the question yet. Nothing changed: as for {@link decideAction}. */
@@ -91,13 +92,13 @@ export const holdAction = question<{ id: string; revision: number; now: number }
     .where(isInTime(dialect, p.now)),
 )
 
-/** Ends the wait for people. Nothing changed: its time is not over, or it was settled. */
+/** Ends the wait for people, or for a client that was to carry it out. Nothing changed: its time is not over, or it was settled or claimed. */
 export const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
+    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
     .where(isLate(dialect, p.now)),
 )
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isInTime } from './actions.ts'
 import { lit, question } from './query.ts'
 import type { ActionRow } from './schema.ts'
 
@@ -17,7 +18,7 @@ interface Begin {
 }
 
 const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
-  question<Begin>((db, p) =>
+  question<Begin>((db, p, dialect) =>
     db
       .updateTable('action')
       .set((eb) => ({
@@ -36,7 +37,9 @@ const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
       .where('state', '=', lit(from))
       .where('revision', '=', p.revision)
       .where('epoch', '=', p.epoch)
-      .where('archived_at', 'is', null),
+      .where('archived_at', 'is', null)
+      // What waited for a client for too long is as over as what waited for people.
+      .$if(from === 'approved', (query) => query.where((eb) => eb.or([eb('executor', '=', lit('server')), isInTime(dialect, p.now)]))),
   )
 
 /** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: the action is no longer as it was read, so this caller must not run it. */

@@ -18,7 +18,7 @@ const CASES: { what: string; moves: Partial<Record<Time, ActionState[]>>; update
   {
     what: 'a decision',
     moves: { never: OPEN, future: OPEN },
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, now: NOW }),
+    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, due_at: null, now: NOW }),
   },
   {
     what: 'a cancellation',

@@ -286,6 +286,15 @@ test('a database that forgets commits is refused in words', async () => {
   await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow('synchronous_commit = off')
 })
 
+test('a server that a failing machine makes forget commits is named at each start', async () => {
+  await using database = await openTestDatabase()
+  const told: string[] = []
+  const store = await openPostgres({ url: database.url, onCommitted: () => undefined, warn: (sentence) => void told.push(sentence) })
+  await store.close()
+  // The tests' own server is one: nobody cuts its power.
+  expect(told.join()).toContain('fsync = off')
+})
+
 test('a reading of one question is one packet; one of several is of one moment, also the first time', async () => {
   await using db = await openReached()
   let packets = 0

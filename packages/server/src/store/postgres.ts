@@ -23,6 +23,8 @@ export interface PostgresOptions {
   onCommitted(outbox: Outbox): void
   /** The last part of each transaction: writes down what is to be done next, for whichever process does it. */
   enqueue?: (outbox: Outbox) => Tx<void>
+  /** Told, as a sentence, what makes the database unsafe without being refused. */
+  warn?: (sentence: string) => void
   /** Connections at most, default 10. */
   maxSessions?: number
   clock?: Clock
@@ -33,8 +35,8 @@ export interface PostgresOptions {
  * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, or forgets commits.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { url, directUrl, onCommitted, enqueue, maxSessions = 10, clock = systemClock } = options
-  const firstTransaction = await onOneConnection(directUrl ?? url, prepareDatabase)
+  const { url, directUrl, onCommitted, enqueue, warn, maxSessions = 10, clock = systemClock } = options
+  const firstTransaction = await onOneConnection(directUrl ?? url, (client) => prepareDatabase(client, warn))
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
   const underWay = new Set<Promise<unknown>>()

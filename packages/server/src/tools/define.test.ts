@@ -215,9 +215,14 @@ test('an error after the tool was stopped is an unknown outcome, not a failure',
   await expect(running).rejects.toMatchObject({ name: 'ToolError', kind: 'ambiguous' })
 })
 
-test("fetch's own errors tell whether anything was sent", async () => {
+test('a write whose last call found nobody may have acted before; only the code can say that it did not', async () => {
   const closed = await closedPort()
-  await expect(tool(() => fetch(closed)).execute({}, context())).rejects.toMatchObject({ kind: 'unreachable' })
+  const once = { name: 't', description: '', input: { type: 'object' } }
+  const run = (effect: 'read' | 'write', execute: () => unknown) => defineTool({ ...once, effect, execute }).execute({}, context())
+  await expect(run('write', () => fetch(closed))).rejects.toMatchObject({ name: 'ToolError', kind: 'ambiguous' })
+  await expect(run('read', () => fetch(closed))).rejects.toMatchObject({ kind: 'unreachable' })
+  const says = () => fetch(closed).catch((cause) => Promise.reject(new ToolError('unreachable', 'Nothing was sent.', { cause })))
+  await expect(run('write', says)).rejects.toMatchObject({ kind: 'unreachable' })
 })
 
 test("the tool's own errors pass as they are", async () => {

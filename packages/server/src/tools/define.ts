@@ -45,8 +45,9 @@ export interface ToolDefinition<Args> {
    */
   precondition?(args: Args, signal: AbortSignal): JsonValue | Promise<JsonValue>
   /**
-   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect. An error of a `fetch` is read
-   * as one: code that makes several calls says itself what became of it. After any other error the outcome of a write is unknown.
+   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect: `unreachable` when nothing was
+   * sent, `refused` when the service did nothing. After any other error, whatever `fetch` says of it, the outcome of a write is unknown:
+   * the code may have done something before.
    */
   execute(args: Args, context: ExecuteContext): unknown
   /**
@@ -140,7 +141,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     check,
     describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
     ...(preview && { preview }),
-    execute: execute ? (args, context) => runCode(tool.name, execute, args, context) : byClient(tool.name),
+    execute: execute ? (args, context) => runCode(tool, execute, args, context) : byClient(tool.name),
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
   }
@@ -191,7 +192,7 @@ function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['pre
 }
 
 async function runCode(
-  name: string,
+  tool: Pick<WrittenDefinition, 'name' | 'effect'>,
   execute: ToolDefinition<JsonObject>['execute'],
   args: JsonObject,
   context: ExecuteContext,
@@ -199,7 +200,7 @@ async function runCode(
   try {
     return toJson(await execute(args, context))
   } catch (error) {
-    throw readFailure(error, name, context.signal)
+    throw readFailure(error, tool, context.signal)
   }
 }
 
@@ -220,10 +221,15 @@ function toVerification(found: unknown): Verification {
   return found.done === false ? { done: false } : { done: 'unknown' }
 }
 
-function readFailure(error: unknown, name: string, signal: AbortSignal): unknown {
+function readFailure(error: unknown, { name, effect }: Pick<WrittenDefinition, 'name' | 'effect'>, signal: AbortSignal): unknown {
   if (error instanceof Error && error.name === 'ToolError') return error
   if (signal.aborted) {
     return new ToolError('ambiguous', `${name} was stopped before it finished. Whether it acted is not known.`, { cause: error })
   }
-  return networkError(error, `The service behind ${name}`) ?? error
+  const known = networkError(error, `The service behind ${name}`)
+  // One call of its code found nobody. What it did before that call, only the code knows: it says so with a `ToolError`, or nobody can.
+  if (known?.kind !== 'unreachable' || effect === 'read') return known ?? error
+  return new ToolError('ambiguous', `A service behind ${name} could not be reached. What ${name} had done before that is not known.`, {
+    cause: error,
+  })
 }
