@@ -51,6 +51,21 @@ export const PLACES_PER_TRANSACTION = 10_000
 /** The setting with the number that counts as the first transaction of the log. */
 export const FIRST_TRANSACTION = 'log.first_transaction'
 
+/** More than these are not looked for one by one. */
+const FEW = 16
+
+/**
+ * True when the text of some JSON names one of `values`: a list in it cannot hold one otherwise. Asked first, because Postgres takes long
+ * to open a list: of 100,000 waiting actions of 50 groups a page of one group took 570 ms, and takes 160. SQLite gains nothing by it.
+ */
+const namesAny = (column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<boolean> =>
+  values.length > FEW
+    ? sql`true`
+    : sql`(${sql.join(
+        values.map((value) => sql`strpos(${column}, ${JSON.stringify(value)}) > 0`),
+        sql` or `,
+      )})`
+
 export const POSTGRES: Dialect = {
   builder: new Kysely<Schema>({
     dialect: {
@@ -63,7 +78,8 @@ export const POSTGRES: Dialect = {
   writeText,
   like: sql`ilike`,
   listHasAny: (column, key, values) =>
-    sql`exists (select 1 from jsonb_array_elements_text(${column}::jsonb -> ${sql.lit(key)}) as member where member in (${sql.join(values)}))`,
+    sql`(${namesAny(column, values)} and exists (
+      select 1 from jsonb_array_elements_text(${column}::jsonb -> ${sql.lit(key)}) as member where member in (${sql.join(values)})))`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(
     (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)

@@ -58,6 +58,10 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
         violate(`I2: ${name(move.id)} was ${move.to} when its time was over`)
       if (!isLate && move.to === 'expired') violate(`I2: ${name(move.id)} expired before its time was over`)
     }
+    if (move.from === 'approved' && move.to === 'expired') {
+      const isLate = row.expires_at !== null && decidedAtMs(move) >= row.expires_at
+      if (row.executor !== 'client' || !isLate) violate(`I2: ${name(move.id)} was approved, and expired all the same`)
+    }
     const over = ended.get(move.id)
     if (over !== undefined) violate(`I2: ${name(move.id)} was ${over} and became ${move.to}`)
     if (['succeeded', 'declined', 'expired', 'cancelled'].includes(move.to)) ended.set(move.id, move.to)
