@@ -163,4 +163,4 @@ test('an approved action that no client claims expires at its deadline; one that
   // Its hold has an end of its own.
   expect((await admin.post(`/api/actions/${held.id}/result`, { epoch, output: 'done' })).state).toBe('succeeded')
   expect(target.writes).toEqual([])
-}, 60_000)
+})

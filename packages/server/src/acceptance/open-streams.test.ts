@@ -92,7 +92,7 @@ test('what is open ends with the key that opened it: revoked here, by a command 
   // Nobody else's is touched.
   const { id } = await server.admin.post('/api/actions', keyed('y'))
   await ben.next('action_proposed', ({ proposal }) => proposal.id === id)
-}, 60_000)
+})
 
 test('what is open ends with the session at the console: signed out here or everywhere, its key revoked, or at rest for too long', async () => {
   await using desk = await startDesk()
@@ -112,7 +112,7 @@ test('what is open ends with the session at the console: signed out here or ever
   await using resting = await startDesk({ environment: { COUNTERSIGN_SESSION_IDLE: 'PT2S' } })
   const person = await personWithKey(resting.server)
   await expectOver(await openAll(await signedIn(resting.server, person.key)))
-}, 60_000)
+})
 
 test('a key that one process revokes ends what is open at another', async () => {
   await using database = await openServerDatabase()
@@ -130,7 +130,7 @@ test('a key that one process revokes ends what is open at another', async () => 
   using reading = await client.stream('/api/events')
   await there.admin.send('DELETE', `/api/keys/${id}`)
   await reading.ended()
-}, 60_000)
+})
 
 test('an action that comes to ask others is told to them in full, and those it does not ask any more hear nothing further', async () => {
   await using desk = await startDesk({
@@ -181,4 +181,4 @@ test('an action that comes to ask others is told to them in full, and those it d
   await lea.post(`/api/actions/${slow.id}/decision`, { verdict: 'decline' })
   expect(await toLea.next('action_update')).toMatchObject({ proposalId: slow.id, state: 'declined' })
   expect(toLea.seen.map(({ type }) => type)).toEqual(['action_proposed', 'action_proposed', 'action_update'])
-}, 60_000)
+})
