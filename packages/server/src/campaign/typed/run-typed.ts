@@ -9,7 +9,17 @@ import { WORDS } from './texts.ts'
 
 /** Texts that wait in one session. */
 const PER_SESSION = 400
-const AT_ONCE = 40
+const SESSIONS_AT_ONCE = 8
+/** Texts under way in one session. */
+const AT_ONCE = 4
+
+/** Every lane takes the next ones from the same iterator. */
+async function inLanes<T>(lanes: number, items: IterableIterator<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const lane = async () => {
+    for (const item of items) await work(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
 
 /** An agent that asks for one action in each session, and then says yes to everything. */
 export const typedSetup = (target: Target): { config: ConfigInput; scripts: { desk: ScriptStep[] } } => ({
@@ -53,7 +63,7 @@ interface Speaker {
  */
 export async function runTyped({ admin, headers: adminHeaders, texts, endsAt, say }: TypedOptions): Promise<TypedReport> {
   const report: TypedReport = { sent: {}, sessions: 0, decided: 0, violations: [] }
-  const connections = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+  const connections = new Agent({ keepAlive: true, maxSockets: SESSIONS_AT_ONCE * AT_ONCE })
 
   async function send(method: string, path: string, headers: Record<string, string>, body?: object) {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
@@ -95,24 +105,23 @@ export async function runTyped({ admin, headers: adminHeaders, texts, endsAt, sa
 
   async function speak({ name, headers, status, in: owner, saysWords }: Speaker): Promise<void> {
     const all = saysWords ? [...WORDS, ...WORDS.map((word) => word.toUpperCase()), ...texts] : texts
-    for (let from = 0; from < all.length && Date.now() < endsAt; from += PER_SESSION) {
+    const starts = Array.from({ length: Math.ceil(all.length / PER_SESSION) }, (_, i) => i * PER_SESSION).values()
+    // One session takes one text at a time: several are spoken in side by side.
+    await inLanes(SESSIONS_AT_ONCE, starts, async (from) => {
+      if (Date.now() >= endsAt) return
       const sessionId = await ask(owner ?? headers)
-      const rest = all.slice(from, from + PER_SESSION).values()
-      const lane = async () => {
-        for (const content of rest) {
-          const answer = await send('POST', `/api/sessions/${sessionId}/messages`, headers, { content })
-          report.sent[name] = (report.sent[name] ?? 0) + 1
-          if (answer.status !== status || answer.text.includes('"decided"')) {
-            report.violations.push(`${JSON.stringify(content)} of ${name} was answered ${answer.status}: ${answer.text}`)
-          }
+      await inLanes(AT_ONCE, all.slice(from, from + PER_SESSION).values(), async (content) => {
+        const answer = await send('POST', `/api/sessions/${sessionId}/messages`, headers, { content })
+        report.sent[name] = (report.sent[name] ?? 0) + 1
+        if (answer.status !== status || answer.text.includes('"decided"')) {
+          report.violations.push(`${JSON.stringify(content)} of ${name} was answered ${answer.status}: ${answer.text}`)
         }
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, lane))
+      })
       const action = await waitingIn(sessionId)
       if (action?.state !== 'proposed' || action.votes.length > 0 || action.revision !== 1) {
         report.violations.push(`after what ${name} said in ${sessionId}, its action is ${action?.state} with ${action?.votes.length} votes`)
       }
-    }
+    })
     say(`${name} said ${report.sent[name]} texts`)
   }
 
