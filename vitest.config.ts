@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE } from './packages/server/src/testing/compile-cache.ts'
+import { SlowestFirst } from './scripts/slowest-first.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.
@@ -40,6 +41,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // All projects side by side: a worker that would be idle at the end of one is busy with the next.
+    maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     setupFiles: 'scripts/fixed-seed.ts',
     // A failure of a property names this seed; another one: `COUNTERSIGN_TEST_SEED=7 npm test -- races`.
     provide: { propertySeed: Number(process.env.COUNTERSIGN_TEST_SEED ?? 20_261_121) },
@@ -50,7 +54,6 @@ export default defineConfig({
           name: 'node',
           include: tests('.test.{ts,tsx}'),
           exclude: ['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}'), ...(isWithoutRecordings ? RECORDED : [])],
-          maxWorkers: 2,
           globalSetup: ['packages/server/src/testing/postgres-desk.ts', 'packages/server/src/testing/compile-once.ts'],
           provide: { database: 'sqlite' },
         },
@@ -62,21 +65,16 @@ export default defineConfig({
           name: 'postgres',
           include: ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
           exclude: ON_ANY_DATABASE,
-          maxWorkers: 2,
           globalSetup: 'packages/server/src/testing/postgres-desk.ts',
           provide: { database: 'postgres' },
-          sequence: { groupOrder: 1 },
         },
       },
       {
-        // A browser each: after the others.
         extends: true,
         test: {
           name: 'browser',
           include: tests('.browser.test.{ts,tsx}'),
           exclude: ['**/node_modules/**', '**/dist/**'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
         },
       },
     ],

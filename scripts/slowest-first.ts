@@ -1,0 +1,45 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The files that take longest, most first. What is begun last is then short, and no worker stands idle while another ends. */
+const SLOWEST = [
+  'acceptance/processes',
+  'acceptance/archive',
+  'campaign/kill/kill',
+  'acceptance/checkpoint-crash',
+  'react/src/approval-card',
+  'acceptance/crash',
+  'acceptance/database-away',
+  'acceptance/authority',
+  'acceptance/outcome-crash',
+  'acceptance/d4',
+  'acceptance/checkpoint',
+  'acceptance/broken-model',
+  'react/src/looks',
+  'acceptance/histories',
+  'acceptance/streams',
+  'recordings/recordings',
+  'campaign/simulation',
+  'agent/races',
+  'cli/policy',
+  'acceptance/idempotency',
+  'acceptance/d1',
+  'acceptance/keys',
+  'acceptance/outcome',
+  'acceptance/secrets',
+  'acceptance/audit',
+  'acceptance/safe-methods',
+  'acceptance/typed-words',
+  'campaign/votes',
+]
+
+const rank = ({ moduleId }: TestSpecification): number => {
+  const place = SLOWEST.findIndex((part) => moduleId.includes(`/${part}`))
+  return place < 0 ? SLOWEST.length : place
+}
+
+/** The order of the test files: the slowest first, the others as vitest would have them. */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
