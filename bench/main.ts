@@ -1,6 +1,7 @@
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchBytes } from './bytes.ts'
+import { benchConditions } from './conditions.ts'
 import { benchCost, benchPostgresCost } from './cost.ts'
 import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
 import { openPostgresForBench, openSqliteForBench } from './database.ts'
@@ -26,6 +27,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   costAt32: () => benchCost({ inFlight: 32, cycles: 128, rounds: values.quick ? 30 : 100 }),
   postgresCostAt1: () => benchPostgresCost({ inFlight: 1, cycles: 30, rounds: values.quick ? 10 : 50 }),
   postgresCostAt32: () => benchPostgresCost({ inFlight: 32, cycles: 160, rounds: values.quick ? 10 : 50 }),
+  conditions: async () => benchConditions(n(20_000)),
   longSession: () => benchLongSession(values.quick ? 3 : 12),
   bytes: () => benchBytes(n(1_000)),
   waiting1k: () => benchWaiting(openSqliteForBench, 1_000, n(1_000)),

@@ -137,6 +137,8 @@ describe('what is no condition is refused with its place', () => {
 describe('a condition has an end', () => {
   const numbers = Array.from({ length: 60_000 }, (_, index) => index)
   const text = 'a'.repeat(250_000)
+  const keys = Object.fromEntries(numbers.slice(0, 10_000).map((n) => [`key ${n}`, n]))
+  const alike = `${'a'.repeat(500)}b${'a'.repeat(500)}`
   const rows = Array.from({ length: 250 }, () => ({ cells: Array.from({ length: 250 }, (_, index) => index) }))
 
   test.each([
@@ -147,6 +149,10 @@ describe('a condition has an end', () => {
     ['whole lists compared', 'args.n.all(a, args.n == args.n.map(b, b))', { n: numbers }],
     ['maps compared again and again', 'args.n.all(a, args == args || a == 1)', { n: numbers, rows }],
     ['texts looked through', 'args.n.all(a, !args.t.contains("aaaaaaab"))', { n: numbers, t: text }],
+    ['keys of a map listed again and again', 'args.n.all(a, args.m.exists(key, true))', { n: numbers, m: keys }],
+    ['a long text looked for in a longer one that is like it', '!args.t.contains(args.u)', { t: text.slice(0, 100_000), u: alike }],
+    ['the same from its end', 'args.t.lastIndexOf(args.u) < 0', { t: text.slice(0, 100_000), u: alike }],
+    ['the same as a pattern', '!args.t.fits("*" + args.u + "*")', { t: text.slice(0, 100_000), u: alike }],
     ['texts that double', 'size(args.t + args.t + args.t + args.t + args.t + args.t + args.t + args.t) > 1', { t: text }],
     ['membership of membership', 'args.n.all(a, a in args.n)', { n: numbers }],
     ['time zones', 'args.n.all(a, now.getHours("Europe/Berlin") > -1)', { n: numbers }],
@@ -168,6 +174,7 @@ describe('a condition has an end', () => {
   test('what people write about large arguments is answered', () => {
     expect(ask('args.path.startsWith("/etc/")', { path: '/etc/passwd', content: text })).toBe(true)
     expect(ask('args.content.contains("secret")', { content: text })).toBe(false)
+    expect(ask('args.content.contains("a sentence of thirty letters")', { content: text.slice(0, 10_000) })).toBe(false)
     expect(ask('args.n.all(a, a < 1000000)', { n: numbers.slice(0, 5_000) })).toBe(true)
   })
 })

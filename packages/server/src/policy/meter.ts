@@ -5,11 +5,20 @@ import type { ASTNode } from '@marcbachmann/cel-js'
  * What conditions may cost, in units of roughly 25 ns. CEL has no endless loops, but a list in a list in a list is as good as one: 100,000
  * elements in the arguments and three nested `all` would take years.
  */
-const MAX_PER_CONDITION = 20_000
-const MAX_PER_CALL = 200_000
+const MAX_PER_CONDITION = 16_000
+const MAX_PER_CALL = 160_000
 
 /** Characters that are looked through in a unit. */
 const CHARACTERS = 16
+/** Characters of a text that is searched for, or of a pattern, that are taken apart in a unit. */
+const SOUGHT = 2
+/** A text of so many characters is found, or not, as fast as the other one is read. */
+const SHORT = 16
+/** Pairs of characters that are compared in a unit when a longer one is looked for, and when it is from the end. */
+const PAIRS = 32
+const PAIRS_BACKWARDS = 12
+/** Keys of a map that are listed in a unit. */
+const KEYS = 2
 /** An error carries its place and a stack. */
 const ERROR_COST = 400
 /** Making one kind of value of another: a time of a text, a text of a number. */
@@ -63,6 +72,8 @@ export class Meter {
   }
 }
 
+const SEARCHES = new Set(['contains', 'fits', 'indexOf', 'lastIndexOf'])
+const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
 /** These go on with the next element after an error: one that is true, or false, may make up for it. */
 const CARRIES_ON = new Set(['all', 'exists'])
 
@@ -79,19 +90,66 @@ interface Evaluated {
  * @param meter The one that counts at the moment.
  */
 export function meterNodes(node: ASTNode, meter: () => Meter): void {
-  meterNode(node, meter, false)
+  meterNode(node, meter, { isCompared: false, isLooped: false, onValue: undefined })
 }
 
-/** @param isCompared True for what is looked through to its last element: an operand of `==`, `!=` or `in`. */
-function meterNode(node: ASTNode, meter: () => Meter, isCompared: boolean): void {
-  for (const child of childrenOf(node)) meterNode(child, meter, node.op === '==' || node.op === '!=' || node.op === 'in')
+/** What is done with a value, beyond handing it on. */
+interface Use {
+  /** It is looked through to its last element: an operand of `==`, `!=` or `in`. */
+  isCompared: boolean
+  /** A loop goes over it, for which the keys of a map are made into a list first, however soon the loop ends. */
+  isLooped: boolean
+  /** Is told each value that it has. */
+  onValue: ((value: unknown) => void) | undefined
+}
+
+function meterNode(node: ASTNode, meter: () => Meter, { isCompared, isLooped, onValue }: Use): void {
+  const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
+  const loops = node.op === 'rcall' && LOOPS.has(node.args[0])
+  const search = node.op === 'rcall' && SEARCHES.has(node.args[0]) ? meterSearch(node.args[0], meter) : undefined
+  for (const [i, child] of childrenOf(node).entries()) {
+    meterNode(child, meter, { isCompared: compares, isLooped: loops && i === 0, onValue: i === 0 ? search?.inText : search?.forText })
+  }
   if (node.op === 'rcall' && CARRIES_ON.has(node.args[0])) endWithMeter(node, meter)
   const price = priceOf(node)
   wrap(node, meter, (value) => {
     meter().spend(price + sizeOf(value))
     if (isCompared) meter().spendOnAll(value)
+    if (isLooped && value instanceof Map) meter().spend(value.size / KEYS)
+    onValue?.(value)
   })
 }
+
+/**
+ * The price of looking for one text in another. A short one costs what reading costs; a long one may be compared anew at each place, so
+ * both lengths count: 1,000 characters in 250,000 that are like them would take 155 ms.
+ */
+function meterSearch(name: string, meter: () => Meter) {
+  let text: string | undefined
+  let sought: string | undefined
+  // Once both are known, whichever of them is worked out first.
+  function pay(): void {
+    if (text === undefined || sought === undefined) return
+    const longest = name === 'fits' ? longestPiece(sought) : sought.length
+    const pairs = longest > SHORT ? text.length * longest : 0
+    const units = sought.length / SOUGHT + pairs / (name === 'lastIndexOf' ? PAIRS_BACKWARDS : PAIRS)
+    text = undefined
+    sought = undefined
+    meter().spend(units)
+  }
+  return {
+    inText(value: unknown): void {
+      text = typeof value === 'string' ? value : undefined
+      pay()
+    },
+    forText(value: unknown): void {
+      sought = typeof value === 'string' ? value : undefined
+      pay()
+    },
+  }
+}
+
+const longestPiece = (glob: string): number => glob.split('*').reduce((longest, { length }) => Math.max(longest, length), 0)
 
 function priceOf(node: ASTNode): number {
   if (node.op === 'call') return CALL_COST
