@@ -31,7 +31,7 @@ export interface AnswerChecker {
  * Checks answers against an OpenAPI 3.1 document: the operation is listed, its status is, the content type is, the body fits the schema.
  * `default` stands for every status that the operation does not name.
  */
-export function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
+function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
   const routes = Object.keys(document.paths).map((template) => ({
     template,
     pattern: new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
