@@ -5,7 +5,8 @@ import { createDatabase, startPostgres } from '../packages/server/src/testing/po
 import type { CostBlock } from './cost-process.ts'
 import { statsOf } from './stats.ts'
 
-const WARM_UP = 100
+/** Cycles of each kind before anything counts: until then it is the compiler that is measured. */
+const WARM_UP = 1_000
 
 export interface CostOptions {
   inFlight: number
