@@ -1,9 +1,12 @@
 import type { Action } from '@countersign/core'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
+import { openBeside } from '../store/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget } from '../testing/target.ts'
+import { raw } from '../testing/temp-store.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 /** Every write is asked about, under this rule's times. */
@@ -130,7 +133,7 @@ test('an approved action that no client claims expires at its deadline; one that
       policy: {
         rules: [
           { name: 'free', match: { tool: 'free' }, verdict: 'allow' },
-          { name: 'asked', match: { tool: 'mine' }, verdict: 'ask', expires: 'PT2S' },
+          { name: 'asked', match: { tool: 'mine' }, verdict: 'ask', expires: 'PT1H' },
         ],
       },
     },
@@ -139,12 +142,18 @@ test('an approved action that no client claims expires at its deadline; one that
   const { admin } = server
   using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
   const { proposal } = await stream.next('action_proposed')
-  const free = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT2S' })
-  const held = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT2S' })
+  const free = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT1H' })
+  const held = await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT1H' })
   expect([free.state, held.state]).toEqual(['approved', 'approved'])
   const { epoch } = await admin.post(`/api/actions/${held.id}/claim`, {})
   expect((await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).state).toBe('approved')
 
+  const store = await openBeside(server.database)
+  const now = Date.now()
+  await store.transact(() => raw(sql`update action set expires_at = ${now}, due_at = ${now} where state = 'approved'`))
+  await store.close()
+  // Whoever looks at what is due finds them.
+  await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT1S' })
   expect((await stream.next('tool_call_result')).toolCall.result).toEqual({ declined: true, reason: 'Timeout' })
   await stream.next('message', ({ message }) => message.content === 'Nobody did it.')
   await stream.ended()

@@ -65,8 +65,9 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
           told.delete(id)
           return stored
         }
-        const isNew = !told.has(id) && !toldHere.has(id) && stored.event.type !== 'action_proposed'
-        const sent = isNew ? { ...stored, event: inFull(stored.event, judged.get(id)) } : stored
+        const isNew = !told.has(id) && !toldHere.has(id)
+        const event = isNew ? inFull(stored.event, judged.get(id)) : stored.event
+        const sent = event === stored.event ? stored : { ...stored, event }
         toldHere.add(id)
         visible.add(sent)
         return sent
@@ -77,8 +78,11 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
 }
 
 /** Whom an action comes to ask only now is told of it as of a new one: whatever was said of it before was not for their eyes. */
-const inFull = (event: NewEvent, action: Action | undefined): NewEvent =>
-  action?.state === 'proposed' ? { type: 'action_proposed', data: { proposal: action } } : event
+function inFull(event: NewEvent, action: Action | undefined): NewEvent {
+  if (action?.state !== 'proposed') return event
+  const isAsItIs = event.type === 'action_proposed' && event.data.proposal.updatedAt === action.updatedAt
+  return isAsItIs ? event : { type: 'action_proposed', data: { proposal: action } }
+}
 
 /** Those of the actions that the principal may see now, in full where they were not told of one before. */
 function* judge(principal: Principal, ids: readonly string[], told: ReadonlySet<string>, nowMs: number) {

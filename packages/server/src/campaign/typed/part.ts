@@ -13,6 +13,9 @@ import { TEXTS } from './texts.ts'
 const NEEDED = 10_000
 const SPEAKERS = 9
 
+/** A quarter of them where each text is a transaction behind a socket. */
+const textsOn = (kind: 'sqlite' | 'postgres'): readonly string[] => (kind === 'sqlite' ? TEXTS : TEXTS.filter((_, i) => i % 4 === 0))
+
 /** What people type, all of it, over HTTP: only the exact words of the right person decide. */
 export const typedPart: Part = async ({ minutes, database, say }): Promise<PartReport> => {
   const runs: (Omit<TypedReport, 'violations'> & { database: string; texts: number })[] = []
@@ -24,7 +27,7 @@ export const typedPart: Part = async ({ minutes, database, say }): Promise<PartR
     violations.push(...found.map((sentence) => `${kind}: ${sentence}`))
     const sent = Object.values(run.sent)
     if (sent.length < SPEAKERS || sent.some((count) => count < NEEDED)) missing.push(`${kind}: not everybody said ${NEEDED} texts`)
-    runs.push({ database: kind, texts: TEXTS.length, ...run })
+    runs.push({ database: kind, texts: textsOn(kind).length, ...run })
   }
   return { violations, missing, figures: runs }
 }
@@ -43,5 +46,5 @@ async function onOne(kind: 'sqlite' | 'postgres', endsAt: number, say: (line: st
     environment.DATABASE_URL = await createDatabase(cluster.url('postgres'))
   }
   const { admin } = stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
-  return await runTyped({ admin, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, texts: TEXTS, endsAt, say })
+  return await runTyped({ admin, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, texts: textsOn(kind), endsAt, say })
 }
