@@ -1,4 +1,4 @@
-import type { Action } from '@countersign/core'
+import type { Action, Message } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
 import { speak } from '../models/testing/speak.ts'
@@ -100,6 +100,37 @@ test('H7 a change between the last look and the send is refused by the target, a
   expect((await desk.later(shown)).state).toBe('succeeded')
   expect(desk.orders.done).toEqual([{ id: 'o1', from: 'cancelled', to: 'paid' }])
   expect(desk.orders.writes.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"2"'])
+})
+
+test('H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done', async () => {
+  await using orders = await startOrders()
+  await using providers = await startReplayServer()
+  const api = 'openai-chat'
+  const call = { id: 'call_1', name: 'setGuarded', argumentsText: JSON.stringify({ id: 'o1', status: 'paid' }) }
+  const { baseUrl, requests } = providers.play([speak(api, { calls: [call] }), speak(api, { text: 'It is paid.' })])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'openai-chat/m', tools: ['*'] } }, tools: orderTools(orders) },
+    environment: providerEnvironment(baseUrl),
+  })
+  const { admin } = server
+  orders.beforeWrite = (id) => {
+    orders.beforeWrite = undefined
+    orders.order(id, { status: 'shipped' })
+  }
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  const { id } = (await stream.next('action_proposed')).proposal
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await stream.next('action_update', (data) => data.proposalId === id && data.revision === 2)
+  const { digest }: Action = await admin.get(`/api/actions/${id}`)
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision: 2, digest })
+  await stream.ended()
+  const { items } = await admin.get(`/api/sessions/${sessionId}/messages`)
+  const roles = items.reverse().map(({ role, kind }: Message) => (kind === 'text' ? role : `${role} ${kind}`))
+  expect(roles).toEqual(['user', 'assistant', 'assistant request', 'assistant request', 'tool', 'assistant'])
+  expect(requests).toHaveLength(2)
+  expect(historyProblems(api, requests[1]?.body)).toEqual([])
+  expect(orders.done.map(({ from, to }) => `${from} ${to}`)).toEqual(['shipped paid'])
 })
 
 test('a change of what was not shown asks nobody again, and is what the call is held against', async () => {

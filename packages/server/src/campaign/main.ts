@@ -6,6 +6,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
+import { failuresPart } from './failures/part.ts'
 import { killPart } from './kill/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { propertiesPart } from './properties/part.ts'
@@ -26,6 +27,7 @@ const PARTS: Record<string, Part> = {
   votes: votesPart,
   audit: auditPart,
   properties: propertiesPart,
+  failures: failuresPart,
 }
 
 const { values } = parseArgs({
@@ -35,6 +37,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     minutes: { type: 'string' },
     database: { type: 'string' },
+    // Only the planted failures whose names fit this regular expression.
+    bug: { type: 'string' },
     // Only prints what happens in this world of the simulation.
     world: { type: 'string' },
   },
@@ -52,7 +56,13 @@ const reports: Record<string, PartReport & { minutes: number }> = {}
 for (const name of chosen) {
   const since = Date.now()
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
-  const report = await PARTS[name]?.({ seed, minutes, database, say: (line) => process.stderr.write(`${line}\n`) })
+  const report = await PARTS[name]?.({
+    seed,
+    minutes,
+    database,
+    bug: values.bug,
+    say: (line) => process.stderr.write(`${line}\n`),
+  })
   if (report) reports[name] = { ...report, minutes: Math.round((Date.now() - since) / 6_000) / 10 }
 }
 

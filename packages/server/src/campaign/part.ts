@@ -6,6 +6,8 @@ export interface PartOptions {
   minutes: number | undefined
   /** Default: both, one after the other. */
   database: CampaignDatabase['kind'] | undefined
+  /** Only the planted bugs whose names fit this regular expression. */
+  bug: string | undefined
   /** A line on how far it is. */
   say(line: string): void
 }

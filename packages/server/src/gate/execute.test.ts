@@ -115,6 +115,25 @@ for (const kind of ['refused', 'unreachable', 'broken'] as const) {
   })
 }
 
+test('a link that a tool makes is http, https or a path here', async () => {
+  const linked = defineTool({
+    name: 'linked',
+    description: 'linked',
+    input: z.object({ to: z.string() }),
+    effect: 'write',
+    timeoutMs: 60_000,
+    resultUrl: ({ to }) => to,
+    execute: () => null,
+  })
+  await using gate = await openGate([linked])
+  for (const to of ['https://shop.example/orders/4', 'http://127.0.0.1/x', '/orders/4']) {
+    expect(await gate.carryOut('linked', { to })).toMatchObject({ state: 'succeeded', resultUrl: to })
+  }
+  for (const to of ['javascript:alert(1)', 'data:text/html,x', '//evil.example', '/\\evil.example', 'orders/4']) {
+    expect(await gate.carryOut('linked', { to }), to).toMatchObject({ state: 'succeeded', resultUrl: null })
+  }
+})
+
 test('a read that gets no answer has failed, and is not read again by itself', async () => {
   let calls = 0
   await using gate = await openGate([

@@ -156,6 +156,15 @@ test('T30 nothing is granted for a high risk, for what takes two, beyond 30 days
   expect(await codeOf(desk.grant(own.id)), 'her own agent, where that is allowed').toBe('done')
 })
 
+test('a grant answers in place of people only: what policy denies stays denied', async () => {
+  await using desk = await open()
+  const first = await desk.propose('pay')
+  await desk.grant(first.id)
+  expect((await desk.propose('pay')).state).toBe('approved')
+  desk.setRules([{ name: 'never', match: { tool: 'own.pay' }, verdict: 'deny' }])
+  expect(await desk.propose('pay')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'never' } })
+})
+
 test('I10 a grant never does what its maker could not do alone now', async () => {
   await using desk = await open()
   await desk.grant((await desk.propose('pay')).id)

@@ -1,4 +1,4 @@
-import type { Patch } from './patch.ts'
+import type { Patch } from '../patch.ts'
 
 /** A bug that somebody might make, and that the simulation has to notice. */
 export interface PlantedBug {

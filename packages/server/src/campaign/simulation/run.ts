@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { Patch } from '../patch.ts'
 import { Counts } from './counts.ts'
 import type { Lived } from './lives.ts'
-import type { Patch } from './patch.ts'
 
 export interface SimulationOptions {
   /** Default 1. */

@@ -1,6 +1,7 @@
 // A thread of a simulation: lives the worlds it is told to, with the bugs it is told to plant.
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Patch, plant } from './patch.ts'
+import type { Patch } from '../patch.ts'
+import { plant } from './patch.ts'
 
 const { patches, withDigests } = workerData as { patches: readonly Patch[]; withDigests: boolean }
 if (patches.length > 0) plant(patches)

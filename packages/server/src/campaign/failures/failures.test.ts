@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { applyPatch } from '../patch.ts'
+import { FAILURES } from './failures.ts'
+import { notOurRows, ourRows } from './table.ts'
+
+const BUGS = FAILURES.flatMap(({ bugs }) => bugs)
+const read = (file: string): Promise<string> => readFile(fileURLToPath(new URL(`../../../../../${file}`, import.meta.url)), 'utf8')
+
+// That each is noticed is for `npm run test:campaign -- --only failures`: minutes. That they still fit is for here.
+test('every planted failure has a name of its own and fits the code as it is', async () => {
+  expect(new Set(BUGS.map(({ bug }) => bug)).size).toBe(BUGS.length)
+  for (const { bug, patches } of BUGS) {
+    const texts = new Map<string, string>()
+    for (const patch of patches) {
+      const text = texts.get(patch.file) ?? (await read(patch.file))
+      const patched = applyPatch(text, patch)
+      expect(patched, bug).not.toBe(text)
+      texts.set(patch.file, patched)
+    }
+  }
+})
+
+test('the test that every planted failure names is there', async () => {
+  for (const { bug, test } of BUGS) {
+    const text = await read(test.file)
+    const titles = [/'([^'\n]+)'/g, /`([^`\n]+)`/g, /"([^"\n]+)"/g].flatMap((quoted) =>
+      [...text.matchAll(quoted)].map(([, title = '']) => title),
+    )
+    expect(
+      titles.some((title) => patternOf(title).test(test.name)),
+      `${bug}: ${test.name}`,
+    ).toBe(true)
+  }
+})
+
+test('the table of docs/guarantees.md is the list that is planted', async () => {
+  const lines = (await read('docs/guarantees.md')).split('\n')
+  const table = (heading: string) => lines.slice(lines.indexOf(heading) + 2).slice(0, lines.slice(lines.indexOf(heading) + 2).indexOf(''))
+  expect(table('| whose | what went wrong | what of ours prevents it | planted here | noticed by |')).toEqual(ourRows())
+  expect(table('| whose | what went wrong | why it cannot happen here |')).toEqual(notOurRows())
+})
+
+/** What a title may read as when it runs: words stand for themselves, what is filled in for anything. */
+const patternOf = (title: string): RegExp => {
+  const words = title.split(/\$\{[^}]*\}|\$\w+|%s/)
+  return words.join('').length < 5 ? /$./ : new RegExp(`^${words.map((text) => RegExp.escape(text)).join('.+')}$`)
+}

@@ -1,0 +1,341 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+/** Somebody decides who may not, or something that is no decision counts as one. */
+export const FORGED: readonly Failure[] = [
+  {
+    whose: 'vercel/ai #16068, #15947, #19979; MS agent-framework #4596; openclaw #8682',
+    failure: 'What a client sends (its history, an `approved` flag) was taken for an approval',
+    held: 'nobody sends us a history or a state: a person with a key of their own names an action by its id, and a proposal holds a call only',
+    bugs: [
+      {
+        bug: 'a proposal says that it was approved',
+        patches: [
+          {
+            file: 'packages/core/src/wire/action.ts',
+            find: 'export const ProposeBody = z.strictObject({\n',
+            replace: 'export const ProposeBody = z.strictObject({\n  approved: z.boolean().optional(),\n',
+          },
+          {
+            file: 'packages/server/src/gate/propose.ts',
+            find: '        prepared,\n        placement: NOWHERE,',
+            replace: `        prepared: 'approved' in input ? { ...prepared, policy: { ...prepared.policy, verdict: 'allow' } } : prepared,
+        placement: NOWHERE,`,
+          },
+        ],
+        test: {
+          file: 'packages/server/src/acceptance/outside-agent.test.ts',
+          name: 'what cannot be proposed is refused in words and stores nothing',
+        },
+      },
+      plant(
+        'a program decides like a person',
+        [
+          'packages/server/src/gate/caller.ts',
+          `  if (principal.kind !== 'person') return \`only persons decide, \${principal.name} is an \${principal.kind}\`
+`,
+          '',
+        ],
+        ['packages/server/src/gate/caller.test.ts', 'I10 no program decides, manages or sees everything, whatever roles it carries'],
+      ),
+    ],
+  },
+  {
+    whose: 'openclaw #48149; curie #1054, #2885',
+    failure: 'Whoever asked for an action approved it too',
+    held: 'who asked is a person, whatever key was used: gate/rights.ts leaves them out, also behind an agent of theirs',
+    bugs: [
+      plant(
+        'who asked approves',
+        [
+          'packages/server/src/gate/rights.ts',
+          '  if (excluded.has(principal.id)) return',
+          `  if (excluded.has(\`\${principal.id} \`)) return`,
+        ],
+        [
+          'packages/server/src/acceptance/decisions.test.ts',
+          'I10 who asked does not approve: neither who owns the session nor who wrote in it',
+        ],
+      ),
+      plant(
+        'an agent’s owner is nobody who asked',
+        [
+          'packages/server/src/gate/rights.ts',
+          '  const ids = [requester?.person_id ?? null, ...asked.map',
+          '  const ids = [requester?.id ?? null, ...asked.map',
+        ],
+        ['packages/server/src/gate/delegations.test.ts', 'I10 who asked approves by no delegation, their own or another’s'],
+      ),
+    ],
+  },
+  {
+    whose: 'hermes #81388, #76235; SecObserve #4388; aws-samples #113',
+    failure: 'Anybody in the room could approve: there were no designated approvers',
+    held: 'each action names the roles that decide about it; core `holdsRole`, gate/rights.ts',
+    bugs: [
+      plant(
+        'every person has a vote',
+        [
+          'packages/server/src/gate/rights.ts',
+          'if (holdsRole(principal.roles, requires.roles)) return',
+          'if (principal.roles.length >= 0) return',
+        ],
+        ['packages/server/src/acceptance/outside-agent.test.ts', 'a person without a role that decides may look and not act'],
+      ),
+      plant(
+        'an admin has every role',
+        ['packages/core/src/decision/tally.ts', "(role === 'approver' && held.includes('admin'))", "held.includes('admin')"],
+        ['packages/core/src/decision/tally.test.ts', 'an admin stands in for an approver and for nobody else'],
+      ),
+    ],
+  },
+  {
+    whose: 'awaithumans #76',
+    failure: 'One approval was enough where several were wanted, or one person gave them all',
+    held: 'votes are counted by whose right they use, behind the lock of the action: core `tallyVotes`, gate/decide.ts',
+    bugs: [
+      plant(
+        'the first vote decides',
+        [
+          'packages/server/src/gate/decide.ts',
+          '  if (quorum === 1 && declineQuorum === 1) return',
+          '  if (quorum > 0 && declineQuorum > 0) return',
+        ],
+        [
+          'packages/server/src/acceptance/decisions.test.ts',
+          'D2.9 two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2',
+        ],
+      ),
+      plant(
+        'a right counts as often as it is used',
+        ['packages/core/src/decision/tally.ts', 'byRight.set(vote.right, vote)', `byRight.set(\`\${byRight.size}\`, vote)`],
+        [
+          'packages/core/src/decision/tally.test.ts',
+          'any votes of up to four persons, in their own right or for others, in any order, come to what the rules say',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'autogen #5891; the trackers’ "there is an approval_id and no approver"',
+    failure: 'It could not be told who approved',
+    held: 'every transition has a row of the record with who, how they signed in and by which rule: gate/events.ts',
+    bugs: [
+      plant(
+        'the record says that the system did it',
+        ['packages/server/src/gate/events.ts', 'actor: by?.principal.id ?? SYSTEM,', 'actor: SYSTEM,'],
+        [
+          'packages/server/src/acceptance/audit.test.ts',
+          'I11 every transition has one row of the record, chained to the one before, with who, what and by which rule',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'mastra #21195; eve #312; LibreChat, ADK docs; hermes #81388',
+    failure: 'Free text approved: a sentence with the word in it, as a model understood it',
+    held: 'exact words only, of a person with a vote, in the session’s own route, and only for what was never changed: core commands.ts',
+    bugs: [
+      plant(
+        'a sentence that begins with the word is the word',
+        [
+          'packages/core/src/commands.ts',
+          'const word = text.trim().toLowerCase()',
+          "const word = (text.trim().split(/[\\s,.!]/)[0] ?? '').toLowerCase()",
+        ],
+        ['packages/core/src/commands.test.ts', 'any other text is only a message'],
+      ),
+      plant(
+        'a word approves all that wait',
+        [
+          'packages/server/src/agent/messages.ts',
+          '  if (all || waiting.length === 1) return undefined\n',
+          '  if (all || waiting.length >= 1) return undefined\n',
+        ],
+        [
+          'packages/server/src/acceptance/d4.test.ts',
+          'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+        ],
+      ),
+      plant(
+        'the exact word is a message',
+        [
+          'packages/server/src/agent/messages.ts',
+          'waiting.length > 0 ? readCommand(content) : undefined',
+          'waiting.length > 9 ? readCommand(content) : undefined',
+        ],
+        [
+          'packages/server/src/acceptance/typed-words.test.ts',
+          '10,000 texts around the command words decide nothing; the exact word of the right person decides, and of nobody else',
+        ],
+      ),
+      plant(
+        'a word approves what was changed since it was asked',
+        ['packages/server/src/agent/messages.ts', "(command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)", 'undefined'],
+        [
+          'packages/server/src/acceptance/bound.test.ts',
+          'I6 what failed, was told so, and is asked again when a person retries it keeps its one result: the model hears the rest as a note',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'n8n #25311 (twice), activepieces #14026',
+    failure: 'A link preview or a mail scanner approved with its GET',
+    held: 'GET changes nothing on any route; decisions are POSTs with a key, or a cookie and our Origin',
+    bugs: [
+      plant(
+        'a link decides',
+        [
+          'packages/server/src/http/actions.ts',
+          "  app.post('/api/actions/:id/preview',",
+          `  app.get('/api/actions/:id/decision', { schema: { tags, params: Params } }, (request) =>
+    gate.decide(request.params.id, { verdict: 'approve' }, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/preview',`,
+        ],
+        [
+          'packages/server/src/acceptance/safe-methods.test.ts',
+          'GET, HEAD and OPTIONS change no row of any table, on any route, for any reader',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'CVE-2025-53773 (Copilot)',
+    failure: 'An agent wrote the setting that turns approvals off',
+    held: 'policy, keys and grants are for admins, and no program is one, whatever roles it carries: gate/caller.ts, identity/keys.ts',
+    bugs: [
+      plant(
+        'an agent with the role changes the policy',
+        [
+          'packages/server/src/gate/caller.ts',
+          "  if (principal.kind === 'person' && principal.roles.includes('admin') && isInScope",
+          "  if (principal.roles.includes('admin') && isInScope",
+        ],
+        ['packages/server/src/gate/caller.test.ts', 'I10 no program decides, manages or sees everything, whatever roles it carries'],
+      ),
+      plant(
+        'an agent is given the role of those who decide',
+        ['packages/server/src/http/identity/keys.ts', "  if (kind !== 'person') {\n", "  if (kind === 'service') {\n"],
+        [
+          'packages/server/src/acceptance/keys.test.ts',
+          'no agent and no service can be given what persons do, and only an admin person gives out anything',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'CVE-2026-25253 (openclaw)',
+    failure: 'A parameter of the address was a credential, or sent one away',
+    held: 'keys are read from the header alone: identity/authenticate.ts',
+    bugs: [
+      plant(
+        'a key is taken from the address',
+        [
+          'packages/server/src/http/identity/authenticate.ts',
+          '    const { authorization } = request.headers\n',
+          `    const inAddress = new URLSearchParams(request.url.split('?')[1]).get('key')
+    const authorization = request.headers.authorization ?? (inAddress ? \`Bearer \${inAddress}\` : undefined)
+`,
+        ],
+        ['packages/server/src/acceptance/identity.test.ts', 'a key is known, or it is nobody’s; it is never read from the address'],
+      ),
+    ],
+  },
+  {
+    whose: 'ours: identity',
+    failure: 'A key, a cookie or a sign-in is good for more, or for longer, than it was given for',
+    held: 'identity/keys.ts, console-sessions.ts, oidc.ts, authenticate.ts',
+    bugs: [
+      plant(
+        'a key does all that its owner may, whatever it is limited to',
+        [
+          'packages/server/src/gate/caller.ts',
+          'scopes === undefined || scopes.includes(scope)',
+          'scopes === undefined || scope !== undefined',
+        ],
+        [
+          'packages/server/src/acceptance/keys.test.ts',
+          'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
+        ],
+      ),
+      plant(
+        'a further key has all roles of its owner',
+        ['packages/server/src/http/identity/keys.ts', '...(carried && { roles:', '...(carried && !carried && { roles:'],
+        [
+          'packages/server/src/acceptance/keys.test.ts',
+          'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
+        ],
+      ),
+      plant(
+        'a revoked key goes on',
+        ['packages/server/src/store/keys.ts', "    .where('api_key.revoked_at', 'is', null)\n", ''],
+        [
+          'packages/server/src/acceptance/keys.test.ts',
+          'a revoked or expired key is nobody’s at once, and what was signed in with it is over',
+        ],
+      ),
+      plant(
+        'keys are stored as they are',
+        ['packages/server/src/http/identity/keys.ts', "createHash('sha256').update(secret).digest('hex')", 'secret'],
+        [
+          'packages/server/src/acceptance/keys.test.ts',
+          'a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used',
+        ],
+      ),
+      plant(
+        'a foreign page acts with the cookie',
+        ['packages/server/src/http/identity/authenticate.ts', 'if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)', ''],
+        [
+          'packages/server/src/acceptance/foreign-pages.test.ts',
+          'with the console’s cookie, no trick of a foreign page gets past the door of any route that changes something',
+        ],
+      ),
+      plant(
+        'a session never ends',
+        ['packages/server/src/http/identity/console-sessions.ts', 'if (isOver || (isEarlier', 'if ((isEarlier'],
+        [
+          'packages/server/src/http/identity/console-sessions.test.ts',
+          'a session ends after its idle time and after its longest time, whatever is done in it (sqlite)',
+        ],
+      ),
+      plant(
+        'an answer of the sign-in service is good twice',
+        ['packages/server/src/http/identity/oidc.ts', '      if (!isFirst) throw', '      if (isFirst === undefined) throw'],
+        [
+          'packages/server/src/acceptance/oidc.test.ts',
+          'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
+        ],
+      ),
+      plant(
+        'an answer of the sign-in service need not be for this sign-in',
+        ['packages/server/src/http/identity/oidc.ts', '      expectedNonce: begun.nonce,\n', ''],
+        [
+          'packages/server/src/acceptance/oidc.test.ts',
+          'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
+        ],
+      ),
+      plant(
+        'a delegation outlasts the role of who gave it',
+        [
+          'packages/server/src/gate/rights.ts',
+          "return person?.kind === 'person' && holdsRole(JSON.parse(person.roles), roles)",
+          "return person?.kind === 'person' && roles.length > 0",
+        ],
+        ['packages/server/src/gate/delegations.test.ts', 'a delegation ends: by its time, by who gave it, with the role of who gave it'],
+      ),
+      plant(
+        'who may not see an action learns that there is one',
+        [
+          'packages/server/src/gate/visible.ts',
+          '  if (row && (!reader || row.requested_by === reader.id || (yield* visibility.seesActionOf(reader, row.id)))) return row\n',
+          `  if (row && (!reader || row.requested_by === reader.id || (yield* visibility.seesActionOf(reader, row.id)))) return row
+  if (row) throw new CountersignError('forbidden', 'this is not for you')
+`,
+        ],
+        ['packages/server/src/acceptance/outside-agent.test.ts', 'an id that does not exist and one that may not be seen answer the same'],
+      ),
+    ],
+  },
+]

@@ -1,0 +1,358 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+/** Something happens twice, too late, or is lost. */
+export const REPEATED: readonly Failure[] = [
+  {
+    whose: 'vercel/ai 7.0.149, 7.0.135; ha-mcp #2387; sso-elevator #212',
+    failure: 'Repeated or conflicting answers, or a double click, ran a tool twice, or ran it and denied it',
+    held: 'a decision and a start are each one guarded update: who changes no row has lost, and hears who won: store/actions.ts, store/attempts.ts',
+    bugs: [
+      {
+        bug: 'the second of two deciders wins as well',
+        patches: [
+          {
+            file: 'packages/server/src/gate/decide.ts',
+            find: "  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }\n",
+            replace: '',
+          },
+          {
+            file: 'packages/server/src/store/actions.ts',
+            find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))`,
+            replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)`,
+          },
+        ],
+        test: {
+          file: 'packages/server/src/acceptance/contested.test.ts',
+          name: 'of many approvals and declines at once exactly one counts, and all others hear which',
+        },
+      },
+      plant(
+        'who comes second is told nothing of the first',
+        [
+          'packages/server/src/gate/decide.ts',
+          '  if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row\n',
+          '  if (cast.some((vote) => vote.verdict === body.verdict)) return row\n',
+        ],
+        ['packages/server/src/acceptance/d1.test.ts', 'D1.3 of two persons the second learns who was first, with the action as it is now'],
+      ),
+      {
+        bug: 'a retry starts what is under way',
+        patches: [
+          {
+            file: 'packages/server/src/gate/retry.ts',
+            find: "  if (state !== 'failed') throw yield* notFailed(row)\n  return { ...row, state }",
+            replace: "  if (state === 'proposed') throw yield* notFailed(row)\n  return { ...row, state: 'failed' }",
+          },
+          {
+            file: 'packages/server/src/store/attempts.ts',
+            find: "      .where('state', '=', lit(from))\n      .where('revision', '=', p.revision)\n      .where('epoch', '=', p.epoch)\n",
+            replace: '',
+          },
+        ],
+        test: { file: 'packages/server/src/acceptance/d1.test.ts', name: 'D1.5 ten parallel retries are one attempt' },
+      },
+      {
+        bug: 'the second click of a double click is sent',
+        patches: [
+          { file: 'packages/react/src/use-decision.ts', find: '      if (busy.current) return\n', replace: '' },
+          {
+            file: 'packages/react/src/approval-card.tsx',
+            find: "= 'pointer') => !busy && paused === null",
+            replace: "= 'pointer') => paused === null",
+          },
+        ],
+        test: { file: 'packages/react/src/approval-card.browser.test.ts', name: 'a double click is one request' },
+      },
+      plant(
+        'a request under the same key is done again',
+        [
+          'packages/server/src/store/once.ts',
+          '  const earlier = yield* findAnswer<T>(once)\n  if (earlier !== undefined) return earlier\n  const answer',
+          '  const answer',
+        ],
+        [
+          'packages/server/src/acceptance/idempotency.test.ts',
+          'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
+        ],
+      ),
+      plant(
+        'a key stands for whatever body comes with it',
+        ['packages/server/src/store/once.ts', '  if (earlier.request_hash !== requestHash) {', "  if (earlier.request_hash === '') {"],
+        [
+          'packages/server/src/acceptance/idempotency.test.ts',
+          'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'openworker #443; crewAI #5802; langgraph #6208',
+    failure: 'A crash after the effect and before it was noted: what was approved ran again',
+    held: 'the intent is stored before the send; after a crash only what its target knows by its key is sent again: gate/find-out.ts, gate/bound-tool.ts',
+    bugs: [
+      plant(
+        'after a crash everything is sent again',
+        [
+          'packages/server/src/gate/bound-tool.ts',
+          "=> idempotent || effect === 'read'",
+          "=> idempotent || effect === 'read' || effect === 'write'",
+        ],
+        [
+          'packages/server/src/gate/recover.test.ts',
+          'sqlite: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again',
+        ],
+      ),
+      plant(
+        'after a crash it is sent under another key',
+        [
+          'packages/server/src/gate/start.ts',
+          'const again = { key: row.idempotency_key,',
+          `const again = { key: \`\${row.id}.\${row.attempt + 1}\`,`,
+        ],
+        [
+          'packages/server/src/gate/recover.test.ts',
+          'sqlite: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes',
+        ],
+      ),
+      plant(
+        'what a stale process answers is taken',
+        [
+          'packages/server/src/store/attempts.ts',
+          `      due_at: null,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('executing'))
+    .where('epoch', '=', p.epoch),`,
+          `      due_at: null,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id),`,
+        ],
+        [
+          'packages/server/src/gate/recover.test.ts',
+          'sqlite: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale',
+        ],
+      ),
+      plant(
+        'a process that hung sends what was taken over',
+        ['packages/server/src/gate/attempt.ts', '  if (!(await isStillHeld(parts, row))) return undefined\n', ''],
+        [
+          'packages/server/src/gate/recover.test.ts',
+          'sqlite: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'MS agent-framework #7458; Agenta #5592; inngest #1433; mastra #14051, #22413',
+    failure: 'The answer was consumed and the run never began; an answer before the wait was lost',
+    held: 'the decision and what it asks for are one transaction, and a start takes up what is approved: gate/decide.ts, gate/recover.ts',
+    bugs: [
+      plant(
+        'a start forgets what was approved',
+        ['packages/server/src/gate/recover.ts', '  if (!gone) await putUpApproved(parts)\n', ''],
+        [
+          'packages/server/src/acceptance/parallel.test.ts',
+          'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+        ],
+      ),
+      plant(
+        'a long poll listens after it has read',
+        [
+          'packages/server/src/http/read-until.ts',
+          "  const stopListening = await listen(wake)\n  giveUp.addEventListener('abort', wake, { once: true })\n  try {\n    for (;;) {\n      const value = await read()\n",
+          "  let first: T | undefined = await read()\n  const stopListening = await listen(wake)\n  giveUp.addEventListener('abort', wake, { once: true })\n  try {\n    for (;;) {\n      const value = first ?? (await read())\n      first = undefined\n",
+        ],
+        ['packages/server/src/http/read-until.test.ts', 'a change between the first reading and the listening is not missed'],
+      ),
+    ],
+  },
+  {
+    whose: 'openclaw #85668; langfuse PR #16387; eve #460',
+    failure: 'A lost result was told as a failure, or as "try again": the effect came twice',
+    held: 'a write without a trustworthy answer is of unknown outcome, said so to the model and shown to people: gate/attempt.ts, gate/tool-result.ts',
+    bugs: [
+      plant(
+        'what may have happened is called a failure',
+        ['packages/server/src/gate/attempt.ts', "isWrite && kind === 'ambiguous' ?", "!isWrite && kind === 'ambiguous' ?"],
+        [
+          'packages/server/src/gate/execute.test.ts',
+          'I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
+        ],
+      ),
+      plant(
+        'the model is told that it failed',
+        [
+          'packages/server/src/gate/tool-result.ts',
+          "return { type: 'outcome_unknown', message: UNKNOWN }",
+          "return { type: 'error', message: 'it failed, try again' }",
+        ],
+        [
+          'packages/server/src/acceptance/outcome.test.ts',
+          'I4 H10 a cut connection is an unknown outcome: shown as such, told to the model, settled by a person, who tells the model',
+        ],
+      ),
+      plant(
+        'a cut answer of a write is a refusal',
+        [
+          'packages/server/src/tools/http-call.ts',
+          `    throw new ToolError('ambiguous', \`\${target} failed (\${status})\${words}.\${unknown}\`)`,
+          `    throw new ToolError('refused', \`\${target} failed (\${status})\${words}.\${unknown}\`)`,
+        ],
+        ['packages/server/src/tools/route-table.test.ts', 'a 5xx, a reset, a cut body and silence are unknown outcomes, each sent once'],
+      ),
+      plant(
+        'a refusal of a repeat settles what the send before it did',
+        [
+          'packages/server/src/gate/attempt.ts',
+          "  if (effect === 'read' || sendsOf(row) === 1) return failure\n",
+          '  if (effect !== undefined) return failure\n',
+        ],
+        ['packages/server/src/gate/execute.test.ts', 'I4 "refused" about a repeat settles nothing: the send before it may have acted'],
+      ),
+    ],
+  },
+  {
+    whose: 'eve’s own sample (`session:turn` as the key)',
+    failure: 'Two calls of one turn had the same idempotency key: the second did nothing',
+    held: 'a key is of one action and one attempt: gate/propose.ts, gate/attempt-key.ts',
+    bugs: [
+      plant(
+        'the key is the run’s',
+        [
+          'packages/server/src/gate/propose.ts',
+          `    idempotency_key: \`\${id}.1\`,`,
+          `    idempotency_key: \`\${placement.runId ?? id}.1\`,`,
+        ],
+        [
+          'packages/server/src/acceptance/parallel.test.ts',
+          'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'NeuralNote #119; opencompany #1490; workers #260; agent-os #1613',
+    failure: 'A decision at the deadline was told as done and dropped, or a late click became the person’s approval',
+    held: 'the deadline is looked at in the update that decides, by the database’s clock: store/actions.ts',
+    bugs: [
+      plant(
+        'a late decision counts',
+        [
+          'packages/server/src/store/actions.ts',
+          `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision)
+    .where(isInTime(dialect, p.now)),`,
+          `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('proposed'))
+    .where('revision', '=', p.revision),`,
+        ],
+        ['packages/server/src/gate/expire.test.ts', 'at the deadline itself is too late, a millisecond before it is not'],
+      ),
+      plant(
+        'what was decided expires all the same',
+        [
+          'packages/server/src/store/actions.ts',
+          "    .where('state', '=', lit('proposed'))\n    .where(isLate(dialect, p.now)),",
+          '    .where(isLate(dialect, p.now)),',
+        ],
+        [
+          'packages/server/src/gate/expire-races.test.ts',
+          'a decision and an expiry at the same moment: exactly one wins and the loser is told',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'codex #29627; hermes; the trackers’ "approvals must not silently expire or deny"',
+    failure: 'What waited was denied, expired or cancelled by itself, or by the agent that asked',
+    held: 'without a rule that says so people may take as long as they like; a long poll that ends changes nothing: gate/deadlines.ts, http/actions.ts',
+    bugs: [
+      plant(
+        'everything expires after a day',
+        ['packages/server/src/gate/deadlines.ts', '    expiresMs = Number.POSITIVE_INFINITY,', '    expiresMs = 86_400_000,'],
+        [
+          'packages/server/src/gate/expire.test.ts',
+          'is the earlier of policy and request, counted from the moment that people are asked, and absent where neither names one',
+        ],
+      ),
+      plant(
+        'an agent withdraws what it asked for in a session of others',
+        [
+          'packages/server/src/agent/cancel.ts',
+          '      const session = yield* findVisibleSession(sessionId, caller)\n',
+          "      const session = yield* sessions.findSession.first({ id: sessionId })\n      assert(session, 'a session')\n",
+        ],
+        [
+          'packages/server/src/acceptance/authority.test.ts',
+          'who may do what on every route: the server answers every cell as the table says',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'MCP typescript-sdk #2250',
+    failure: 'A client gave up on a held call after 60 s of silence, and with it on the approval',
+    held: 'nothing depends on who waits: a long poll ends with the action as it is, and a held answer says that it lives: http/slow-answer.ts',
+    bugs: [
+      plant(
+        'a held answer is silent',
+        [
+          'packages/server/src/http/slow-answer.ts',
+          '  if (await isThereWithin(answer, beatMs)) return answer\n',
+          '  if (beatMs > 0) return answer\n',
+        ],
+        [
+          'packages/server/src/http/slow-answer.test.ts',
+          'while an answer is not there, spaces keep its connection alive, and the whole is its JSON',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'ours: H12',
+    failure: 'A hidden retry of the HTTP client, or a kept connection, sent a write twice',
+    held: 'a connection of its own for each send, no retry, no redirect: net/send.ts',
+    bugs: [
+      plant(
+        'connections are kept',
+        ['packages/server/src/net/send.ts', '    agent: false,\n', ''],
+        ['packages/server/src/tools/http-call.test.ts', 'I4 a connection that another client kept open to the same target is not used'],
+      ),
+    ],
+  },
+  {
+    whose: 'ours: I11',
+    failure: 'Something moved and the record does not have it, or can be changed unseen',
+    held: 'a transition and its row are one transaction, chained and sealed: gate/events.ts, audit/',
+    bugs: [
+      plant(
+        'an event goes out without its row of the record',
+        [
+          'packages/server/src/gate/session-writer.ts',
+          '    this.#said.push({ seq: ++this.row.last_seq, event })\n    yield* this.audit(entry)\n',
+          "    this.#said.push({ seq: ++this.row.last_seq, event })\n    if (entry.kind === 'proposed') yield* this.audit(entry)\n",
+        ],
+        [
+          'packages/server/src/acceptance/audit.test.ts',
+          'I11 what happens in a session is one chain, and who cancels or stops it is in it',
+        ],
+      ),
+      plant(
+        'a row need not follow the one before it',
+        ['packages/server/src/audit/scopes.ts', "if (row.prev !== chain.last.hash) return 'does not follow the row before it'\n", ''],
+        [
+          'packages/server/src/audit/tampers.test.ts',
+          'I11 whoever changes an exported record is found out, whatever they change and with all of our code',
+        ],
+      ),
+    ],
+  },
+]
