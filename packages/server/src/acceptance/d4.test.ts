@@ -153,10 +153,11 @@ test('D4.2 with two waiting, "yes" decides nothing and says so; naming one decid
   }
   expect(await Promise.all(actionIds.map((id) => stateOf(admin, id)))).toEqual(['proposed', 'proposed'])
 
-  const posted = await admin.post(`${path}/messages`, { content: `reject ${second}` })
-  expect(posted.decided).toMatchObject([{ id: second, state: 'declined' }])
-  expect(await stateOf(admin, first)).toBe('proposed')
-  expect((await admin.post(`${path}/messages`, { content: 'yes' })).decided).toMatchObject([{ id: first, state: 'approved' }])
+  // An earlier call can be named as well as the latest.
+  const posted = await admin.post(`${path}/messages`, { content: `reject ${first}` })
+  expect(posted.decided).toMatchObject([{ id: first, state: 'declined' }])
+  expect(await stateOf(admin, second)).toBe('proposed')
+  expect((await admin.post(`${path}/messages`, { content: 'yes' })).decided).toMatchObject([{ id: second, state: 'approved' }])
 })
 
 test('D4.2 a word cannot name an action of another session', async () => {

@@ -37,7 +37,10 @@ test('the test that every planted failure names is there', async () => {
 
 test('the table of docs/guarantees.md is the list that is planted', async () => {
   const lines = (await read('docs/guarantees.md')).split('\n')
-  const table = (heading: string) => lines.slice(lines.indexOf(heading) + 2).slice(0, lines.slice(lines.indexOf(heading) + 2).indexOf(''))
+  const table = (heading: string): string[] => {
+    const rows = lines.slice(lines.indexOf(heading) + 2)
+    return rows.slice(0, rows.indexOf(''))
+  }
   expect(table('| whose | what went wrong | what of ours prevents it | planted here | noticed by |')).toEqual(ourRows())
   expect(table('| whose | what went wrong | why it cannot happen here |')).toEqual(notOurRows())
 })

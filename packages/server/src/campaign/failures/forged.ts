@@ -157,6 +157,15 @@ export const FORGED: readonly Failure[] = [
         ],
       ),
       plant(
+        'what was declined is told to the model as done',
+        [
+          'packages/server/src/gate/tool-result.ts',
+          "      return { type: 'declined', reason: reason ?? JSON.parse(row.policy).reason ?? 'User declined' }",
+          "      return { type: 'output', value: null }",
+        ],
+        ['packages/server/src/acceptance/d2.test.ts', 'D2.5 a decline with its reason is the tool’s result, and the model answers'],
+      ),
+      plant(
         'the exact word is a message',
         [
           'packages/server/src/agent/messages.ts',

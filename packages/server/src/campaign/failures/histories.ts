@@ -76,7 +76,10 @@ export const HISTORIES: readonly Failure[] = [
           "    if (open.state !== 'proposed') continue\n",
           "    if (open.state !== 'executing') continue\n",
         ],
-        ['packages/server/src/acceptance/d1.test.ts', 'D1.2 a restart on the same data shows every card in its state, with its message'],
+        [
+          'packages/server/src/acceptance/d4.test.ts',
+          'D4.4 a session is idle, active, waiting, completed or in error, and lists what waits',
+        ],
       ),
     ],
   },

@@ -1,4 +1,4 @@
-import { type Failure, plant } from './planted-failure.ts'
+import { type Failure, plant, waiting } from './planted-failure.ts'
 
 /** What goes out or comes in leads elsewhere, tells too much, or stops the process. */
 export const OUTWARD: readonly Failure[] = [
@@ -41,7 +41,10 @@ export const OUTWARD: readonly Failure[] = [
       plant(
         'a private address is as good as another',
         ['packages/server/src/net/network.ts', "    if (kind === 'public') return true\n", "    if (kind !== 'never') return true\n"],
-        ['packages/server/src/net/ssrf.test.ts', 'T17 of thousands of addresses made to lead inside, not one reaches a canary'],
+        [
+          'packages/server/src/net/network.test.ts',
+          'T17 anybody’s address is admitted when all its addresses are public, and refused when one is not',
+        ],
       ),
       plant(
         'addresses that give out credentials are private',
@@ -53,7 +56,11 @@ export const OUTWARD: readonly Failure[] = [
       ),
       plant(
         'a name is resolved again for the connection',
-        ['packages/server/src/net/send.ts', '    lookup: pinned,\n', '    ...(pinned.length > 9 && { lookup: pinned }),\n'],
+        [
+          'packages/server/src/net/send.ts',
+          '  const addresses = await orAborted(network.admit(url, own), signal)\n',
+          '  await orAborted(network.admit(url, own), signal)\n  const addresses = await network.admit(url, own)\n',
+        ],
         [
           'packages/server/src/net/ssrf.test.ts',
           'T17 a name that answers differently the second time is connected to at the address that was checked',
@@ -168,7 +175,7 @@ export const OUTWARD: readonly Failure[] = [
     failure: 'A reader or sender that stands still holds memory or connections',
     held: 'bounded buffers and times: http/sse.ts, http/intake.ts',
     bugs: [
-      plant(
+      waiting(
         'who reads nothing is never hung up on',
         ['packages/server/src/http/sse.ts', '    else if (++beatsBehind >= patienceBeats) drop()\n', ''],
         ['packages/server/src/http/follow.test.ts', 'a reader that takes nothing is hung up on, and goes on from the last id it has'],

@@ -2,10 +2,11 @@ import type { Part, PartReport } from '../part.ts'
 import { FAILURES } from './failures.ts'
 import type { NamedTest, PlantedBug } from './planted-failure.ts'
 import { type Ended, runTests } from './run-tests.ts'
-import { copyTree } from './tree.ts'
+import { copyTree, type Tree } from './tree.ts'
 
 /** Says that the program broke or stood still, not that a promise was. */
-const NO_REASON = /^(?:SyntaxError|ReferenceError|TypeError|(?:TestTimeout)?Error: (?:Test|Hook) timed out)/
+const NO_REASON = /^(?:SyntaxError|ReferenceError|TypeError(?!: (?:fetch failed|\.to)))/
+const TOO_LONG = /^(?:TestTimeout)?Error: (?:Test|Hook) timed out/
 
 /**
  * Every failure of others that could be ours, planted one at a time in a copy of the sources: the test that is named for it has to pass
@@ -47,17 +48,16 @@ export const failuresPart: Part = async ({ minutes = Number.POSITIVE_INFINITY, b
   return report
 }
 
-async function notice(
-  tree: Awaited<ReturnType<typeof copyTree>>,
-  { patches, test }: PlantedBug,
-): Promise<{ said: string } | { problem: string }> {
+async function notice(tree: Tree, { patches, test, waits }: PlantedBug): Promise<{ said: string } | { problem: string }> {
   const takeBack = await tree.plant(patches)
   try {
     const ended = find(await runTests(tree.root, [test]), test)
     if (!ended) return { problem: `${keyOf(test)} did not run` }
     if (ended.passed) return { problem: `${keyOf(test)} passes with it` }
     const said = firstLine(ended.message)
-    return NO_REASON.test(said) ? { problem: `${keyOf(test)} fails for no reason of its own: ${said}` } : { said }
+    return NO_REASON.test(said) || TOO_LONG.test(said) !== (waits === true)
+      ? { problem: `${keyOf(test)} fails for no reason of its own: ${said}` }
+      : { said }
   } finally {
     await takeBack()
   }

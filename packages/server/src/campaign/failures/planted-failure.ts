@@ -7,6 +7,8 @@ export interface PlantedBug {
   patches: readonly Patch[]
   /** The test that notices. */
   test: NamedTest
+  /** True where it can only notice that something never comes, and so takes as long as a test may. */
+  waits?: true
 }
 
 export interface NamedTest {
@@ -40,3 +42,6 @@ export const plant = (
   [file, find, replace]: readonly [file: string, find: string, replace: string],
   [testFile, name]: readonly [file: string, name: string],
 ): PlantedBug => ({ bug, patches: [{ file, find, replace }], test: { file: testFile, name } })
+
+/** A bug that makes its test wait for what never comes. */
+export const waiting = (...planted: Parameters<typeof plant>): PlantedBug => ({ ...plant(...planted), waits: true })

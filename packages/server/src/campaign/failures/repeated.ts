@@ -1,4 +1,4 @@
-import { type Failure, plant } from './planted-failure.ts'
+import { type Failure, plant, waiting } from './planted-failure.ts'
 
 /** Something happens twice, too late, or is lost. */
 export const REPEATED: readonly Failure[] = [
@@ -264,8 +264,8 @@ export const REPEATED: readonly Failure[] = [
           '    .where(isLate(dialect, p.now)),',
         ],
         [
-          'packages/server/src/gate/expire-races.test.ts',
-          'a decision and an expiry at the same moment: exactly one wins and the loser is told',
+          'packages/server/src/store/deadlines.test.ts',
+          'whether a deadline has passed is part of the update that moves an action (sqlite)',
         ],
       ),
     ],
@@ -302,7 +302,7 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A client gave up on a held call after 60 s of silence, and with it on the approval',
     held: 'nothing depends on who waits: a long poll ends with the action as it is, and a held answer says that it lives: http/slow-answer.ts',
     bugs: [
-      plant(
+      waiting(
         'a held answer is silent',
         [
           'packages/server/src/http/slow-answer.ts',
@@ -350,7 +350,7 @@ export const REPEATED: readonly Failure[] = [
         ['packages/server/src/audit/scopes.ts', "if (row.prev !== chain.last.hash) return 'does not follow the row before it'\n", ''],
         [
           'packages/server/src/audit/tampers.test.ts',
-          'I11 whoever changes an exported record is found out, whatever they change and with all of our code',
+          'I11 what is changed in the database before it is sealed is found by the row behind it',
         ],
       ),
     ],
