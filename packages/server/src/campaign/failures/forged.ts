@@ -303,7 +303,7 @@ export const FORGED: readonly Failure[] = [
       ),
       plant(
         'a session never ends',
-        ['packages/server/src/http/identity/console-sessions.ts', 'if (isOver || (isEarlier', 'if ((isEarlier'],
+        ['packages/server/src/http/identity/console-sessions.ts', 'if (now >= endOf(found) || (isEarlier', 'if ((isEarlier'],
         [
           'packages/server/src/http/identity/console-sessions.test.ts',
           'a session ends after its idle time and after its longest time, whatever is done in it (sqlite)',
@@ -329,8 +329,8 @@ export const FORGED: readonly Failure[] = [
         'a delegation outlasts the role of who gave it',
         [
           'packages/server/src/gate/rights.ts',
-          "return person?.kind === 'person' && holdsRole(JSON.parse(person.roles), roles)",
-          "return person?.kind === 'person' && roles.length > 0",
+          'return person !== undefined && holds(person, roles)',
+          'return person !== undefined && roles.length > 0',
         ],
         ['packages/server/src/gate/delegations.test.ts', 'a delegation ends: by its time, by who gave it, with the role of who gave it'],
       ),
@@ -338,8 +338,8 @@ export const FORGED: readonly Failure[] = [
         'who may not see an action learns that there is one',
         [
           'packages/server/src/gate/visible.ts',
-          '  if (row && (!reader || row.requested_by === reader.id || (yield* visibility.seesActionOf(reader, row.id)))) return row\n',
-          `  if (row && (!reader || row.requested_by === reader.id || (yield* visibility.seesActionOf(reader, row.id)))) return row
+          '  if (row && (yield* seesAction(principal, row, nowMs))) return row\n',
+          `  if (row && (yield* seesAction(principal, row, nowMs))) return row
   if (row) throw new CountersignError('forbidden', 'this is not for you')
 `,
         ],

@@ -6,6 +6,8 @@ import { copyTree, type Tree } from './tree.ts'
 
 /** Says that the program broke or stood still, not that a promise was. */
 const NO_REASON = /^(?:SyntaxError|ReferenceError|TypeError(?!: (?:fetch failed|\.to)))/
+/** So long a test may wait for what never comes: many times what it takes otherwise. */
+const WAITS_MS = 20_000
 const TOO_LONG = /^(?:TestTimeout)?Error: (?:Test|Hook) timed out/
 
 /**
@@ -51,7 +53,7 @@ export const failuresPart: Part = async ({ minutes = Number.POSITIVE_INFINITY, b
 async function notice(tree: Tree, { patches, test, waits }: PlantedBug): Promise<{ said: string } | { problem: string }> {
   const takeBack = await tree.plant(patches)
   try {
-    const ended = find(await runTests(tree.root, [test]), test)
+    const ended = find(await runTests(tree.root, [test], waits && WAITS_MS), test)
     if (!ended) return { problem: `${keyOf(test)} did not run` }
     if (ended.passed) return { problem: `${keyOf(test)} passes with it` }
     const said = firstLine(ended.message)
