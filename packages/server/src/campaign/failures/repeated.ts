@@ -17,11 +17,11 @@ export const REPEATED: readonly Failure[] = [
           },
           {
             file: 'packages/server/src/store/actions.ts',
-            find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))`,
-            replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)`,
+            find: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))`,
+            replace: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)`,
           },
         ],
         test: {
@@ -244,15 +244,15 @@ export const REPEATED: readonly Failure[] = [
         'a late decision counts',
         [
           'packages/server/src/store/actions.ts',
-          `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .where(isInTime(dialect, p.now)),`,
-          `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision),`,
+          `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision)
+      .where(isInTime(dialect, p.now)),`,
+          `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision),`,
         ],
         ['packages/server/src/gate/expire.test.ts', 'at the deadline itself is too late, a millisecond before it is not'],
       ),
@@ -260,7 +260,7 @@ export const REPEATED: readonly Failure[] = [
         'what was decided expires all the same',
         [
           'packages/server/src/store/actions.ts',
-          "    .where('state', '=', lit('proposed'))\n    .where(isLate(dialect, p.now)),",
+          "    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)\n    .where(isLate(dialect, p.now)),",
           '    .where(isLate(dialect, p.now)),',
         ],
         [
