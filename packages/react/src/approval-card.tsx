@@ -9,8 +9,9 @@ import { EditSection, Edits } from './edit-section.tsx'
 import { editCount } from './edits.ts'
 import { Evidence } from './evidence.tsx'
 import { OpenedTexts } from './long-text.tsx'
-import { whyNot } from './may-decide.ts'
+import { ownVote, whyNot } from './may-decide.ts'
 import { outcomeText } from './outcome.ts'
+import { OwnVote } from './own-vote.tsx'
 import { RememberSection } from './remember-section.tsx'
 import { Settled } from './settled.tsx'
 import { ActionFacts, StateMark } from './status-bar.tsx'
@@ -59,11 +60,17 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const hint = isBroken ? BROKEN_WORDS : isHidden ? HIDDEN_WORDS : null
   const waiting = action.state === 'proposed'
   const refusal = waiting ? whyNot(action, me, standsFor) : null
-  const deciding = waiting && refusal === null
-  // Votes do not matter here: who decided may also find out what came of it.
-  const mayAct = whyNot({ ...action, votes: [] }, me) === null
+  const own = waiting && refusal === null ? ownVote(action, me) : undefined
+  // Which vote is being changed: once another has taken its place, nothing is any more.
+  const [changing, setChanging] = useState('')
+  const ownVersion = own && `${version} ${own.verdict} ${own.at}`
+  const isChanging = ownVersion === changing
+  const deciding = waiting && refusal === null && (own === undefined || isChanging)
+  // Other arguments are another vote, too.
+  const voted = own?.verdict === 'approve' && edits.length > 0 ? undefined : own?.verdict
+  const mayAct = whyNot(action, me) === null
   const toCarryOut = action.state === 'approved' && action.executor === 'client' && onCarryOut !== undefined && mayAct
-  const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal} ${JSON.stringify(edits)}`)
+  const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal} ${deciding} ${JSON.stringify(edits)}`)
   const busy = step === 'sending' || step === 'sent'
   const paused = connection === 'live' ? null : PAUSED_WORDS[connection]
   const resting = cooling || busy || paused !== null
@@ -78,12 +85,12 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const sendApproval = () => void decision.send('approve', edits.length === 0 ? {} : { arguments: edited })
   const approve = (by: 'pointer' | 'key') => {
     if (!deciding || !canAct(by)) return
-    if (hint !== null) decision.setNotice(hint)
+    if (hint !== null || voted === 'approve') decision.setNotice(hint ?? VOTED_WORDS)
     else if (isHighRisk(action)) setStep('confirming')
     else sendApproval()
   }
   const decline = (extra?: Extra) => {
-    if (!deciding || !canAct()) return
+    if (!deciding || voted === 'decline' || !canAct()) return
     if (step === 'declining') focusCard()
     void decision.send('decline', extra)
   }
@@ -101,6 +108,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
       setStep('idle')
       approve('key')
     } else if (!canAct('key')) return
+    else if (key === voted || (key === 'arm' && voted === 'approve')) decision.setNotice(VOTED_WORDS)
     else if (key === 'decline') setStep('declining')
     else if (hint !== null) decision.setNotice(hint)
     else {
@@ -174,6 +182,16 @@ export function ApprovalCard(props: ApprovalCardProps) {
           </div>
         ) : null}
         {refusal === null ? null : <p className="cs-readonly">{showInvisible(refusal)}</p>}
+        {own === undefined ? null : (
+          <OwnVote
+            vote={own}
+            isChanging={isChanging}
+            onChange={() => {
+              focusCard()
+              setChanging(ownVersion ?? '')
+            }}
+          />
+        )}
         {deciding && paused !== null ? <p className="cs-paused">{paused}</p> : null}
         {deciding && editor ? (
           <EditSection
@@ -204,6 +222,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
             rowRef={row}
             step={step}
             approveLabel={edits.length === 0 ? `Approve: ${shorten(description)}` : `Approve${withEdits}`}
+            voted={voted}
             resting={resting}
             blocked={hint !== null}
             offerStop={offerStop}
@@ -249,6 +268,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
 }
 
 const HIDDEN_WORDS = 'Open the hidden text before you approve.'
+const VOTED_WORDS = 'That is what you voted already.'
 const BROKEN_WORDS = 'What you edited is not complete yet.'
 
 function statusText(step: Step, notice: string, words: string): string {

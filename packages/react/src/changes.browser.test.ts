@@ -158,3 +158,55 @@ test('votes say how many there are, whose, and for whom it waits', async () => {
   await show(page, { action: sampleAction({ requires, votes }), me: SAM })
   await card().getByText('You approved this; others must decide too.').waitFor()
 })
+
+test('who has voted changes their mind: only another vote is offered, and it is sent for what they see', async () => {
+  page = await cards.open()
+  const requires = { quorum: 2, declineQuorum: 2, roles: ['approver'], notRequester: false }
+  const votedAs = (verdict: 'approve' | 'decline', at: string) => sampleAction({ requires, votes: [{ by: ADA, verdict, at }] })
+  await show(page, { action: votedAs('approve', ago(20)), withEditor: true })
+  const change = card().getByRole('button', { name: 'Change my vote' })
+  await change.waitFor()
+  await card().focus()
+  for (const key of ['a', 'Enter', 'd', 'Control+Enter']) await page.keyboard.press(key)
+  expect(
+    await card()
+      .getByRole('button', { name: /^(Approve|Decline)/ })
+      .count(),
+  ).toBe(0)
+  await change.click()
+  expect(await card().evaluate((element) => element === document.activeElement)).toBe(true)
+  await untilReady(page)
+  expect(
+    await card()
+      .getByRole('button', { name: /^Approve/ })
+      .count(),
+  ).toBe(0)
+  await page.keyboard.press('a')
+  await card().getByText('That is what you voted already.').waitFor()
+  await card().getByText('Edit before you approve').click()
+  await card().getByLabel('Arguments').fill('{"orderId":"ORD-002"}')
+  expect(
+    await card()
+      .getByRole('button', { name: /^Approve with 2 edits/ })
+      .count(),
+  ).toBe(1)
+  await card().getByRole('button', { name: 'Undo all edits' }).click()
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Decline', exact: true }).click()
+  const { revision, digest } = sampleAction()
+  expect(await page.evaluate(() => window.cardPage.calls)).toEqual([
+    { actionId: sampleAction().id, verdict: 'decline', details: { revision, digest } },
+  ])
+  // The vote has changed: that is the one to change now.
+  await show(page, { action: votedAs('decline', ago(0)), withEditor: true })
+  await card().getByText('You declined this; others must decide too.').waitFor()
+  await change.click()
+  await card()
+    .getByRole('button', { name: /^Approve/ })
+    .waitFor()
+  expect(
+    await card()
+      .getByRole('button', { name: /^Decline/ })
+      .count(),
+  ).toBe(0)
+})

@@ -1,4 +1,5 @@
 import type { RefObject } from 'react'
+import type { Verdict } from './card-props.ts'
 import { DeclineForm } from './decline-form.tsx'
 import type { Step } from './use-decision.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
@@ -7,6 +8,8 @@ type DecideRowProps = {
   rowRef: RefObject<HTMLDivElement | null>
   step: Step
   approveLabel: string
+  /** What this person voted before: only what would be another vote is offered. */
+  voted: Verdict | undefined
   /** Everything rests: cooling down, sending, not connected. */
   resting: boolean
   /** Approving alone rests: something is still hidden. */
@@ -23,6 +26,7 @@ export function DecideRow({
   rowRef,
   step,
   approveLabel,
+  voted,
   resting,
   blocked,
   offerStop,
@@ -38,15 +42,21 @@ export function DecideRow({
         <DeclineForm resting={resting} offerStop={offerStop} onDecline={onDecline} onCancel={() => onStep('idle')} />
       ) : (
         <div className="cs-buttons">
-          <button type="button" className="cs-button cs-refuse" aria-disabled={resting} onClick={() => onDecline()}>
-            Decline
-          </button>
-          <button type="button" className="cs-button cs-quiet" aria-disabled={resting} onClick={() => onStep('declining')}>
-            Decline with reason
-          </button>
-          <button type="button" className="cs-button cs-approve" aria-disabled={resting || blocked} onClick={onApprove}>
-            {approveLabel}
-          </button>
+          {voted === 'decline' ? null : (
+            <>
+              <button type="button" className="cs-button cs-refuse" aria-disabled={resting} onClick={() => onDecline()}>
+                Decline
+              </button>
+              <button type="button" className="cs-button cs-quiet" aria-disabled={resting} onClick={() => onStep('declining')}>
+                Decline with reason
+              </button>
+            </>
+          )}
+          {voted === 'approve' ? null : (
+            <button type="button" className="cs-button cs-approve" aria-disabled={resting || blocked} onClick={onApprove}>
+              {approveLabel}
+            </button>
+          )}
         </div>
       )}
     </div>

@@ -5,4 +5,4 @@ export type { ApprovalCardProps, DecisionDetails, Outcome, Verdict } from './car
 export type { EditorSlot } from './edit-section.tsx'
 export { type Arguments, listEdits } from './edits.ts'
 export { useInbox, useSessionStore, useStore } from './hooks.ts'
-export { whyNot } from './may-decide.ts'
+export { ownVote, whyNot } from './may-decide.ts'

@@ -1,4 +1,4 @@
-import type { Action, Principal } from '@countersign/client'
+import type { Action, Principal, Vote } from '@countersign/client'
 
 const holds = (principal: Principal, roles: readonly string[]): boolean =>
   // An admin stands in for an approver, and for nobody else.
@@ -7,11 +7,12 @@ const holds = (principal: Principal, roles: readonly string[]): boolean =>
 /**
  * Why this person cannot decide this action, as a sentence, or null when they may. For showing only: the server decides.
  * @param standsFor The people in whose place they are now.
+ * Who has voted may change that while others are waited for: see {@link ownVote}.
  * @example
- * whyNot(action, me) // 'Waiting for someone with the role finance.'
+ * whyNot(action, me) // 'Waiting for someone with the role finance. You may look, not decide.'
  */
 export function whyNot(
-  action: Pick<Action, 'requires' | 'votes' | 'requestedBy'>,
+  action: Pick<Action, 'requires' | 'requestedBy'>,
   me: Principal | null,
   standsFor: readonly Principal[] = [],
 ): string | null {
@@ -24,7 +25,9 @@ export function whyNot(
   }
   const { requestedBy } = action
   if (notRequester && (requestedBy.personId ?? requestedBy.id) === me.id) return 'You asked for this yourself, so someone else must decide.'
-  const mine = action.votes.find((vote) => vote.by.id === me.id)
-  if (mine) return `You ${mine.verdict === 'approve' ? 'approved' : 'declined'} this; others must decide too.`
   return null
 }
+
+/** What this person said about the revision that waits; another vote takes its place. Undefined while they have said nothing. */
+export const ownVote = ({ votes }: Pick<Action, 'votes'>, me: Principal | null): Vote | undefined =>
+  votes.find((vote) => vote.by.id === me?.id)
