@@ -56,12 +56,12 @@ test('a saved policy decides about the next call: verdict, requirements, risk, v
     {
       kind: 'added',
       rule: 'two for gold',
-      text: expect.stringContaining('"quorum":2,"roles":["finance"]},"risk":"critical","verdict":"ask"}'),
+      text: expect.stringContaining('verdict: ask, requires: { quorum: 2, roles: [ finance ], notRequester: true }'),
     },
     {
       kind: 'added',
       rule: 'small change',
-      text: 'added "small change": {"match":{"tool":"keyed","when":"size(args.what) < 4"},"risk":"low","verdict":"allow"}',
+      text: 'added "small change": { match: { tool: keyed, when: size(args.what) < 4 }, verdict: allow, risk: low }',
     },
     { kind: 'added', rule: 'never lead', text: expect.stringContaining('lead') },
   ])
@@ -149,6 +149,7 @@ test('YAML goes in and comes out; versions keep who, why and what changed; a rol
   await using it = await start()
   const yaml = await it.server.admin.send('GET', '/api/policy?format=yaml')
   expect([yaml.headers.get('etag'), yaml.headers.get('content-type')]).toEqual(['"1"', 'application/yaml'])
+  expect(yaml.text).toBe('default: ask\nrules:\n  - name: reads run\n    match:\n      effect: read\n    verdict: allow\n')
   expect((await it.save(`${yaml.text}  # and nothing else\n  - { name: stop, match: {}, verdict: deny }\n`)).body.version).toBe(2)
   expect(await it.propose('x')).toMatchObject({ state: 'declined', policy: { rule: 'stop', version: 2 } })
   expect(await it.server.admin.get('/api/policy/versions/2')).toMatchObject({

@@ -1,14 +1,15 @@
-import { canonicalJson, type PolicyChange, type PolicyDocument, type PolicyRule } from '@countersign/core'
+import type { PolicyChange, PolicyDocument, PolicyRule } from '@countersign/core'
+import { orderPolicy } from './order.ts'
+import { lineOf } from './text.ts'
 
-const MAX_VALUE = 200
-
-/** What differs from `before` to `after`: rules by name, each with its parts, then their order. */
+/** What differs from `before` to `after`: rules by name, each with its parts, then their order. Every text is whole. */
 export function diffPolicies(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
+  const [was, is] = [orderPolicy(before), orderPolicy(after)]
   const changes: PolicyChange[] = []
-  if (before.default !== after.default) changes.push({ kind: 'changed', text: `default: ${before.default} → ${after.default}` })
-  const old = new Map(before.rules.map((rule) => [rule.name, rule]))
+  if (was.default !== is.default) changes.push({ kind: 'changed', text: `default: ${was.default} → ${is.default}` })
+  const old = new Map(was.rules.map((rule) => [rule.name, rule]))
   const kept = new Set<string>()
-  for (const rule of after.rules) {
+  for (const rule of is.rules) {
     const earlier = old.get(rule.name)
     if (!earlier) changes.push({ kind: 'added', rule: rule.name, text: `added "${rule.name}": ${summary(rule)}` })
     else {
@@ -16,11 +17,11 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): Pol
       for (const text of partsChanged(earlier, rule)) changes.push({ kind: 'changed', rule: rule.name, text: `"${rule.name}" ${text}` })
     }
   }
-  for (const { name, ...rule } of before.rules) {
-    if (!kept.has(name)) changes.push({ kind: 'removed', rule: name, text: `removed "${name}": ${summary({ name, ...rule })}` })
+  for (const rule of was.rules) {
+    if (!kept.has(rule.name)) changes.push({ kind: 'removed', rule: rule.name, text: `removed "${rule.name}": ${summary(rule)}` })
   }
   const order = (rules: readonly PolicyRule[]) => rules.map(({ name }) => name).filter((name) => kept.has(name))
-  const [were, are] = [order(before.rules), order(after.rules)]
+  const [were, are] = [order(was.rules), order(is.rules)]
   for (const [index, name] of are.entries()) {
     if (were[index] === name) continue
     changes.push({ kind: 'moved', rule: name, text: `"${name}" stands elsewhere: of two rules that ask, the first names the requirements` })
@@ -29,18 +30,24 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): Pol
   return changes
 }
 
+/** The parts that differ, each by its path: `match.when`, `requires.quorum`, `verdict`. */
 function* partsChanged(before: PolicyRule, after: PolicyRule): Generator<string> {
-  for (const key of ['match', 'verdict', 'requires', 'expires', 'remind', 'escalate', 'risk'] as const) {
-    const [was, is] = [shown(before[key]), shown(after[key])]
-    if (was !== is) yield `${key}: ${was} → ${is}`
+  const [was, is] = [partsOf(before), partsOf(after)]
+  for (const path of new Set([...was.keys(), ...is.keys()])) {
+    const [earlier, later] = [was.get(path) ?? NOTHING, is.get(path) ?? NOTHING]
+    if (earlier !== later) yield `${path}: ${earlier} → ${later}`
   }
 }
 
-const summary = ({ name: _name, ...rule }: PolicyRule): string => shown(rule)
+const NOTHING = 'nothing'
 
-function shown(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  // Through JSON once: a member that is undefined is none.
-  const text = typeof value === 'string' ? value : canonicalJson(JSON.parse(JSON.stringify(value)))
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+function partsOf(rule: PolicyRule): Map<string, string> {
+  const parts = new Map<string, string>()
+  for (const [key, value] of Object.entries(rule)) {
+    if (typeof value !== 'object') parts.set(key, lineOf(value))
+    else for (const [inner, part] of Object.entries(value)) parts.set(`${key}.${inner}`, lineOf(part))
+  }
+  return parts
 }
+
+const summary = ({ name: _name, ...rule }: PolicyRule): string => lineOf(rule)

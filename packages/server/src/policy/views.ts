@@ -1,6 +1,7 @@
 import { CountersignError, type PolicyDocument, type PolicyVersion, type PolicyVersionView, type PolicyView } from '@countersign/core'
 import { type PolicyVersionRow, policyVersions, principals, type Tx } from '../store/index.ts'
 import { diffPolicies } from './diff.ts'
+import { orderPolicy } from './order.ts'
 
 /** A version as it leaves the server. */
 export function* viewVersion(row: PolicyVersionRow): Tx<PolicyVersion> {
@@ -43,4 +44,4 @@ export function* findVersion(number: number): Tx<PolicyVersionRow> {
   return row
 }
 
-export const documentOf = ({ document }: PolicyVersionRow): PolicyDocument => JSON.parse(document)
+export const documentOf = ({ document }: PolicyVersionRow): PolicyDocument => orderPolicy(JSON.parse(document))
