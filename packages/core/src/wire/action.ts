@@ -7,7 +7,7 @@ import { Principal } from './principal.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
-export const PreviewField = z.object({ field: z.string(), oldValue: Json.optional(), newValue: Json.optional() })
+const PreviewField = z.object({ field: z.string(), oldValue: Json.optional(), newValue: Json.optional() })
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
 export type RiskLevel = z.infer<typeof RiskLevel>
