@@ -7,6 +7,7 @@ import {
   amongOthers,
   createDispatch,
   createEventHub,
+  createLookAround,
   createPostgresHub,
   createTimers,
   type Dispatch,
@@ -69,10 +70,12 @@ async function openAmongOthers(
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}
+    let lookAround = () => {}
     const store = await openPostgres({
       url,
       directUrl,
       onCommitted: (outbox) => tell(outbox),
+      onUnknown: () => lookAround(),
       enqueue: enqueueJobs,
       warn: (problem) => log.warn({ problem }, 'database.could_forget'),
     })
@@ -94,8 +97,10 @@ async function openAmongOthers(
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
     tell = handOut(hub, dispatch, timers, sealer)
+    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
     stack.move()
-    return { store, clock, hub, dispatch, timers, sealer, membership: amongOthers({ processes, notices, hub, dispatch, log }) }
+    return { store, clock, hub, dispatch, timers, sealer, membership }
   } catch (error) {
     await stack.disposeAsync()
     throw error

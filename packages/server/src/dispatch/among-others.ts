@@ -12,21 +12,15 @@ export interface AmongOthersOptions {
   notices: Notices
   hub: PostgresHub
   dispatch: JobDispatch
+  /** Looks at everything again: see `createLookAround`. */
+  lookAround(): void
   log: Logger
 }
 
 /** The membership of a process among others on one Postgres: it takes over from those that are gone, and hands over when it leaves. */
-export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOthersOptions): Membership {
+export function amongOthers({ processes, notices, hub, dispatch, lookAround, log }: AmongOthersOptions): Membership {
   const { connection } = processes
   let isLeaving = false
-
-  function look({ rearm }: MembershipWork): void {
-    dispatch.lookForJobs()
-    // Who died right behind a commit has told nobody: the others read again, too, not only this one.
-    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
-    hub.readAgain()
-    rearm()
-  }
 
   /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
   async function takeUpStrays(work: MembershipWork): Promise<void> {
@@ -43,7 +37,7 @@ export function amongOthers({ processes, notices, hub, dispatch, log }: AmongOth
     reach('takeover.steps_given_back')
     await claims.unlockJobs(connection, gone.pools)
     reach('takeover.jobs_unlocked')
-    look(work)
+    lookAround()
     await takeUpStrays(work)
     dispatch.lookForJobs()
   }

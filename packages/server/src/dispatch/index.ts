@@ -4,6 +4,7 @@ export { createEventHub, type EventHub, type EventListener } from './event-hub.t
 export { openGraphile } from './graphile.ts'
 export { createDispatch } from './in-process.ts'
 export { createLanes, type Lanes } from './lanes.ts'
+export { createLookAround } from './look-around.ts'
 export { alone, type Membership } from './membership.ts'
 export { openNotices } from './notices.ts'
 export { watchOtherWriters } from './other-writers.ts'

@@ -21,6 +21,8 @@ export interface PostgresOptions {
   directUrl?: string | undefined
   /** Called after each commit with what its transaction asked for. Those of several connections come in any order. */
   onCommitted(outbox: Outbox): void
+  /** Called when it stays unknown what became of a commit: there may be news of which {@link onCommitted} never hears. Default: nobody minds. */
+  onUnknown?: () => void
   /** The last part of each transaction: writes down what is to be done next, for whichever process does it. */
   enqueue?: (outbox: Outbox) => Tx<void>
   /** Told, as a sentence, what makes the database unsafe without being refused. */
@@ -35,7 +37,7 @@ export interface PostgresOptions {
  * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, or forgets commits.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { url, directUrl, onCommitted, enqueue, warn, maxSessions = 10, clock = systemClock } = options
+  const { url, directUrl, onCommitted, onUnknown = () => undefined, enqueue, warn, maxSessions = 10, clock = systemClock } = options
   const firstTransaction = await onOneConnection(directUrl ?? url, (client) => prepareDatabase(client, warn))
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
@@ -68,7 +70,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await inSession((session) => new Transaction(session).write(tx(), firstTransaction))
     } catch (error) {
       if (!(error instanceof CommitUnanswered)) throw error
-      const isCommitted = await patience.untilKnown(() => inSession((session) => isDurable(session, error.transactionId, outbox)))
+      const ask = () => inSession((session) => isDurable(session, error.transactionId, outbox))
+      const isCommitted = await patience.untilKnown(ask).catch((reason) => {
+        onUnknown()
+        throw reason
+      })
       if (!isCommitted) throw new ConnectionLost(error)
     }
     onCommitted(outbox)

@@ -1,7 +1,7 @@
 import { createSealer } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
 import { amongOthers } from '../../dispatch/among-others.ts'
-import { createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
+import { createLookAround, createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
 import { createJobDispatch } from '../../dispatch/job-dispatch.ts'
 import { type Engine, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
@@ -40,8 +40,10 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
   async function start(): Promise<Engine> {
     let tell = (_outbox: Outbox) => {}
     const onCommitted = (outbox: Outbox) => tell(outbox)
+    let lookAround = () => {}
+    const onUnknown = () => lookAround()
     const { jobs } = postgres
-    const store = openSharedStore({ ...parts, process, clock: local, database, jobs, onCommitted })
+    const store = openSharedStore({ ...parts, process, clock: local, database, jobs, onCommitted, onUnknown })
     const processes = await openProcesses({ url: 'simulated', name, version: '1', machine, log })
     const notices = await openNotices('simulated', machine)
     const hub = createPostgresHub({ store, notices, clock: local, log })
@@ -59,7 +61,8 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
     tell = handOut(hub, dispatch, timers, sealer)
-    const membership = amongOthers({ processes, notices, hub, dispatch, log })
+    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
     return startEngine({ store, clock, hub, dispatch, timers, sealer, membership, agents, tools, policy, executions, log })
   }
 

@@ -34,6 +34,7 @@ export interface SharedStoreParts {
   jobs: Jobs
   takePlaces(count: number): number
   onCommitted(outbox: Outbox): void
+  onUnknown(): void
   /** Draws what becomes of a commit. */
   fateOf(): CommitFate
   /** Sees what has just been committed; may let the process die of it. */
@@ -73,6 +74,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
     await pass()
     if (fate === 'lost') throw new ConnectionLost(new Error(AWAY))
     if (fate === 'unanswered') await new Promise<void>((resolve) => timeline.after(25 + random.next() * 300, '', resolve, process))
+    if (fate === 'unknown') parts.onUnknown()
     if (fate === 'refused' || fate === 'unknown') throw new CountersignError('not_ready', AWAY)
     parts.onCommitted(outbox)
     return value as T
