@@ -52,7 +52,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       onLookAgain={() => client.actions.lookAgain(action.id)}
       onRetry={() => (isClients ? carryOut(true) : call(client.actions.retry(action.id)))}
       onVerify={() => (isClients ? carryOut(true) : call(client.actions.verify(action.id)))}
-      onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note }))}
+      onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note, attempt: action.attempt }))}
       onCarryOut={isClients ? () => carryOut() : undefined}
     />
   )

@@ -157,8 +157,15 @@ export const ProposeBody = z.strictObject({
 })
 export type ProposeBody = z.infer<typeof ProposeBody>
 
-/** A person settles an unknown outcome: they looked, and say in `note` what they saw. */
-export const ResolveBody = z.strictObject({ outcome: z.enum(['succeeded', 'failed']), note: z.string().trim().min(1).max(2_000) })
+/**
+ * A person settles an unknown outcome: they looked, and say in `note` what they saw. `attempt` is the one that they looked into: sent a
+ * second time by mistake, it then says nothing about a later one.
+ */
+export const ResolveBody = z.strictObject({
+  outcome: z.enum(['succeeded', 'failed']),
+  note: z.string().trim().min(1).max(2_000),
+  attempt: z.int().min(1).optional(),
+})
 export type ResolveBody = z.infer<typeof ResolveBody>
 
 /** `retry` takes a failed action once more, or one of unknown outcome whose target honours the key; only who may decide may say so. */

@@ -49,7 +49,11 @@ test('I4 H10 a cut connection is an unknown outcome: shown as such, told to the 
   expect(resultsHeard(brain, 1)).toEqual([['a', { outcome_unknown: true, message: expect.stringMatching(/Do not repeat it/) }]])
 
   using watching = await admin.stream(`/api/sessions/${sessionId}/events?after=0`)
-  const body = { outcome: 'succeeded', note: '  The bank shows it, 12:04.  ' }
+  const body = { outcome: 'succeeded', note: '  The bank shows it, 12:04.  ', attempt: 1 }
+  expect(await admin.send('POST', `/api/actions/${unknown.id}/resolve`, { body: { ...body, attempt: 2 } })).toMatchObject({
+    status: 409,
+    body: { code: 'illegal_transition', action: unknown },
+  })
   const resolved: Action = await admin.post(`/api/actions/${unknown.id}/resolve`, body)
   expect(resolved).toMatchObject({
     state: 'succeeded',

@@ -202,6 +202,20 @@ test('what a person found not done may be tried again under a new key, and the o
   expect(await resolveAs(gate, unknown, 'succeeded')).toMatchObject({ state: 'succeeded', resolution: { outcome: 'succeeded' } })
 })
 
+test('what a person found of one attempt settles no later one, however late it arrives or is sent again', async () => {
+  await using gate = await openGate([blind])
+  const { id } = await gate.carryOut('blind')
+  const say = (attempt: number) => gate.engine.gate.resolve(id, { outcome: 'failed', note: 'I looked.', attempt }, { principal: ben })
+  expect(await say(1)).toMatchObject({ state: 'failed', resolution: { outcome: 'failed' } })
+  expect(await say(1)).toMatchObject({ state: 'failed', attempt: 1 })
+  await gate.engine.gate.retry(id, { principal: ana })
+  const second = await gate.until(id)
+  expect(second).toMatchObject({ state: 'outcome_unknown', attempt: 2 })
+  await expect(say(1)).rejects.toMatchObject({ code: 'illegal_transition', extra: { action: second } })
+  await expect(say(1)).rejects.toThrow(/about attempt 1 of act_.*, which is at attempt 2 and outcome_unknown/)
+  expect(await say(2)).toMatchObject({ state: 'failed', attempt: 2 })
+})
+
 test('I2 of persons who settle one outcome at once exactly one counts, and the others hear which', async () => {
   await using gate = await openGate([blind])
   for (let round = 0; round < 10; round++) {

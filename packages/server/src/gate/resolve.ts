@@ -11,7 +11,7 @@ import { isoTime, viewAction } from './view.ts'
 /**
  * Settles an unknown outcome with what a person found out. Saying the same again changes nothing and answers the action as it is now.
  * @throws CountersignError `not_found`; `forbidden` for who may not decide about the action; `illegal_transition` with the current action
- * when its outcome is not unknown (any more).
+ * when its outcome is not unknown (any more), or it is another attempt's than the one they looked into.
  */
 export async function resolve(parts: GateParts, actionId: string, body: ResolveBody, caller: Caller): Promise<Action> {
   const nowMs = parts.clock.nowMs()
@@ -23,9 +23,14 @@ export async function resolve(parts: GateParts, actionId: string, body: ResolveB
   return action
 }
 
-function* takeResolution(outbox: Outbox, actionId: string, { outcome, note }: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeResolution(outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
+  const { outcome, note, attempt } = body
   const { principal } = caller
   const row = yield* findForDecision(actionId, caller, nowMs)
+  if (attempt !== undefined && attempt !== row.attempt) {
+    const why = `what was found is about attempt ${attempt} of ${actionId}, which is at attempt ${row.attempt} and ${row.state}: look again`
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+  }
   if (row.state === 'outcome_unknown') {
     const resolution: Resolution = { by: principal, outcome, note, at: isoTime(nowMs) }
     reach('resolve.storing')

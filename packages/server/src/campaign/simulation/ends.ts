@@ -5,7 +5,7 @@ import type { WorldDatabase } from './database.ts'
 import type { Reader } from './reader.ts'
 import { readerFaults } from './reader-faults.ts'
 import type { Requests, Told } from './requests.ts'
-import type { Send, Target } from './target.ts'
+import type { Target } from './target.ts'
 import type { Watch } from './watch.ts'
 
 export interface EndParts {
@@ -33,11 +33,7 @@ export function endFaults(parts: EndParts): string[] {
 }
 
 /** I4 and I9 for one action, and that its state says what is known of its effect. */
-function actionFaults(
-  { target, watch, requests, counts, isKeyed, name }: EndParts,
-  row: ActionRow,
-  actions: readonly ActionRow[],
-): string[] {
+function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: ActionRow, actions: readonly ActionRow[]): string[] {
   const faults: string[] = []
   const id = name(row.id)
   counts.hit(`ended: ${row.state}`)
@@ -54,13 +50,13 @@ function actionFaults(
   if (row.effect !== 'write') return faults
   const happened = effects.length > 0
   const last = sends.at(-1)
-  if (effects.length > 1 && isKeyed(row.tool) && !saidTooEarly(requests, sends))
+  if (effects.length > 1 && isKeyed(row.tool))
     faults.push(`I4: ${id} took effect ${effects.length} times under the keys ${effects.map(({ key }) => key)}`)
   if (!isKeyed(row.tool) && sends.length > 1 + watch.retriesOf(row.id)) {
     faults.push(`I4: ${id} was sent ${sends.length} times, and a person started it again ${watch.retriesOf(row.id)} times`)
   }
   if (row.state === 'succeeded' && !happened) faults.push(`I4: ${id} is told to have succeeded, and nothing happened`)
-  if (row.state === 'failed' && (isKeyed(row.tool) ? happened : last?.hadEffect) && !saidTooEarly(requests, sends)) {
+  if (row.state === 'failed' && (isKeyed(row.tool) ? happened : last?.hadEffect)) {
     faults.push(`I4: ${id} is told to have failed, and took effect`)
   }
   // Where nobody can be asked, "it is not known" has to be said: nobody may have guessed right either.
@@ -72,13 +68,6 @@ function actionFaults(
 }
 
 const waitsForPeople = ({ state, executor }: ActionRow): boolean => state === 'proposed' || (state === 'approved' && executor === 'client')
-
-/**
- * True when somebody looked and said "not done" before it was: their request was long under way, and it does not say which attempt it is
- * about.
- */
-const saidTooEarly = ({ lookedAtMs }: Requests, sends: readonly Send[]): boolean =>
-  sends.some((send) => send.hadEffect && (lookedAtMs.get(send.actionId) ?? Number.POSITIVE_INFINITY) < send.atMs)
 
 const canLook = (tool: string): boolean => tool === 'shop.book'
 

@@ -1,6 +1,7 @@
 import { type Action, type Claim, type ClientResultBody, CountersignError, isCountersignError, type Principal } from '@countersign/core'
 import type { Engine } from '../../engine.ts'
 import type { Caller } from '../../gate/index.ts'
+import type { ActionRow } from '../../store/index.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Plan } from './model.ts'
 import type { Random } from './random.ts'
@@ -27,7 +28,7 @@ export type Op =
   | { do: 'approve'; sessionId: string; verdict: 'approve' | 'reject' | 'approve_all'; actionId: string | undefined }
   | { do: 'cancel'; sessionId: string }
   | { do: 'retry'; actionId: string }
-  | { do: 'resolve'; actionId: string; outcome: 'succeeded' | 'failed' }
+  | { do: 'resolve'; actionId: string; outcome: 'succeeded' | 'failed'; attempt: number }
   | { do: 'verify'; actionId: string }
   | { do: 'propose'; tool: string; what: string }
   | { do: 'request'; sessionId: string; plan: Plan }
@@ -82,7 +83,7 @@ async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): 
       await gate.retry(op.actionId, caller)
       return { kind: 'done' }
     case 'resolve':
-      await gate.resolve(op.actionId, { outcome: op.outcome, note: 'I looked.' }, caller)
+      await gate.resolve(op.actionId, { outcome: op.outcome, note: 'I looked.', attempt: op.attempt }, caller)
       return { kind: 'done' }
     case 'verify':
       await gate.verify(op.actionId, caller)
@@ -170,8 +171,10 @@ export function drawOp(
       if (actionId !== undefined) return { do: 'verify', actionId }
       break
     case 'resolve': {
-      const happened = actionId === undefined ? undefined : truthOf(actionId)
-      if (actionId !== undefined && happened !== undefined) return { do: 'resolve', actionId, outcome: happened ? 'succeeded' : 'failed' }
+      const row = actionId === undefined ? undefined : database.action(actionId)
+      // Nobody looks what came of it before anything may have come of it.
+      const op = row && hasBegun(row) ? resolutionOf(row, truthOf) : undefined
+      if (op) return op
       break
     }
     case 'word': {
@@ -202,9 +205,16 @@ export function drawRepair(
   const row = database.action(actionId)
   if (row?.state === 'failed') return row.executor === 'client' ? { do: 'claim', actionId, again: true } : { do: 'retry', actionId }
   if (row?.state !== 'outcome_unknown') return undefined
-  const happened = truthOf(actionId)
-  if (happened === undefined || random.chance(0.5)) return { do: 'verify', actionId }
-  return { do: 'resolve', actionId, outcome: happened ? 'succeeded' : 'failed' }
+  const op = resolutionOf(row, truthOf)
+  return op && random.chance(0.5) ? op : { do: 'verify', actionId }
+}
+
+const hasBegun = ({ state }: ActionRow): boolean => !['proposed', 'approved', 'executing'].includes(state)
+
+/** What somebody says who looked what came of the newest attempt; undefined while they cannot know. */
+function resolutionOf({ id, attempt }: ActionRow, truthOf: (actionId: string) => boolean | undefined): Op | undefined {
+  const happened = truthOf(id)
+  return happened === undefined ? undefined : { do: 'resolve', actionId: id, outcome: happened ? 'succeeded' : 'failed', attempt }
 }
 
 export const drawVerdict = (random: Random): 'approve' | 'decline' => (random.chance(0.75) ? 'approve' : 'decline')

@@ -33,8 +33,6 @@ const GIVE_UP_MS = 700
 /** The people's side of the wire: requests arrive, are answered or not, and are repeated under the same key until they are. */
 export class Requests {
   readonly told: Told[] = []
-  /** When somebody last looked what came of an action, to say so. */
-  readonly lookedAtMs = new Map<string, number>()
   /** Requests that still wait for their answer. */
   open = 0
   readonly #parts: RequestParts
@@ -48,7 +46,6 @@ export class Requests {
   send(principal: Principal, op: Op, onAnswer: (answer: Answer) => void = () => undefined): void {
     const key = `k${++this.#keys}`
     this.open++
-    if (op.do === 'resolve') this.lookedAtMs.set(op.actionId, this.#parts.timeline.elapsedMs)
     const once = { scope: `${principal.id} ${op.do}`, key, requestHash: JSON.stringify(op) }
     const hasKey = ONCE.has(op.do) || this.#parts.random.chance(0.7)
     this.#try({ principal, ...(hasKey ? { once } : {}) }, op, onAnswer, key, 1)

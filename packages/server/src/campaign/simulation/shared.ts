@@ -61,7 +61,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
 
   function drawFate(): CommitFate {
     if (isCalm() || !random.chance(weather.commitFails)) return 'well'
-    const fate = random.weigh<CommitFate>({ lost: 4, unanswered: 4, unknown: 1, refused: 1 })
+    const fate = random.weigh<CommitFate>(weather.commitFates)
     counts.hit(`commit: ${fate}`)
     return fate
   }

@@ -2,6 +2,7 @@ import type { PolicyDocument } from '@countersign/core'
 import type { ExecutionLimits } from '../../engine.ts'
 import type { Answering } from './model.ts'
 import type { Random } from './random.ts'
+import type { CommitFate } from './shared-store.ts'
 import type { Fate, Telling } from './target.ts'
 
 /** How a world is and what goes wrong in it. Drawn per seed, so that some worlds know one trouble only, and much of it. */
@@ -18,6 +19,8 @@ export interface Weather {
   readonly crashAfterCommit: number
   /** Chance that a commit is refused (a full disk, a lost connection). */
   readonly commitFails: number
+  /** What becomes of such a commit on a shared database. */
+  readonly commitFates: Readonly<Partial<Record<CommitFate, number>>>
   /** Chance that an answer to a person gets lost. */
   readonly answerLost: number
   /** How many processes are stopped in an orderly way and started again. */
@@ -60,7 +63,8 @@ export function drawWeather(random: Random): Weather {
     commitMs: random.pick([1, 2, 15]),
     crash: often(0.5, 0.002, 0.03),
     crashAfterCommit: often(0.5, 0.01, 0.1),
-    commitFails: often(0.15, 0.01, 0.1),
+    commitFails: often(0.2, 0.01, 0.15),
+    commitFates: { lost: 4, unanswered: 4, unknown: 1, refused: 1, [random.pick(['lost', 'unanswered', 'unknown', 'refused'])]: 6 },
     answerLost: often(0.4, 0.05, 0.3),
     restarts: random.chance(0.2) ? 1 + random.int(2) : 0,
     pauses: random.chance(0.4) ? 1 + random.int(3) : 0,
