@@ -69,6 +69,7 @@ export function startAlone({ timeline, random, database, weather, counts, slots,
       kill(process, 'is killed')
       return true
     },
+    reached() {},
     calm() {},
     isWhole: () => process?.engine !== undefined,
     // Whoever starts on an embedded database owns it.

@@ -1,4 +1,5 @@
 import { isTerminal } from '@countersign/core'
+import { stepMessageId } from '../../agent/step.ts'
 import type { ActionRow, MessageRow, RunRow, SessionRow } from '../../store/index.ts'
 import type { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
@@ -15,6 +16,8 @@ export interface EndParts {
   requests: Requests
   readers: readonly Reader[]
   counts: Counts
+  /** Where models answered badly: see {@link placeIn}. */
+  badAnswers: ReadonlySet<string>
   isKeyed(tool: string): boolean
   name(id: string): string
 }
@@ -87,7 +90,7 @@ function toldFaults({ database, name }: EndParts, { kind, by, verdict, action }:
   return faults
 }
 
-function sessionFaults({ database, name }: EndParts, session: SessionRow, actions: readonly ActionRow[]): string[] {
+function sessionFaults({ database, badAnswers, name }: EndParts, session: SessionRow, actions: readonly ActionRow[]): string[] {
   const faults: string[] = []
   const own = actions.filter((row) => row.session_id === session.id)
   const waiting = own.filter(waitsForPeople)
@@ -119,6 +122,13 @@ function sessionFaults({ database, name }: EndParts, session: SessionRow, action
   )
   const over = runs.filter(({ state }) => state !== 'open').map((run) => run.id)
   if ([...endings].sort().join() !== [...over].sort().join()) faults.push(`I9: ${id} says ${endings.length} endings of ${over.length} runs`)
+  for (const run of runs.filter(({ state }) => state === 'failed')) {
+    const said = log.find(([, type, data]) => type === 'error' && data.runId === run.id)?.[2]
+    const isModels = said?.code !== 'max_steps'
+    if (isModels && !badAnswers.has(placeOfFailure(messages, run, said?.error))) {
+      faults.push(`I9: run ${run.number} of ${id} failed at a step at which no model did`)
+    }
+  }
   const numbers = log.map(([seq]) => seq)
   if (numbers.some((seq, i) => i > 0 && seq <= (numbers[i - 1] ?? 0))) faults.push(`I7: the log of ${id} is out of order: ${numbers}`)
   if ((numbers.at(-1) ?? 0) > session.last_seq) faults.push(`I7: the log of ${id} goes further than its last number`)
@@ -126,6 +136,20 @@ function sessionFaults({ database, name }: EndParts, session: SessionRow, action
   const contents = messages.filter(({ role, content }) => role === 'user' && content.startsWith('{')).map((row) => row.content)
   if (new Set(contents).size !== contents.length) faults.push(`I2: a message of ${id} that was sent once is there twice`)
   return faults
+}
+
+/** A place in a conversation, told by the first plan in it and how often the model has spoken. */
+export function placeIn(messages: readonly { role: string; content?: string }[]): string {
+  const plan = messages.find(({ role, content }) => role === 'user' && content?.startsWith('{'))
+  return `${messages.filter(({ role }) => role === 'assistant').length} ${plan?.content ?? ''}`
+}
+
+/** The place that a run had reached when it failed: what is said of that, and what the model had begun to say, are not before it. */
+function placeOfFailure(messages: readonly MessageRow[], run: RunRow, error: unknown): string {
+  const heard = messages.filter((row) => row.in_history === 1)
+  const note = messages.find((row) => row.role === 'system' && row.run_id === run.id && row.content === error)
+  const before = heard.filter((row) => row.seq < (note?.seq ?? 0) && row.id !== stepMessageId(run))
+  return placeIn(before)
 }
 
 const STATUS = { none: 'idle', open: 'active', done: 'completed', failed: 'error', cancelled: 'completed' } as const

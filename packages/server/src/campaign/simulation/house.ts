@@ -26,6 +26,8 @@ export interface House {
   pick(): SimulatedProcess | undefined
   /** Called before anything happens to a process; true when it dies of it. */
   interfere(owner: Owner, label: string): boolean
+  /** A process has come to this point of the code: see `points.ts`. */
+  reached(point: string): void
   /** Ends all trouble: what stands still goes on, what is dead is started. */
   calm(): void
   /** True when everybody is up and at work. */

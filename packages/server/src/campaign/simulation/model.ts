@@ -22,6 +22,8 @@ export interface ModelParts {
   pieceMs: number
   /** Sees every request, before it is answered. */
   onModelRequest(owner: Owner, request: ModelRequest): void
+  /** Hears which request is answered in a way that may end its run. */
+  onBadAnswer(request: ModelRequest): void
 }
 
 /** A model that does what the newest message with a plan says, a piece at a time. */
@@ -30,16 +32,17 @@ export const simulatedModel = (around: () => ModelParts): Model => ({
   async *stream(request) {
     const parts = around()
     if (parts.owner.state !== 'dead') parts.onModelRequest(parts.owner, request)
-    for (const event of answer(request.messages, parts)) {
+    for (const event of answer(request, parts)) {
       await nextPiece(parts, request.signal)
       yield event
     }
   },
 })
 
-function* answer(history: readonly ModelMessage[], { random, answering }: ModelParts): Generator<ModelEvent> {
+function* answer(request: ModelRequest, { random, answering, onBadAnswer }: ModelParts): Generator<ModelEvent> {
   const manner = answering()
-  const calls = nextCalls(history)
+  if (manner !== 'well') onBadAnswer(request)
+  const calls = nextCalls(request.messages)
   for (const delta of calls ? ['Let me ', 'see.'].slice(random.int(3)) : ['All ', 'done.']) yield { type: 'text', delta }
   if (manner === 'error') return yield { type: 'error', code: 'model_unreachable', message: 'the provider is away', retryable: true }
   if (manner === 'ends_early') return

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { applyPatch } from '../patch.ts'
 import { PLANTED_BUGS } from './planted.ts'
 import { runSimulation } from './run.ts'
 
@@ -16,6 +18,20 @@ test('every planted bug breaks a promise that has a name, and has a name of its 
   expect(new Set(PLANTED_BUGS.map(({ name }) => name)).size).toBe(PLANTED_BUGS.length)
   for (const { breaks } of PLANTED_BUGS) expect(breaks.length).toBeGreaterThan(0)
   expect(PLANTED_BUGS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(SOON)))
+})
+
+test('every planted bug fits the code as it is, once', () => {
+  const sources = new Map<string, string>()
+  for (const { patches } of PLANTED_BUGS) {
+    const changed = new Map<string, string>()
+    for (const patch of patches) {
+      const { file } = patch
+      const text = sources.get(file) ?? readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+      sources.set(file, text)
+      changed.set(file, applyPatch(changed.get(file) ?? text, patch))
+    }
+    for (const [file, text] of changed) expect(text).not.toBe(sources.get(file))
+  }
 })
 
 test.for(PLANTED_BUGS.filter(({ name }) => name in SOON))(

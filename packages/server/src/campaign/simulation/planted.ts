@@ -232,7 +232,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: 'await claims.giveBackSteps(connection, gone.id)',
     replace: '',
   }),
-  rareBug('a step is made by everybody who was woken', ['I2', 'I6', 'I9', 'unexpected'], {
+  rareBug('a step is made by everybody who was woken', ['I2', 'I6', 'I7', 'I9', 'unexpected'], {
     file: 'store/sessions.ts',
     find: `    .where('state', '=', lit('open'))
     .where('id', '=', p.id)
@@ -258,7 +258,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 
 /** Ends a session's open run, when`,
   }),
-  bug('a model is asked about a step that was made', ['I6'], {
+  rareBug('a model is asked about a step that was made', ['I6'], {
     file: 'agent/history.ts',
     find: 'if (!(yield* isAtStep(run))) return undefined',
     replace: '',
@@ -273,7 +273,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: 'notices.tell({ sessions: named, inbox: forInbox.length > 0, ended })',
     replace: '',
   }),
-  rareBug('a transaction that is run again goes by what it read before', ['I2', 'I9', 'unexpected'], {
+  bug('nobody is told of what a commit may have done', ['I7', 'I9'], {
+    file: 'dispatch/look-around.ts',
+    find: `    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
+    dispatch.lookForJobs()
+    hub.readAgain()
+    timers.rearm()
+`,
+    replace: '',
+  }),
+  rareBug('a transaction that is run again goes by what it read before', ['I2', 'I4', 'I5', 'I9', 'unexpected'], {
     file: 'gate/retry.ts',
     find: `    begun = undefined
 `,

@@ -40,7 +40,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
       skewMs: skews[at] ?? 0,
       surround,
       takePlaces: (count) => (lastPlace += count),
-      fateOf: drawFate,
+      fateOf: () => drawFate(machines[at]),
       committed: afterCommit,
       failed: (process, error) => kill(process, `cannot start: ${error}`),
     })
@@ -59,8 +59,10 @@ export function startShared({ timeline, random, database, weather, counts, slots
     })
   }
 
-  function drawFate(): CommitFate {
-    if (isCalm() || !random.chance(weather.commitFails)) return 'well'
+  function drawFate(process: SimulatedProcess | undefined): CommitFate {
+    // Who came to a halt in the middle of a transaction may have lost it.
+    const isHalted = process?.state === 'paused' && random.chance(0.5)
+    if (isCalm() || !(isHalted || random.chance(weather.commitFails))) return 'well'
     const fate = random.weigh<CommitFate>(weather.commitFates)
     counts.hit(`commit: ${fate}`)
     return fate
@@ -135,6 +137,10 @@ export function startShared({ timeline, random, database, weather, counts, slots
       counts.hit('crash')
       kill(process, 'is killed')
       return true
+    },
+    reached(point) {
+      const process = running().find((one) => one === timeline.acting)
+      if (process && point === weather.haltsAt && !isCalm() && random.chance(0.2)) pause(process)
     },
     calm() {
       postgres.unreachable.clear()

@@ -34,6 +34,7 @@ export class Timeline {
   readonly #held = new Map<Owner, Entry[]>()
   #order = 0
   interfere: Interference = () => false
+  #acting: Owner | undefined
   #isOver = false
 
   constructor(startMs: number) {
@@ -49,6 +50,11 @@ export class Timeline {
   /** Milliseconds since the beginning, with their fraction. */
   get elapsedMs(): number {
     return this.#nowMs - this.#startMs
+  }
+
+  /** Whose event is happening now, and all that it sets going. */
+  get acting(): Owner | undefined {
+    return this.#acting
   }
 
   /** Makes `run` happen `delayMs` from now. Returns what takes it back. Without a label it leaves no line in the history. */
@@ -91,6 +97,7 @@ export class Timeline {
       if (!this.#mayHappen(next)) continue
       if (++this.steps > maxSteps) throw new Error(`no rest after ${maxSteps} events`)
       if (next.label !== '') this.say(next.owner ? `${next.owner.name} ${next.label}` : next.label)
+      this.#acting = next.owner
       next.run()
       await turn()
     }

@@ -27,6 +27,8 @@ export interface Weather {
   readonly restarts: number
   /** On a shared database: how many processes stand still for a while, and how often one loses its connections. */
   readonly pauses: number
+  /** The point of the code at which processes come to a halt now and then; undefined for none. */
+  readonly haltsAt: string | undefined
   readonly cuts: number
   readonly fates: Readonly<Partial<Record<Fate, number>>>
   readonly tellings: Readonly<Partial<Record<Telling, number>>>
@@ -51,6 +53,20 @@ export interface Weather {
 
 export const MAX_PROCESSES = 3
 
+/** Where who stands still for a while goes on with something that others may have done by then. */
+const HALTS = [
+  'step.claimed',
+  'step.after_model',
+  'step.before_store',
+  'run.before_fail',
+  'delta.before_store',
+  'execute.looked',
+  'decide.storing',
+  'retry.storing',
+  'resolve.storing',
+  'takeover.recovered',
+]
+
 export const CALM_FATES: Weather['fates'] = { ok: 1 }
 export const CALM_TELLINGS: Weather['tellings'] = { truth: 1 }
 export const CALM_ANSWERINGS: Weather['answerings'] = { well: 1 }
@@ -68,6 +84,7 @@ export function drawWeather(random: Random): Weather {
     answerLost: often(0.4, 0.05, 0.3),
     restarts: random.chance(0.2) ? 1 + random.int(2) : 0,
     pauses: random.chance(0.4) ? 1 + random.int(3) : 0,
+    haltsAt: random.chance(0.5) ? random.pick(HALTS) : undefined,
     cuts: random.chance(0.4) ? 1 + random.int(3) : 0,
     fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
     tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import type { ModelRequest, Principal } from '@countersign/core'
 import { drawIdsFrom } from '../../store/new-id.ts'
 import { historyFaults } from '../../testing/history-faults.ts'
@@ -6,7 +7,7 @@ import { startAlone } from './alone.ts'
 import { Clients } from './clients.ts'
 import { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
-import { endFaults } from './ends.ts'
+import { endFaults, placeIn } from './ends.ts'
 import type { House } from './house.ts'
 import { DECIDERS, drawOp, drawPlan, drawRepair, drawVerdict, OTHERS } from './people.ts'
 import { bytesFrom, type Random, seededRandom } from './random.ts'
@@ -26,6 +27,9 @@ const MAX_STEPS = 50_000
 const REST_MS = 30_000
 /** It is not at rest while something may still happen by itself: this long without anything left to do is. */
 const QUIET_MS = 3_000
+
+/** What the code says of itself as it goes: see `points.ts`. */
+const POINTS = channel('countersign.point')
 
 export interface WorldResult {
   seed: number
@@ -70,6 +74,7 @@ class World {
   readonly #clients: Clients
   readonly #names = new Map<string, string>()
   readonly #readers: Reader[] = []
+  readonly #badAnswers = new Set<string>()
   #whats = 0
   #isCalm = false
   /** True while people still have something to decide. */
@@ -157,10 +162,14 @@ class World {
       this.#settleEverything()
       this.#awaitRest()
     })
+    const onPoint = (point: unknown) => this.#house.reached(String(point))
+    POINTS.subscribe(onPoint)
     try {
       await timeline.runUntil(calmAtMs + REST_MS, MAX_STEPS)
     } catch (error) {
       this.#violate(`I9: ${error instanceof Error ? error.message : error}`)
+    } finally {
+      POINTS.unsubscribe(onPoint)
     }
     const ended = endFaults({
       database: this.#database,
@@ -169,6 +178,7 @@ class World {
       requests: this.#requests,
       readers: this.#readers,
       counts: this.counts,
+      badAnswers: this.#badAnswers,
       isKeyed,
       name: (id) => this.#name(id),
     })
@@ -195,6 +205,7 @@ class World {
       onModelRequest: (_: Owner, request: ModelRequest) => {
         for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
       },
+      onBadAnswer: ({ messages }: ModelRequest) => void this.#badAnswers.add(placeIn(messages)),
       onLog: (from: Owner, entry: LogEntry) => this.#onLog(from, entry),
     }
   }
