@@ -1,5 +1,6 @@
 import { ACTION_EVENTS, ACTION_STATES, AFTER } from '@countersign/core'
 import { FATES } from './target.ts'
+import { HALTING_POINTS } from './weather.ts'
 
 /** Every way from state to state that the lifecycle knows and this version goes. */
 const MOVES = ACTION_STATES.flatMap((from) =>
@@ -23,6 +24,7 @@ const SOMETIMES = [
   'crash',
   'crash: after a commit',
   'stood still',
+  ...HALTING_POINTS.map((point) => `halted: ${point}`),
   'connections cut',
   'stopped in an orderly way',
   'world: alone',

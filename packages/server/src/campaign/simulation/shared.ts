@@ -60,10 +60,10 @@ export function startShared({ timeline, random, database, weather, counts, slots
   }
 
   function drawFate(process: SimulatedProcess | undefined): CommitFate {
-    // Who came to a halt in the middle of a transaction may have lost it.
-    const isHalted = process?.state === 'paused' && random.chance(0.5)
+    // Who comes to a halt in the middle of a transaction has lost it, unless its last words were sent.
+    const isHalted = process?.state === 'paused' && random.chance(0.7)
     if (isCalm() || !(isHalted || random.chance(weather.commitFails))) return 'well'
-    const fate = random.weigh<CommitFate>(weather.commitFates)
+    const fate = isHalted ? 'lost' : random.weigh<CommitFate>(weather.commitFates)
     counts.hit(`commit: ${fate}`)
     return fate
   }
@@ -89,13 +89,16 @@ export function startShared({ timeline, random, database, weather, counts, slots
   }
 
   function pause(process: SimulatedProcess): void {
+    // Now and then so long that the others believe it frozen, and end its sign of life.
+    standStill(process, random.chance(0.15) ? 11_000 + random.next() * 4_000 : random.next() * 3_000, 0.5)
+  }
+
+  function standStill(process: SimulatedProcess, forMs: number, cutOff: number): void {
     counts.hit('stood still')
     timeline.say(`${process.name} stands still`)
     process.state = 'paused'
-    // Now and then so long that the others believe it frozen, and end its sign of life.
-    const forMs = random.chance(0.15) ? 11_000 + random.next() * 4_000 : random.next() * 3_000
     // Its connections may not survive that: a proxy, a laptop's lid.
-    if (random.chance(0.5)) for (const connection of postgres.connectionsOf(process)) connection.break()
+    if (random.chance(cutOff)) for (const connection of postgres.connectionsOf(process)) connection.break()
     timeline.after(forMs, `${process.name} goes on`, () => {
       if (process.state === 'paused') timeline.resume(process)
     })
@@ -140,7 +143,10 @@ export function startShared({ timeline, random, database, weather, counts, slots
     },
     reached(point) {
       const process = running().find((one) => one === timeline.acting)
-      if (process && point === weather.haltsAt && !isCalm() && random.chance(0.2)) pause(process)
+      if (!process || point !== weather.haltsAt || isCalm() || !random.chance(0.4)) return
+      counts.hit(`halted: ${point}`)
+      // Long enough, as a rule, for others to take over.
+      standStill(process, 500 + random.next() * 4_000, 0.8)
     },
     calm() {
       postgres.unreachable.clear()

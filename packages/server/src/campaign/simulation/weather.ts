@@ -53,19 +53,17 @@ export interface Weather {
 
 export const MAX_PROCESSES = 3
 
-/** Where who stands still for a while goes on with something that others may have done by then. */
-const HALTS = [
-  'step.claimed',
-  'step.after_model',
-  'step.before_store',
-  'run.before_fail',
-  'delta.before_store',
-  'execute.looked',
-  'decide.storing',
-  'retry.storing',
-  'resolve.storing',
-  'takeover.recovered',
-]
+/** Where who stands still for a while goes on with something that others may have done by then; the rarest the most often. */
+const HALTS = {
+  'run.before_fail': 3,
+  'retry.storing': 3,
+  'step.claimed': 1,
+  'step.after_model': 1,
+  'delta.before_store': 1,
+  'execute.looked': 1,
+}
+
+export const HALTING_POINTS = Object.keys(HALTS)
 
 export const CALM_FATES: Weather['fates'] = { ok: 1 }
 export const CALM_TELLINGS: Weather['tellings'] = { truth: 1 }
@@ -84,7 +82,7 @@ export function drawWeather(random: Random): Weather {
     answerLost: often(0.4, 0.05, 0.3),
     restarts: random.chance(0.2) ? 1 + random.int(2) : 0,
     pauses: random.chance(0.4) ? 1 + random.int(3) : 0,
-    haltsAt: random.chance(0.5) ? random.pick(HALTS) : undefined,
+    haltsAt: random.chance(0.5) ? random.weigh(HALTS) : undefined,
     cuts: random.chance(0.4) ? 1 + random.int(3) : 0,
     fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
     tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },
