@@ -19,7 +19,7 @@ export interface ModelParts {
   owner: Owner
   answering(): Answering
   /** How long a piece takes at most. */
-  pieceMs: number
+  pieceMs(): number
   /** Sees every request, before it is answered. */
   onModelRequest(owner: Owner, request: ModelRequest): void
   /** Hears which request is answered in a way that may end its run. */
@@ -79,7 +79,7 @@ function nextPiece({ timeline, random, owner, pieceMs }: ModelParts, signal: Abo
     if (signal.aborted) return hangUp()
     signal.addEventListener('abort', hangUp, { once: true })
     timeline.after(
-      random.chance(0.1) ? random.next() * 12 * pieceMs : random.next() * pieceMs,
+      random.next() * pieceMs() * (random.chance(0.1) ? 12 : 1),
       '',
       () => {
         signal.removeEventListener('abort', hangUp)

@@ -65,6 +65,7 @@ const HALTS = {
 
 export const HALTING_POINTS = Object.keys(HALTS)
 
+export const CALM_PIECE_MS = 5
 export const CALM_FATES: Weather['fates'] = { ok: 1 }
 export const CALM_TELLINGS: Weather['tellings'] = { truth: 1 }
 export const CALM_ANSWERINGS: Weather['answerings'] = { well: 1 }

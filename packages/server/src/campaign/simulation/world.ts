@@ -19,7 +19,7 @@ import { type LogEntry, type Slot, TOOL_TIMEOUT_MS, TOOLS } from './slot.ts'
 import { Target } from './target.ts'
 import { type Owner, Timeline } from './timeline.ts'
 import { createWatch, type Watch } from './watch.ts'
-import { CALM_ANSWERINGS, CALM_FATES, CALM_TELLINGS, drawWeather, type Weather } from './weather.ts'
+import { CALM_ANSWERINGS, CALM_FATES, CALM_PIECE_MS, CALM_TELLINGS, drawWeather, type Weather } from './weather.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const MAX_STEPS = 50_000
@@ -200,7 +200,8 @@ class World {
       random: this.#random,
       target: this.#target,
       owner,
-      pieceMs: this.#weather.pieceMs,
+      // A model that takes its time over many steps is no unrest that is left.
+      pieceMs: () => (this.#isCalm ? CALM_PIECE_MS : this.#weather.pieceMs),
       answering: () => this.#draw('model', this.#isCalm ? CALM_ANSWERINGS : this.#weather.answerings),
       onModelRequest: (_: Owner, request: ModelRequest) => {
         for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
