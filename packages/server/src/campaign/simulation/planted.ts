@@ -60,19 +60,19 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('a decision counts after the deadline', ['I2'], {
     file: 'store/actions.ts',
-    find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .where(isInTime(dialect, p.now)),`,
-    replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision),`,
+    find: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision)
+      .where(isInTime(dialect, p.now)),`,
+    replace: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))
+      .where('revision', '=', p.revision),`,
   }),
   bug('what was decided meanwhile expires all the same', ['I2'], {
     file: 'store/actions.ts',
-    find: `    .where('state', '=', lit('proposed'))
+    find: `    .where(sql<boolean>\`(state = 'proposed' or (state = 'approved' and executor = 'client'))\`)
     .where(isLate(dialect, p.now)),`,
     replace: `    .where(isLate(dialect, p.now)),`,
   }),
@@ -179,11 +179,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('the second of two deciders wins as well', ['I2'], {
     file: 'store/actions.ts',
-    find: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))`,
-    replace: `    .set({ state: p.to as ActionRow['state'], told: p.told, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)`,
+    find: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)
+      .where('state', '=', lit('proposed'))`,
+    replace: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
+      .where('id', '=', p.id)`,
   }),
   rareBug('an answer counts whoever holds the attempt by now', ['I5', 'I2', 'I4'], {
     file: 'store/attempts.ts',
