@@ -17,8 +17,9 @@ const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
 const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
 const RecordPage = lazy(() => import('./record/record-page.tsx'))
 const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
+const DelegationsPage = lazy(() => import('./people/delegations-page.tsx'))
+const ConsolesPage = lazy(() => import('./people/consoles-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
-
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
 
 const ME = ['me']
@@ -111,6 +112,8 @@ function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: 
           <Route path="grants" element={<GrantsPage />} />
           <Route path="record" element={<RecordPage />} />
           <Route path="keys" element={<KeysPage />} />
+          <Route path="delegations" element={<DelegationsPage />} />
+          <Route path="consoles" element={<ConsolesPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>

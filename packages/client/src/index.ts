@@ -12,6 +12,7 @@ export type {
   Claim,
   ClientRequest,
   ClientResultBody,
+  ConsoleSessionView,
   CreatedKey,
   CreateKeyBody,
   DecisionBody,

@@ -2,6 +2,7 @@ import type {
   AuditKeyView,
   AuditKind,
   AuditList,
+  ConsoleSessionList,
   CreatedKey,
   CreateKeyBody,
   Delegation,
@@ -61,6 +62,14 @@ export type Management = {
     create(body: DelegationBody, options?: ChangeOptions): Promise<Delegation>
     revoke(delegationId: string, options?: ChangeOptions): Promise<Delegation>
   }
+  /** Where one is signed in oneself. */
+  consoleSessions: {
+    list(page?: Page, options?: CallOptions): Promise<ConsoleSessionList>
+    /** Signs out there. */
+    end(consoleSessionId: string, options?: ChangeOptions): Promise<void>
+    /** Signs out everywhere but here. */
+    endOthers(options?: ChangeOptions): Promise<void>
+  }
   audit: {
     list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
     key(options?: CallOptions): Promise<AuditKeyView>
@@ -107,6 +116,11 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       list: (page, options) => read('/api/delegations', page, options),
       create: (body, options) => change('/api/delegations', body, options),
       revoke: (delegationId, options) => remove('/api/delegations', delegationId, options),
+    },
+    consoleSessions: {
+      list: (page, options) => read('/api/console-sessions', page, options),
+      end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),
+      endOthers: (options) => change('/api/console-sessions', undefined, options, { method: 'DELETE' }),
     },
     audit: {
       list: (query, options) => read('/api/audit', query, options),

@@ -1,4 +1,5 @@
 import type { SessionSnapshot } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
 import { type Ref, useImperativeHandle, useMemo, useRef } from 'react'
 import { useConnection } from '../live/use-connection.ts'
 import { Icon } from '../ui/index.ts'
@@ -46,11 +47,11 @@ export function ConversationView({ snapshot, agent, ref }: ConversationViewProps
               connection={connection}
             />
           ))}
-          {isWorking && <p className="row-working muted">{agent} is working…</p>}
+          {isWorking && <p className="row-working muted">{showInvisible(agent)} is working…</p>}
           {snapshot.session?.status === 'error' && (
             <p className="row-error" data-testid="run-error">
               <Icon name="alert" size={14} />
-              <span>{snapshot.runError?.error ?? 'The last run stopped with an error.'} Write again to go on.</span>
+              <span>{showInvisible(snapshot.runError?.error ?? 'The last run stopped with an error.')} Write again to go on.</span>
             </p>
           )}
         </div>

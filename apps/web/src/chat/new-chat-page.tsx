@@ -79,7 +79,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
   }
 
   return (
-    <Page title="New chat" subtitle={<span data-testid="agent-name">{agent.name}</span>} focusHeading={false}>
+    <Page title="New chat" subtitle={<span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
       <div className="fresh">
         <h2>What should {showInvisible(agent.name)} do?</h2>
         <p className="muted">It looks things up at once. Whatever changes something waits for a person to approve it.</p>
@@ -116,7 +116,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
                       start(suggestion).catch((error: unknown) => setFailure(errorText(error)))
                     }}
                   >
-                    {suggestion}
+                    {showInvisible(suggestion)}
                   </button>
                 </li>
               ))}

@@ -3,6 +3,7 @@ import { showInvisible, useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
+import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useShareActions } from '../live/open-actions.ts'
 import { useConnection } from '../live/use-connection.ts'
@@ -80,7 +81,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   return (
     <Page
       title={session.title || 'Untitled'}
-      subtitle={<span data-testid="agent-name">{session.agent}</span>}
+      subtitle={<span data-testid="agent-name">{showInvisible(session.agent)}</span>}
       status={<SessionStatus status={session.status} />}
       focusHeading={!startsHere}
       layout="fill"
@@ -91,7 +92,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
           <ConnectionBanner connection={connection} />
           {snapshot.failure && (
             <Notice tone="error" action={<Button onClick={onAgain}>Connect again</Button>}>
-              This page no longer follows the session. {snapshot.failure.detail}
+              This page no longer follows the session. {errorText(snapshot.failure)}
             </Notice>
           )}
           <WaitingBanner count={snapshot.pendingApprovals.length} onShow={() => conversation.current?.toFirstWaiting()} />
@@ -126,7 +127,7 @@ function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain:
     <Page title={isMissing ? 'No such session' : 'Session'}>
       <div className="empty" role="alert">
         <h2>{isMissing ? 'This session does not exist, or is not yours to see.' : 'The session could not be loaded.'}</h2>
-        <p>{snapshot.failure?.detail}</p>
+        <p>{snapshot.failure && errorText(snapshot.failure)}</p>
         <Button variant="outlined" onClick={onAgain}>
           Try again
         </Button>

@@ -1,6 +1,7 @@
 import type { ApiIssue, JsonValue } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useId, useState } from 'react'
+import { Unseen } from '../ui/index.ts'
 import { boundsText, emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
 
 export type FieldProps = {
@@ -142,7 +143,7 @@ function Control({ schema, value, onChange, onWhole, path, id, described, isWron
   const common = { id, 'aria-describedby': described, 'aria-invalid': isWrong }
   switch (fieldKind(schema)) {
     case 'locked':
-      return <input {...common} readOnly value={typeof value === 'string' ? value : JSON.stringify(value)} />
+      return <input {...common} readOnly value={showInvisible(typeof value === 'string' ? value : JSON.stringify(value))} />
     case 'choice': {
       const texts = (schema.enum ?? []).map((each) => JSON.stringify(each))
       const held = JSON.stringify(value)
@@ -166,10 +167,12 @@ function Control({ schema, value, onChange, onWhole, path, id, described, isWron
     case 'text': {
       if (typeof value !== 'string') break
       const bounds = { minLength: schema.minLength, maxLength: schema.maxLength }
-      return isLongText(value, schema) ? (
-        <textarea {...common} {...bounds} rows={4} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
-      ) : (
-        <input {...common} {...bounds} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+      const Text = isLongText(value, schema) ? 'textarea' : 'input'
+      return (
+        <>
+          <Text {...common} {...bounds} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+          <Unseen text={value} />
+        </>
       )
     }
     default:
@@ -216,21 +219,24 @@ export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<
   // Changed from elsewhere, by an entry that was removed before it: what is shown is what would be sent.
   const shown = isWhole && JSON.stringify(parse(text)) !== JSON.stringify(value) ? JSON.stringify(value, null, 2) : text
   return (
-    <textarea
-      {...rest}
-      aria-invalid={rest['aria-invalid'] || !isWhole}
-      className="mono"
-      rows={Math.min(14, shown.split('\n').length + 1)}
-      spellCheck={false}
-      value={shown}
-      onChange={({ currentTarget }) => {
-        setText(currentTarget.value)
-        const parsed = parse(currentTarget.value)
-        setWhole(parsed !== undefined)
-        onWhole(parsed !== undefined)
-        if (parsed !== undefined) onChange(parsed)
-      }}
-    />
+    <>
+      <textarea
+        {...rest}
+        aria-invalid={rest['aria-invalid'] || !isWhole}
+        className="mono"
+        rows={Math.min(14, shown.split('\n').length + 1)}
+        spellCheck={false}
+        value={shown}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value)
+          const parsed = parse(currentTarget.value)
+          setWhole(parsed !== undefined)
+          onWhole(parsed !== undefined)
+          if (parsed !== undefined) onChange(parsed)
+        }}
+      />
+      <Unseen text={shown} />
+    </>
   )
 }
 

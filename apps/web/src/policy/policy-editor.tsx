@@ -5,7 +5,7 @@ import { useId, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button, Notice } from '../ui/index.ts'
+import { Button, Notice, Unseen } from '../ui/index.ts'
 import { DiffView } from './diff-view.tsx'
 
 type Edited = { text: string; base: PolicyView; baseText: string }
@@ -54,6 +54,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
           }}
         />
       </label>
+      <Unseen text={text} />
       {failure && !conflict && <Problems error={failure} />}
       {check.isSuccess && <p role="status">It can be used: every tool exists and every condition compiles.</p>}
       {(conflict || movedOn) && (

@@ -1,4 +1,5 @@
 import type { AuditKind } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
 
 const WORDS: Record<AuditKind, string> = {
   proposed: 'Proposed',
@@ -39,4 +40,4 @@ export const isKind = (text: string): text is AuditKind => Object.hasOwn(WORDS, 
 export const KINDS: readonly AuditKind[] = Object.keys(WORDS).filter(isKind)
 
 /** The word for a kind; a kind of a newer server is shown as it is. */
-export const kindWords = (kind: string): string => (isKind(kind) ? WORDS[kind] : kind)
+export const kindWords = (kind: string): string => (isKind(kind) ? WORDS[kind] : showInvisible(kind))

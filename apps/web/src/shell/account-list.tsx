@@ -1,4 +1,5 @@
 import { showInvisible } from '@countersign/react'
+import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
@@ -18,6 +19,9 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
       <MenuItem disabled sx={{ display: 'block', '&.Mui-disabled': { opacity: 1 } }}>
         <strong>{showInvisible(me.name)}</strong>
         <div className="muted">{me.roles.length > 0 ? showInvisible(me.roles.join(', ')) : 'no roles'}</div>
+      </MenuItem>
+      <MenuItem component={Link} to="/consoles" onClick={onClose}>
+        Where you are signed in
       </MenuItem>
       {signIn !== 'local' && <MenuItem onClick={() => leave(false)}>Sign out</MenuItem>}
       {signIn !== 'local' && <MenuItem onClick={() => leave(true)}>Sign out everywhere</MenuItem>}

@@ -9,6 +9,7 @@ const has = (me: Person, ...roles: string[]): boolean => roles.some((role) => me
 const PLACES: readonly Place[] = [
   { to: '/policy', name: 'Policy', icon: 'settings', isFor: (me) => me.roles.length > 0 },
   { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },
+  { to: '/delegations', name: 'Delegations', icon: 'refresh', isFor: (me) => me.roles.length > 0 },
   { to: '/record', name: 'Record', icon: 'clock', isFor: (me) => has(me, 'admin', 'viewer') },
   { to: '/keys', name: 'Keys and people', icon: 'user', isFor: (me) => has(me, 'admin') },
 ]

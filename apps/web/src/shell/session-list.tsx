@@ -49,7 +49,9 @@ export function SessionList({ onPick }: { onPick: () => void }) {
               data-testid="session-item"
               data-session-id={session.id}
             >
-              <span className="session-title">{showInvisible(session.title) || 'Untitled'}</span>
+              <span className="session-title" title={showInvisible(session.title)}>
+                {showInvisible(session.title) || 'Untitled'}
+              </span>
               <span className="session-line">
                 <SessionStatus status={session.status} short />
                 <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>

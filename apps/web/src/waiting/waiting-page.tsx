@@ -4,6 +4,7 @@ import { flushSync } from 'react-dom'
 import { Link } from 'react-router'
 import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
+import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
 import { useWaiting } from '../live/use-waiting.ts'
@@ -79,7 +80,7 @@ export default function WaitingPage() {
         {failure && (
           <div role="alert">
             <Notice tone="error" action={<Button onClick={() => location.reload()}>Reload</Button>}>
-              This list is no longer kept current. {failure.detail}
+              This list is no longer kept current. {errorText(failure)}
             </Notice>
           </div>
         )}

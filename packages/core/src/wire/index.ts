@@ -39,6 +39,7 @@ export {
   AuditListQuery,
   RedactBody,
 } from './audit.ts'
+export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
 export { Delegation, DelegationBody, DelegationList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'

@@ -115,6 +115,10 @@ const ROUTES: Record<string, Route> = {
   'POST /api/sign-in/oidc/finish': { rule: noOne, open: true, body: () => ({ answer: 'x' }) },
   'POST /api/sign-out': { rule: noOne, open: true, body: () => ({}) },
 
+  'GET /api/console-sessions': { rule: only(PERSONS) },
+  'DELETE /api/console-sessions': { rule: only('admin approver finance viewer nothing') },
+  'DELETE /api/console-sessions/{id}': { rule: only('admin approver finance viewer nothing') },
+
   'GET /api/agents': { rule: everybody },
   'GET /api/tools': { rule: everybody },
   'GET /api/events': { rule: only(PERSONS) },

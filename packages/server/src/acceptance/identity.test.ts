@@ -135,3 +135,59 @@ test('a key is known, or it is nobody’s; it is never read from the address', a
   const cookie = await signIn(server)
   expect((await server.with({ cookie, authorization: 'Bearer nobody' }).send('GET', '/api/sessions')).status).toBe(401)
 })
+
+test('where one is signed in is listed for oneself alone, and ended one by one or all but here', async () => {
+  await using server = await startTestServer(talk)
+  const { url } = server
+  const [here, there, third] = [await signIn(server), await signIn(server), await signIn(server)]
+  const page = (cookie: string) => server.with({ cookie, origin: url })
+  const isIn = async (cookie: string) => (await page(cookie).get('/api/me')).principal !== null
+  const open = async () => (await page(here).get('/api/console-sessions')).items
+  const listed = await open()
+  expect(listed.map(({ how, isCurrent }: { how: string; isCurrent: boolean }) => [how, isCurrent])).toEqual([
+    ['local', false],
+    ['local', false],
+    ['local', true],
+  ])
+  for (const { createdAt, seenAt, endsAt } of listed) expect(createdAt <= seenAt && seenAt < endsAt).toBe(true)
+  expect(JSON.stringify(listed)).not.toMatch(/hash|token/)
+  const { items, nextCursor } = await page(here).get('/api/console-sessions?limit=2')
+  const rest = await page(here).get(`/api/console-sessions?limit=2&cursor=${nextCursor}`)
+  expect([...items, ...rest.items]).toEqual(listed)
+
+  // Somebody else sees their own, and cannot tell these from none.
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['admin'] })
+  expect((await ana.get('/api/console-sessions')).items).toEqual([])
+  const [newest, , oldest] = listed
+  expect((await ana.send('DELETE', `/api/console-sessions/${newest.id}`)).status).toBe(404)
+  await ana.send('DELETE', '/api/console-sessions')
+  expect(await open()).toEqual(listed)
+
+  expect((await page(here).send('DELETE', `/api/console-sessions/${newest.id}`)).status).toBe(200)
+  expect([await isIn(here), await isIn(there), await isIn(third)]).toEqual([true, true, false])
+  expect((await page(here).send('DELETE', `/api/console-sessions/${newest.id}`)).status).toBe(404)
+  expect((await page(here).send('DELETE', '/api/console-sessions')).status).toBe(200)
+  expect([await isIn(here), await isIn(there)]).toEqual([true, false])
+  expect(await open()).toEqual([{ ...oldest, seenAt: expect.any(String) }])
+  const { items: rows } = await server.admin.get('/api/audit?kind=signed_out')
+  const data = rows.map((row: { data: object }) => row.data)
+  expect(data).toHaveLength(3)
+  for (const part of [
+    { everywhere: true, kept: oldest.id },
+    { everywhere: true, kept: null },
+    { everywhere: false, session: newest.id },
+  ])
+    expect(data).toContainEqual(expect.objectContaining(part))
+})
+
+test('a console that was signed in with a key is not listed any more once the key is revoked', async () => {
+  await using server = await startTestServer(talk)
+  const { key, id, principal } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'] })
+  const ana = server.with({
+    authorization: `Bearer ${(await server.admin.post('/api/keys', { name: 'more', kind: 'person', person: principal.id })).key}`,
+  })
+  await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
+  expect((await ana.get('/api/console-sessions')).items).toMatchObject([{ how: 'key', isCurrent: false }])
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  expect((await ana.get('/api/console-sessions')).items).toEqual([])
+})

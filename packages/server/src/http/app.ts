@@ -30,6 +30,7 @@ import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
 import { authenticate } from './identity/authenticate.ts'
+import { consoleSessionRoutes } from './identity/console-session-routes.ts'
 import type { ConsoleSessions } from './identity/console-sessions.ts'
 import type { Cookie } from './identity/cookie.ts'
 import type { Directory } from './identity/directory.ts'
@@ -127,6 +128,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.after(() => {
     overviewRoutes(app, parts)
     identityRoutes(app, parts)
+    consoleSessionRoutes(app, parts)
     keyRoutes(app, parts)
     sessionRoutes(app, parts)
     actionRoutes(app, parts)

@@ -60,6 +60,45 @@ export const endConsoleSession = question<{ id: string; now: number }>((db, p) =
   db.updateTable('console_session').set({ ended_at: p.now, id_token: null }).where('id', '=', p.id).where('ended_at', 'is', null),
 )
 
+export type ListedConsoleSession = Pick<ConsoleSessionRow, 'id' | 'how' | 'key_hash' | 'created_at' | 'seen_at'>
+
+/** The sessions of a principal that were neither ended nor left alone since `seenAfter` nor began before `beganAfter`, newest first. */
+export const listConsoleSessions = question<
+  { principal_id: string; seenAfter: number; beganAfter: number; before: string; limit: number },
+  ListedConsoleSession
+>((db, p) =>
+  db
+    .selectFrom('console_session')
+    .select(['id', 'how', 'key_hash', 'created_at', 'seen_at'])
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null)
+    .where('seen_at', '>=', p.seenAfter)
+    .where('created_at', '>=', p.beganAfter)
+    .where('id', '<', p.before)
+    .orderBy('id', 'desc')
+    .limit(p.limit),
+)
+
+/** Ends one session of a principal. Nothing changed: it is not theirs, or has ended. */
+export const endOwnConsoleSession = question<{ id: string; principal_id: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ ended_at: p.now, id_token: null })
+    .where('id', '=', p.id)
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null),
+)
+
+/** Ends every session of a principal but `kept`. */
+export const endOtherConsoleSessions = question<{ principal_id: string; kept: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ ended_at: p.now, id_token: null })
+    .where('principal_id', '=', p.principal_id)
+    .where('id', '!=', p.kept)
+    .where('ended_at', 'is', null),
+)
+
 /** Ends every session of a principal. */
 export const endConsoleSessions = question<{ principal_id: string; now: number }>((db, p) =>
   db

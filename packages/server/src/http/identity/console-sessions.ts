@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Principal } from '@countersign/core'
+import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
@@ -48,7 +48,15 @@ export interface ConsoleSessions {
   renew(session: ConsoleSession): Promise<string | undefined>
   /** Ends a session, or all of its principal's; answers what the sign-in service wants back. */
   end(session: ConsoleSession, everywhere: boolean): Promise<{ idToken: string | undefined }>
+  /** A page of a person's open sessions, newest first. One that is not good any more is in it only as the place of a cursor. */
+  list(principalId: string, page: { before: string | undefined; limit: number }): Promise<ListedSession[]>
+  /** Ends a session of this person. False where they have no such session open. */
+  endOne(principalId: string, id: string): Promise<boolean>
+  /** Ends all sessions of this person but one. */
+  endOthers(principalId: string, kept: string | undefined): Promise<void>
 }
+
+type ListedSession = Omit<ConsoleSessionView, 'isCurrent'> & { isGood: boolean }
 
 export interface ConsoleSessionOptions {
   store: Store
@@ -88,6 +96,8 @@ function* takePerson(outbox: Outbox, person: Principal, now: number): Tx<void> {
   tellAccess(outbox, person.id)
 }
 
+/** Behind every id. */
+const LAST_ID = '~'
 const SECRET = /^[\w-]{43}$/
 
 export function createConsoleSessions({
@@ -178,6 +188,40 @@ export function createConsoleSessions({
         else yield* consoleSessions.endConsoleSession.run({ id, now })
         tellAccess(outbox, principal.id)
         return { idToken: row?.id_token ?? undefined }
+      })
+    },
+
+    async list(principalId, { before = LAST_ID, limit }) {
+      const now = clock.nowMs()
+      const place = { seenAfter: now - limits.idleMs, beganAfter: now - limits.maxMs, before, limit }
+      const rows = await store.read(() => consoleSessions.listConsoleSessions.all({ principal_id: principalId, ...place }))
+      return Promise.all(
+        rows.map(async ({ id, how, key_hash, created_at, seen_at }) => ({
+          id,
+          how,
+          createdAt: new Date(created_at).toISOString(),
+          seenAt: new Date(seen_at).toISOString(),
+          endsAt: new Date(Math.min(seen_at + limits.idleMs, created_at + limits.maxMs)).toISOString(),
+          isGood: accepts(how) && (key_hash === null || (await byKeyHash(key_hash)) !== undefined),
+        })),
+      )
+    },
+
+    async endOne(principalId, id) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        const ended = yield* consoleSessions.endOwnConsoleSession.change({ id, principal_id: principalId, now })
+        if (ended === 0) return false
+        yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { session: id, everywhere: false } }, now)
+        return true
+      })
+    },
+
+    async endOthers(principalId, kept = '') {
+      const now = clock.nowMs()
+      await store.transact(function* (outbox) {
+        yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { everywhere: true, kept: kept || null } }, now)
+        yield* consoleSessions.endOtherConsoleSessions.run({ principal_id: principalId, kept, now })
       })
     },
   }

@@ -1,0 +1,121 @@
+import type { Delegation } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { PageBanner } from '../live/page-banner.tsx'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { DelegationForm } from './delegation-form.tsx'
+import '../ui/pages.css'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+const STATE_WORDS: Record<Delegation['state'], string> = { standing: 'Standing', over: 'Over', revoked: 'Ended' }
+
+/** `/delegations`: who votes in whose place, until when; giving one's own place to somebody and taking it back. */
+export default function DelegationsPage() {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const delegations = useList(['delegations'], (cursor, signal) => client.delegations.list({ cursor }, { signal }))
+  const [ending, setEnding] = useState<Delegation>()
+  // Who stands for whom decides what this person may vote on.
+  const onChanged = () =>
+    Promise.all([['delegations'], ['stands-for']].map((queryKey) => queries.invalidateQueries({ queryKey })))
+  return (
+    <Page title="Delegations" subtitle="Who votes in whose place">
+      <div className="stack">
+        <PageBanner />
+        <DelegationForm known={delegations.data ?? []} onMade={onChanged} />
+        <Loaded of={delegations} height={240}>
+          {(items) =>
+            items.length === 0 ? (
+              <div className="empty">
+                <h2>No delegations</h2>
+                <p>While you are away, somebody else can vote in your place.</p>
+              </div>
+            ) : (
+              <ul className="rows" aria-label="Delegations">
+                {items.map((held) => (
+                  <DelegationRow key={held.id} held={held} onEnd={() => setEnding(held)} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <More of={delegations} />
+      </div>
+      {ending && (
+        <Boundary>
+          <EndDelegation held={ending} onChanged={onChanged} onClose={() => setEnding(undefined)} />
+        </Boundary>
+      )}
+    </Page>
+  )
+}
+
+function DelegationRow({ held, onEnd }: { held: Delegation; onEnd: () => void }) {
+  const { me } = useServices()
+  const online = useOnline()
+  const { from, to, reason, madeBy, state, expiresAt, revokedAt, revokedBy } = held
+  const name = ({ id, name }: Delegation['from']) => (id === me.id ? 'you' : showInvisible(name))
+  const mayEnd = state === 'standing' && (from.id === me.id || me.roles.includes('admin'))
+  return (
+    <li className="row-card" data-testid="delegation" data-state={state}>
+      <div className="row-head">
+        <span>
+          <strong>{name(to)}</strong> in the place of <strong>{name(from)}</strong>
+        </span>
+        <span className="badge-text">{STATE_WORDS[state]}</span>
+        {mayEnd && (
+          <Button variant="outlined" disabled={!online} onClick={onEnd}>
+            End
+          </Button>
+        )}
+      </div>
+      {reason !== null && <p>{showInvisible(reason)}</p>}
+      <p className="muted">
+        until <time dateTime={expiresAt}>{fullTime(expiresAt)}</time>
+        {madeBy.id !== from.id && ` · made by ${name(madeBy)}`}
+        {revokedAt !== null && (
+          <>
+            {' · '}ended <time dateTime={revokedAt}>{fullTime(revokedAt)}</time>
+          </>
+        )}
+        {revokedBy && ` by ${name(revokedBy)}`}
+      </p>
+    </li>
+  )
+}
+
+type EndDelegationProps = { held: Delegation; onChanged: () => Promise<unknown>; onClose: () => void }
+
+function EndDelegation({ held, onChanged, onClose }: EndDelegationProps) {
+  const { client } = useServices()
+  const end = useMutation({
+    mutationFn: () => client.delegations.revoke(held.id),
+    onSuccess: async () => {
+      await onChanged()
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title="End this delegation?"
+      action="End it"
+      isBusy={end.isPending}
+      failure={end.error ? errorText(end.error) : ''}
+      onConfirm={() => end.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        {showInvisible(held.to.name)} votes in the place of {showInvisible(held.from.name)} no longer. Where others are still waited for,
+        votes given under it do not count any more.
+      </p>
+    </Confirm>
+  )
+}

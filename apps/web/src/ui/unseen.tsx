@@ -1,0 +1,14 @@
+import { showLines } from '@countersign/react'
+
+/** Beside a field, which holds a text as it is: the lines of it that have something in them that cannot be seen, spelled out. */
+export function Unseen({ text }: { text: string }) {
+  const lines = text.split('\n').map((line) => ({ line, shown: showLines(line) }))
+  const told = lines.filter(({ line, shown }) => line !== shown)
+  if (told.length === 0) return null
+  return (
+    <div className="unseen" role="note">
+      It holds what cannot be seen:
+      <pre className="mono">{told.map(({ shown }) => shown).join('\n')}</pre>
+    </div>
+  )
+}
