@@ -285,4 +285,11 @@ function tickMs({ state, expiresAt }: Action, nowMs: number): number | null {
   return expiresAt !== null && Date.parse(expiresAt) - nowMs < 90_000 ? 1_000 : 15_000
 }
 
-const shorten = (text: string): string => (text.length <= LABEL_CHARS ? text : `${text.slice(0, LABEL_CHARS - 1).trimEnd()}…`)
+/** Never cut within what is spelled out. */
+const shorten = (text: string): string =>
+  text.length <= LABEL_CHARS
+    ? text
+    : `${text
+        .slice(0, LABEL_CHARS - 1)
+        .replace(/⟦[^⟧]*$/, '')
+        .trimEnd()}…`

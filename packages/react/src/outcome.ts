@@ -12,6 +12,12 @@ export function isSafeLink(url: string): boolean {
   }
 }
 
+/** Where a result link leads when that is another site, as people read it; empty for the page's own. */
+export function linkHost(url: string): string {
+  const { host } = new URL(url, 'https://relative.invalid')
+  return host === 'relative.invalid' ? '' : showInvisible(`//${host}`).slice(2)
+}
+
 /** What became of an action, in one line; empty while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
   const { state, updatedAt, votes, error, attempt, executor } = action

@@ -3,10 +3,11 @@ import { showInvisible } from '@countersign/core/text'
 import type { ReactNode, RefObject } from 'react'
 import type { Outcome } from './card-props.ts'
 import { JsonText } from './json-text.tsx'
-import { isSafeLink, outcomeText } from './outcome.ts'
+import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { ResolveRow } from './resolve-row.tsx'
 import { ActionFacts } from './status-bar.tsx'
 import { useKeepFocus } from './use-keep-focus.ts'
+import { joined } from './words.ts'
 
 type SettledProps = {
   action: Action
@@ -33,7 +34,7 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
         </span>
         {resultUrl !== null && isSafeLink(resultUrl) ? (
           <a href={resultUrl} rel="noreferrer noopener">
-            View result
+            {joined('View result', linkHost(resultUrl))}
           </a>
         ) : null}
         {state === 'failed' && onRetry ? (

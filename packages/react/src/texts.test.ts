@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { valueText } from './change-rows.tsx'
 import { ownVote, whyNot } from './may-decide.ts'
 import { objectName } from './object-name.ts'
-import { isSafeLink, outcomeText } from './outcome.ts'
+import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { sayError } from './say-error.ts'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { agoText, spanText } from './time.ts'
@@ -43,6 +43,17 @@ test('the object to type is the one named, else the first that can be typed, els
   expect(name({ amount: 12 })).toBe('12')
   expect(name({ id: 'ORD\u200B1', list: [1] })).toBe('deleteOrder')
   expect(name({ id: { constructor: 1 }, text: 'x'.repeat(65) })).toBe('deleteOrder')
+})
+
+test('a link to another site says which, and one that only looks like it says that', () => {
+  expect(['/orders/1', 'orders?id=1', 'https://shop.example:8080/x', '//evil.example', '\\\\evil.example/'].map(linkHost)).toEqual([
+    '',
+    '',
+    'shop.example:8080',
+    'evil.example',
+    'evil.example',
+  ])
+  expect(linkHost('https://аpple.com/')).toBe('xn--pple-43d.com⟦аpple.com⟧')
 })
 
 test('values are shown so that a string is not taken for something else', () => {

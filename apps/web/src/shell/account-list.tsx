@@ -16,7 +16,7 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
 
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Account' } }}>
-      <MenuItem disabled sx={{ display: 'block', '&.Mui-disabled': { opacity: 1 } }}>
+      <MenuItem disabled sx={{ display: 'block', whiteSpace: 'normal', overflowWrap: 'anywhere', '&.Mui-disabled': { opacity: 1 } }}>
         <strong>{showInvisible(me.name)}</strong>
         <div className="muted">{me.roles.length > 0 ? showInvisible(me.roles.join(', ')) : 'no roles'}</div>
       </MenuItem>

@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium } from '@playwright/test'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { plant } from './testing/hostile.ts'
+import { hostileAnswers } from './testing/hostile-answers.ts'
+import { type HostileServer, startHostileServer } from './testing/hostile-server.ts'
+import { openAll, type Scan, scanPage } from './testing/scan.ts'
+import { surfaces } from './testing/surfaces.ts'
+
+const planted = plant()
+const answers = hostileAnswers(planted)
+let server: HostileServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startHostileServer(answers)
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'],
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** Where the pictures of this run are, for people to look at. */
+const folder = fileURLToPath(new URL('../../../test-results/rendered/', import.meta.url))
+
+/** Texts that may stand in several lines, as they were written: what people, models and tools write at length, and the policy's own text. */
+const IN_LINES = /^(Message\..*content|event\.(reasoning|delta)|Action\.agentSays|Action\.votes\.0\.reason|policy\.yaml|read\.result)$/
+
+test('T2 on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
+  const page = await browser.newPage({ viewport: { width: 320, height: 640 }, locale: 'en-GB', timezoneId: 'UTC' })
+  page.on('dialog', (dialog) => dialog.dismiss())
+  const found: Record<string, object> = {}
+  const wanted: Record<string, object> = {}
+  for (const [name, { at, steps, shows }] of Object.entries(surfaces(server, answers))) {
+    if (!page.url().endsWith(server.url + at)) await page.goto(server.url + at)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    await steps?.(page)
+    while ((await page.evaluate(openAll)) > 0) await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    await page.screenshot({ path: `${folder}${name}.png` })
+    const { problems, seen, inLines, cut }: Scan = await page.evaluate(scanPage)
+    const paths = (numbers: number[]) => numbers.map((number) => planted.paths[number] ?? `${number}`)
+    found[name] = {
+      problems,
+      missing: shows.filter((path) => !paths(seen).includes(path)),
+      brokenLines: paths(inLines).filter((path) => !IN_LINES.test(path)),
+      cut: paths(cut),
+    }
+    wanted[name] = { problems: [], missing: [], brokenLines: [], cut: [] }
+  }
+  expect(found).toEqual(wanted)
+  expect(server.strays).toEqual([])
+})

@@ -1,0 +1,62 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buildConsole } from './console-build.ts'
+import type { HostileAnswers } from './hostile-answers.ts'
+
+export interface HostileServer extends AsyncDisposable {
+  url: string
+  /** What was asked for that is neither the console nor its API: nothing on a page may fetch anything. */
+  strays: string[]
+  /** Sends an event on every open stream at this address. */
+  push(path: string, type: string, data: unknown): void
+}
+
+/** The real console, over HTTP and under its own policy, in front of a server all of whose texts lie. */
+export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answer'>): Promise<HostileServer> {
+  const files = await buildConsole()
+  const streams = new Map<ServerResponse, string>()
+  const strays: string[] = []
+  let seq = 100
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server')
+    if (!pathname.startsWith('/api/')) return page(pathname, response)
+    if (pathname.endsWith('/events')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
+      streams.set(response, pathname)
+      response.once('close', () => streams.delete(response))
+      return
+    }
+    const {
+      status = 200,
+      type = 'application/json',
+      body,
+    } = answer(request.method ?? 'GET', pathname, searchParams) ?? {
+      status: 404,
+      body: { code: 'not_found', detail: 'nothing' },
+    }
+    // As JSON half a character is spelled `\ud800`; the console gets it back whole.
+    response.writeHead(status, { 'content-type': type }).end(type === 'application/yaml' ? body : JSON.stringify(body))
+  })
+
+  function page(pathname: string, response: ServerResponse): void {
+    const file = files.get(pathname)
+    if (!file && /\.\w+$|^\/x/.test(pathname)) strays.push(pathname)
+    if (file) return void response.writeHead(200, { 'content-type': file.type }).end(file.body)
+    const policy = `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-n'; img-src 'self' data:; connect-src 'self'`
+    const html = String(files.get('/index.html')?.body).replaceAll('__CSP_NONCE__', 'n')
+    response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(html)
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    strays,
+    push(path, type, data) {
+      for (const [stream, at] of streams) if (at === path) stream.write(`id: ${++seq}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,254 @@
+import { expect, type Locator, type Page } from '@playwright/test'
+import type { HostileAnswers } from './hostile-answers.ts'
+import type { HostileServer } from './hostile-server.ts'
+import { openAll } from './scan.ts'
+
+export interface Surface {
+  /** One after another at the same address stand on the same page, as the one before left it. */
+  at: string
+  /** What a person does there first. */
+  steps?: (page: Page) => Promise<void>
+  /** The fields that have to be in sight there. */
+  shows: string[]
+}
+
+/** Presses a button until it works: one that moved just then under the pointer rests. */
+const press = (button: Locator, until: Locator): Promise<void> =>
+  expect(async () => {
+    await button.scrollIntoViewIfNeeded()
+    await expect(button).toHaveAttribute('aria-disabled', 'false')
+    await button.click()
+    await until.waitFor({ timeout: 1_500 })
+  }).toPass()
+
+/** What every card that waits has to show. */
+const CARD = [
+  'Action.description',
+  'Action.tool',
+  'Action.destination',
+  'Action.risk.reasons.0',
+  'Action.preview.0.field',
+  'Action.preview.0.oldValue',
+  'Action.preview.0.newValue',
+  'Action.agent',
+  'Action.requestedBy.name',
+  'Action.agentSays',
+  'Action.policy.rule',
+  'Action.policy.reason',
+  'Action.requires.roles',
+  'Action.escalation.roles',
+  'Action.votes.0.by.name',
+  'Action.votes.0.for.name',
+  'Action.arguments.text',
+  'Action.arguments.key',
+  'Action.arguments.name',
+  'Action.revised.reason',
+  'Action.previewError',
+]
+/** Every page and what opens on it, by name. */
+export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction }: HostileAnswers): Record<string, Surface> => ({
+  'new chat': { at: '/', shows: ['AgentView.name', 'AgentView.suggestions.0', 'Me.name'] },
+  account: {
+    at: '/',
+    steps: async (page) => {
+      await page.getByTestId('account').click()
+      await page.getByRole('menu').waitFor()
+    },
+    shows: ['Me.name', 'Me.roles'],
+  },
+  sidebar: {
+    at: '/',
+    steps: async (page) => {
+      await page.keyboard.press('Escape')
+      await page.getByTestId('open-sidebar').click()
+      await page.getByTestId('session-list').waitFor()
+    },
+    shows: ['Session.title'],
+  },
+  chat: {
+    at: '/sessions/ses_000001',
+    steps: async (page) => {
+      const { reasoning_delta, delta, tool_call_start } = events
+      const path = '/api/sessions/ses_000001/events'
+      for (const [type, data] of Object.entries({ reasoning_delta, delta, tool_call_start })) push(path, type, data)
+      await page.locator('[data-streaming=true]').waitFor()
+      await page.locator('.model-text code').first().waitFor()
+    },
+    shows: [
+      ...CARD,
+      'Session.title',
+      'Session.agent',
+      'Message.user.content',
+      'Message.assistant.content',
+      'Message.request.content',
+      'Message.note.content',
+      'Message.tool.content',
+      'ToolCall.unproposed',
+      'event.reasoning',
+      'event.delta',
+      'event.tool',
+      'error.message',
+      'result.key',
+      'result.value',
+      'Resolution.by.name',
+      'Resolution.note',
+      'read.error',
+      'read.result',
+      'Decliner.reason',
+    ],
+  },
+  'a run that failed': {
+    at: '/sessions/ses_000001',
+    steps: async (page) => {
+      const { session_status, error } = events
+      for (const [type, data] of Object.entries({ session_status, error })) push('/api/sessions/ses_000001/events', type, data)
+      await page.getByTestId('run-error').waitFor()
+    },
+    shows: ['event.error'],
+  },
+  waiting: {
+    at: '/waiting',
+    steps: async (page) => {
+      await page.locator('.cs-card').nth(2).waitFor()
+      push('/api/events', 'action_proposed', { proposal: newAction })
+      await expect.poll(() => page.locator('[aria-live=polite]').textContent()).toContain('Approval needed')
+    },
+    shows: CARD,
+  },
+  action: {
+    at: '/actions/act_000001',
+    shows: [
+      ...CARD,
+      'Action.votes.0.reason',
+      'Action.credential',
+      'Action.idempotencyKey',
+      'ActionRevision.description',
+      'ActionRevision.ended.reason',
+      'ActionRevision.ended.by.name',
+      'ActionRevision.voter.name',
+      'ActionRevision.arguments.key',
+    ],
+  },
+  'what is not asked again': { at: '/actions/act_000011', shows: ['GrantSuggestion.rule.when', 'Action.tool'] },
+  'edit form and refusal': {
+    at: '/actions/act_000011',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.getByLabel('JSON', { exact: true }).waitFor()
+      await page
+        .getByRole('button', { name: /^Leave out/ })
+        .first()
+        .click()
+      await press(page.locator('.cs-approve'), page.locator('.cs-issues'))
+    },
+    shows: [
+      'schema.title',
+      'schema.description',
+      'schema.enum',
+      'Action.arguments.fixed',
+      'Action.arguments.many',
+      'issue.message',
+      'issue.other',
+    ],
+  },
+  'second step': {
+    at: '/actions/act_000012',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.locator('.cs-reveal').first().waitFor({ state: 'detached' })
+      await press(page.locator('.cs-approve'), page.getByRole('alertdialog'))
+    },
+    shows: ['Action.description', 'Action.tool', 'Action.destination'],
+  },
+  policy: {
+    at: '/policy',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.getByRole('button', { name: 'Try it' }).click()
+      await page.getByTestId('tested-call').waitFor()
+    },
+    shows: [
+      'policy.yaml',
+      'rule.name',
+      'rule.when',
+      'PolicyVersion.author.name',
+      'PolicyVersion.reason',
+      'PolicyChange.text',
+      'ShadowReport.samples.0.tool',
+      'ShadowReport.samples.0.rule',
+      'ShadowReport.samples.0.reason',
+      'TestedCall.rule',
+      'TestedCall.reason',
+      'TestedCall.requires.roles.0',
+      'TestedCall.rules.0.rule',
+      'TestedCall.rules.0.failed',
+      'Action.tool',
+    ],
+  },
+  'policy, edited and refused': {
+    at: '/policy',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      await page.getByLabel('Document (YAML or JSON)').press('End')
+      await page.getByLabel('Document (YAML or JSON)').pressSequentially(' ')
+      await page.getByLabel(/^Reason/).fill('why')
+      await page.getByRole('button', { name: 'Save and put in force' }).click()
+      await page.getByText('The policy cannot be used').waitFor()
+    },
+    shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],
+  },
+  grants: {
+    at: '/grants',
+    shows: [
+      'Grant.exact.tool',
+      'Grant.exact.arguments.key',
+      'Grant.exact.agent',
+      'Grant.exact.madeBy.name',
+      'Grant.when.when',
+      'Grant.when.requestedBy.name',
+    ],
+  },
+  record: { at: '/record', shows: ['AuditEntryView.scope', 'AuditEntryView.actor.name', 'AuditEntryView.data.key'] },
+  keys: {
+    at: '/keys',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.getByLabel('Name', { exact: true }).fill('x')
+      await page.getByRole('button', { name: 'Make a key' }).click()
+      await page.getByTestId('made-key').waitFor()
+      await page.getByRole('button', { name: 'Revoke' }).first().click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+    shows: ['Key.name', 'Key.roles.0', 'Key.createdBy.name', 'CreatedKey.principal.name'],
+  },
+  delegations: {
+    at: '/delegations',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.getByLabel(/^Who votes/).fill('prn_x')
+      await page.getByRole('button', { name: 'Delegate' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.getByRole('button', { name: 'End', exact: true }).click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+    shows: [
+      'Delegation.from.name',
+      'Delegation.to.name',
+      'Delegation.reason',
+      'Delegation.over.revokedBy.name',
+      'Delegation.over.madeBy.name',
+      'problem.delegation',
+    ],
+  },
+  'console sessions': {
+    at: '/consoles',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('alertdialog').getByRole('alert').waitFor()
+    },
+    shows: ['problem.console'],
+  },
+  'no such action': { at: '/actions/act_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.action'] },
+  'no such session': { at: '/sessions/ses_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.session'] },
+})
