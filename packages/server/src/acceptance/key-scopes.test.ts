@@ -54,6 +54,8 @@ const ROUTES: Record<string, Route> = {
   'POST /api/actions/{id}/result': { takes: ['propose', 'decide'], id: 'heldId', body: () => ({ epoch: 99, output: null }) },
   'POST /api/delegations': { takes: ['decide'], body: () => ({ to: 'prn_local', expiresIn: 'PT1S' }) },
   'DELETE /api/delegations/{id}': { takes: ['decide'], id: 'delegationId' },
+  'DELETE /api/console-sessions': { takes: ['decide'] },
+  'DELETE /api/console-sessions/{id}': { takes: ['decide'] },
   // Ending one makes nothing easier: an admin does it with either.
   'DELETE /api/grants/{id}': { takes: ['decide', 'manage'], id: 'grantId' },
 

@@ -43,6 +43,6 @@ function personOf(principal: Principal): Principal {
 }
 
 function whoSignsOut(principal: Principal): Principal {
-  if (principal.scopes === undefined || principal.scopes.includes('manage')) return personOf(principal)
+  if (principal.scopes === undefined || principal.scopes.includes('decide')) return personOf(principal)
   throw new CountersignError('forbidden', 'this key may not end console sessions: it is limited to less')
 }
