@@ -117,7 +117,7 @@ test('the policy page: try a call, replay what happened, try a version beside th
   await shadow.getByRole('button', { name: 'Put it in force' }).click()
   await expect(shadow).toHaveCount(0)
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
-  const version = page.getByTestId('policy-version').first()
+  const version = page.getByTestId('policy-version').filter({ hasText: 'Version 2' })
   await version.getByText('What it changed').click()
   await expect(version).toContainText(`added "nobody cancels": { match: { when: 'args.newStatus == "cancelled"' }, verdict: deny }`)
   expect((await (await propose()).json()).policy.rule).toBe('nobody cancels')

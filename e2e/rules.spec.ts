@@ -188,7 +188,7 @@ test('a key is made, shown once and revoked; the record says so; who has no role
   await approver.context().close()
 })
 
-test('point 30: axe finds nothing on edit form, policy, grants, record and keys in both themes; the CSP holds; 320 px is enough', async ({
+test('point 30: axe finds nothing on edit form, policy, grants, record, keys, delegations and console sessions in both themes; the CSP holds; 320 px is enough', async ({
   page,
   demo,
 }) => {
@@ -220,11 +220,12 @@ test('point 30: axe finds nothing on edit form, policy, grants, record and keys 
   await page.getByText('Try a call').click()
   await expectNoViolations()
   expect(await isNarrow()).toBe(true)
-  for (const path of ['grants', 'record', 'keys']) {
+  for (const path of ['grants', 'record', 'keys', 'delegations', 'consoles']) {
     await page.goto(`${demo.url}/${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect(page.locator('[aria-busy=true]')).toHaveCount(0)
     if (path === 'keys') await page.getByText('Make a key').first().click()
+    if (path === 'delegations') await page.getByText('Let somebody vote').click()
     await expectNoViolations()
     expect(await isNarrow()).toBe(true)
   }
