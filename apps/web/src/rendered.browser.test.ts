@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import * as wire from '@countersign/core'
 import { type Browser, chromium } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plant } from './testing/hostile.ts'
@@ -8,7 +9,7 @@ import { openAll, type Scan, scanPage } from './testing/scan.ts'
 import { surfaces } from './testing/surfaces.ts'
 
 const planted = plant()
-const answers = hostileAnswers(planted)
+const answers = hostileAnswers(planted, wire)
 let server: HostileServer
 let browser: Browser
 beforeAll(async () => {

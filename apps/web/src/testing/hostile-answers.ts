@@ -1,14 +1,7 @@
-import {
+import type {
   Action,
   ActionRevision,
-  AgentView,
-  AuditEntryView,
-  AuditKeyView,
-  ConsoleSessionView,
-  Delegation,
-  Grant,
   GrantSuggestion,
-  Key,
   Message,
   PolicyChange,
   PolicyVersion,
@@ -16,9 +9,11 @@ import {
   Session,
   ShadowReport,
   TestedCall,
-  ToolView,
 } from '@countersign/core'
 import { fill, type Planted } from './hostile.ts'
+
+/** The schemas of the wire, handed in: the console itself knows only their types. */
+type Wire = typeof import('@countersign/core')
 
 type Answers = (method: string, path: string, query: URLSearchParams) => { status?: number; type?: string; body: unknown } | undefined
 
@@ -33,12 +28,12 @@ export interface HostileAnswers {
 }
 
 /** The answers of a server on which every text that anybody else may write lies. */
-export function hostileAnswers(planted: Planted): HostileAnswers {
+export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
   const { text } = planted
   const make = <T>(schema: Parameters<typeof fill>[1], path: string, over: object = {}) =>
     fill<T>(planted, schema, path, Object.fromEntries(Object.entries(over).map(([key, value]) => [`${path}.${key}`, value])))
   const tool = text('Action.tool')
-  const person = (path: string, more: object = {}) => make<Principal>(Principal, path, { kind: 'person', scopes: undefined, ...more })
+  const person = (path: string, more: object = {}) => make<Principal>(wire.Principal, path, { kind: 'person', scopes: undefined, ...more })
   const me = person('Me', { id: 'prn_me', roles: ['admin', 'approver', 'agent', text('Me.roles')] })
   const ask = { quorum: 2, declineQuorum: 2, roles: ['approver', text('Action.requires.roles')], notRequester: false }
   const waiting = {
@@ -70,7 +65,7 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
     resultUrl: null,
     cachedFrom: null,
   }
-  const action = (more: object = {}): Action => make<Action>(Action, 'Action', { ...waiting, ...more })
+  const action = (more: object = {}): Action => make<Action>(wire.Action, 'Action', { ...waiting, ...more })
   const settled = {
     succeeded: { id: 'act_000002', toolCallId: 'call_2', state: 'succeeded', result: { [text('result.key')]: text('result.value') } },
     failed: {
@@ -121,9 +116,9 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
   const newAction = action({ id: 'act_000013', votes: [] })
   const all = [action(), ...Object.values(settled).map((more) => action(more)), simple, critical, newAction]
 
-  const session = make<Session>(Session, 'Session', { id: 'ses_000001', status: 'active', pendingApprovals: [], lastSeq: 9 })
+  const session = make<Session>(wire.Session, 'Session', { id: 'ses_000001', status: 'active', pendingApprovals: [], lastSeq: 9 })
   const message = (seq: number, path: string, more: object): Message =>
-    make<Message>(Message, path, {
+    make<Message>(wire.Message, path, {
       id: `msg_00000${seq}`,
       sessionId: 'ses_000001',
       seq,
@@ -148,7 +143,7 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
     message(5, 'Message.note', { role: 'system', kind: 'note' }),
   ]
   const version = (more: object = {}) =>
-    make<PolicyVersion>(PolicyVersion, 'PolicyVersion', { author: person('PolicyVersion.author'), ...more })
+    make<PolicyVersion>(wire.PolicyVersion, 'PolicyVersion', { author: person('PolicyVersion.author'), ...more })
   const document = {
     default: 'ask',
     rules: [{ name: text('rule.name'), match: { tool: text('rule.tool'), when: text('rule.when') }, verdict: 'ask' }],
@@ -172,8 +167,8 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
 
   const routes: Record<string, () => ReturnType<Answers>> = {
     'GET /api/me': () => ({ body: { principal: me, signIn: 'key' } }),
-    'GET /api/agents': () => list(make(AgentView, 'AgentView'), make(AgentView, 'AgentView', { name: 'plain' })),
-    'GET /api/tools': () => list(make(ToolView, 'ToolView', { name: tool, inputSchema })),
+    'GET /api/agents': () => list(make(wire.AgentView, 'AgentView'), make(wire.AgentView, 'AgentView', { name: 'plain' })),
+    'GET /api/tools': () => list(make(wire.ToolView, 'ToolView', { name: tool, inputSchema })),
     'GET /api/sessions': () => list({ ...session, pendingApprovals: [simple] }),
     'GET /api/sessions/ses_000001': () => ({ body: session }),
     'GET /api/sessions/ses_000001/messages': () => list(...messages),
@@ -187,38 +182,41 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
         ],
       }),
     'GET /api/policy/versions': () => list(version({ inUse: 'force' })),
-    'GET /api/policy/versions/1': () => ({ body: { ...version(), document, changes: [make<PolicyChange>(PolicyChange, 'PolicyChange')] } }),
-    'GET /api/policy/shadow': () => ({ body: make<ShadowReport>(ShadowReport, 'ShadowReport') }),
-    'POST /api/policy/test': () => ({ body: make<TestedCall>(TestedCall, 'TestedCall', { verdict: 'ask' }) }),
+    'GET /api/policy/versions/1': () => ({
+      body: { ...version(), document, changes: [make<PolicyChange>(wire.PolicyChange, 'PolicyChange')] },
+    }),
+    'GET /api/policy/shadow': () => ({ body: make<ShadowReport>(wire.ShadowReport, 'ShadowReport') }),
+    'POST /api/policy/test': () => ({ body: make<TestedCall>(wire.TestedCall, 'TestedCall', { verdict: 'ask' }) }),
     'PUT /api/policy': () =>
       problem(400, 'bad_request', 'problem.policy', {
         issues: [{ path: text('problem.policy.path'), message: text('problem.policy.message') }],
       }),
     'GET /api/grants': () =>
       list(
-        make(Grant, 'Grant.exact', { when: null, scope: 'agent', requestedBy: null }),
-        make(Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
+        make(wire.Grant, 'Grant.exact', { when: null, scope: 'agent', requestedBy: null }),
+        make(wire.Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
       ),
-    'GET /api/audit': () => list(make(AuditEntryView, 'AuditEntryView')),
-    'GET /api/audit/key': () => ({ body: make(AuditKeyView, 'AuditKeyView') }),
-    'GET /api/keys': () => list(make(Key, 'Key', { revokedAt: null, scopes: ['decide'] }), make(Key, 'Key', { id: 'key_000002' })),
+    'GET /api/audit': () => list(make(wire.AuditEntryView, 'AuditEntryView')),
+    'GET /api/audit/key': () => ({ body: make(wire.AuditKeyView, 'AuditKeyView') }),
+    'GET /api/keys': () =>
+      list(make(wire.Key, 'Key', { revokedAt: null, scopes: ['decide'] }), make(wire.Key, 'Key', { id: 'key_000002' })),
     'POST /api/keys': () => ({
       status: 201,
       body: { id: 'key_000003', key: 'cs_made', principal: person('CreatedKey.principal'), createdAt: session.createdAt, expiresAt: null },
     }),
     'GET /api/delegations': () =>
       list(
-        make(Delegation, 'Delegation', {
+        make(wire.Delegation, 'Delegation', {
           state: 'standing',
           from: person('Delegation.from'),
           to: person('Delegation.to', { id: 'prn_to' }),
           revokedAt: null,
           revokedBy: null,
         }),
-        make(Delegation, 'Delegation.over', { state: 'revoked', madeBy: person('Delegation.over.madeBy', { id: 'prn_admin' }) }),
+        make(wire.Delegation, 'Delegation.over', { state: 'revoked', madeBy: person('Delegation.over.madeBy', { id: 'prn_admin' }) }),
       ),
     'POST /api/delegations': () => problem(404, 'not_found', 'problem.delegation'),
-    'GET /api/console-sessions': () => list(make(ConsoleSessionView, 'ConsoleSessionView')),
+    'GET /api/console-sessions': () => list(make(wire.ConsoleSessionView, 'ConsoleSessionView')),
     'DELETE /api/console-sessions/id_000001': () => problem(404, 'not_found', 'problem.console'),
     'GET /api/actions': () => list(),
   }
@@ -226,13 +224,13 @@ export function hostileAnswers(planted: Planted): HostileAnswers {
     routes[`GET /api/actions/${each.id}`] = () => ({ body: each })
     routes[`GET /api/actions/${each.id}/revisions`] = () =>
       list(
-        make<ActionRevision>(ActionRevision, 'ActionRevision', {
+        make<ActionRevision>(wire.ActionRevision, 'ActionRevision', {
           revision: 1,
           votes: [{ by: person('ActionRevision.voter'), verdict: 'approve', at: session.createdAt }],
         }),
       )
     routes[`GET /api/actions/${each.id}/suggestion`] = () => ({
-      body: make<GrantSuggestion>(GrantSuggestion, 'GrantSuggestion', { refusal: null }),
+      body: make<GrantSuggestion>(wire.GrantSuggestion, 'GrantSuggestion', { refusal: null }),
     })
   }
 
