@@ -37,7 +37,7 @@ test('T2 on every page, at 320 px, no text of anybody else hides anything, poses
   const wanted: Record<string, object> = {}
   for (const [name, { at, steps, shows }] of Object.entries(surfaces(server, answers))) {
     if (!page.url().endsWith(server.url + at)) await page.goto(server.url + at)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('h1').first().waitFor()
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
     await steps?.(page)
     while ((await page.evaluate(openAll)) > 0) await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
