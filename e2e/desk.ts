@@ -46,6 +46,39 @@ const toolsAt = (baseUrl: string) => ({
   },
 })
 
+/** A server with this configuration on data in `folder`, in a process of its own. */
+export async function startServer(
+  folder: string,
+  config: object,
+  { flags = [], environment = {} }: { flags?: string[]; environment?: Record<string, string> } = {},
+): Promise<{ url: string; end(): Promise<void> }> {
+  const configFile = join(folder, 'countersign.json')
+  writeFileSync(configFile, JSON.stringify(config))
+  const given = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--no-open', '--log-level', 'error']
+  const all = [...given, ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags]
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...all], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY, ...environment },
+  })
+  const ended = once(child, 'exit')
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', (chunk) => {
+      text += chunk
+      const found = /ready at (http:\S+)/.exec(text)?.[1]
+      if (found) resolve(found)
+    })
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
+  })
+  return {
+    url,
+    async end() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
 export const test = base.extend<{ desk: Desk }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures that a fixture needs from this pattern.
   desk: async ({}, use) => {
@@ -54,23 +87,7 @@ export const test = base.extend<{ desk: Desk }>({
     const state: Pick<Desk, 'answers'> = { answers: 'well' }
     const service = createServer((request, response) => serve(request, response, sent, state)).listen(0, '127.0.0.1')
     await once(service, 'listening')
-    const configFile = join(folder, 'countersign.json')
-    writeFileSync(configFile, JSON.stringify({ tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) }))
-    const flags = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--port', '0', '--no-open', '--log-level', 'error']
-    const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...flags], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
-    })
-    const ended = once(child, 'exit')
-    const url = await new Promise<string>((resolve, reject) => {
-      let text = ''
-      child.stdout.on('data', (chunk) => {
-        text += chunk
-        const found = /ready at (http:\S+)/.exec(text)?.[1]
-        if (found) resolve(found)
-      })
-      child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-    })
+    const { url, end } = await startServer(folder, { tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) })
     await use(
       Object.assign(state, {
         url,
@@ -83,8 +100,7 @@ export const test = base.extend<{ desk: Desk }>({
           }),
       }),
     )
-    child.kill('SIGTERM')
-    await ended
+    await end()
     service.closeAllConnections()
     service.close()
     await rm(folder, { recursive: true })

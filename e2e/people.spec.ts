@@ -79,3 +79,46 @@ test('where one is signed in: another browser is seen there and signed out from 
   await expect(rows).toHaveCount(1)
   await page.context().close()
 })
+
+test('the policy page: try a call, replay what happened, try a version beside the one in force and put it there', async ({
+  page,
+  demo,
+}) => {
+  const propose = () =>
+    demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'cancelled' } })
+  const { policy } = await (await propose()).json()
+  expect(policy.verdict).toBe('ask')
+  await page.goto(`${demo.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const text = page.getByLabel('Document (YAML or JSON)')
+  await text.fill(
+    `${(await text.inputValue()).trimEnd()}\n  - { name: nobody cancels, match: { when: 'args.newStatus == "cancelled"' }, verdict: deny }\n`,
+  )
+
+  // What is edited is what is tried.
+  await page.getByText('Try a call with the edited text').click()
+  await page.getByRole('combobox', { name: 'Tool' }).selectOption({ label: 'updateOrderStatus' })
+  await page.getByLabel('Arguments as JSON').fill('{"orderId":"ORD-001","newStatus":"cancelled"}')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await expect(page.getByTestId('tested-call')).toContainText('It would be denied: rule “nobody cancels”')
+  await page.getByText('Replay what happened with the edited text').click()
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await expect(page.getByTestId('replayed')).toContainText('1 from ask to deny')
+
+  await page.getByLabel(/^Reason/).fill('Cancelling is for the desk lead')
+  await page.getByRole('checkbox', { name: /^Only try it/ }).check()
+  await page.getByRole('button', { name: 'Save and try beside' }).click()
+  const shadow = page.getByTestId('shadow')
+  await expect(shadow).toContainText('It decides nothing')
+  expect((await (await propose()).json()).state).toBe('proposed')
+  await page.reload()
+  await expect(shadow).toContainText('otherwise about 1')
+  await expect(shadow).toContainText('from ask to deny')
+  await shadow.getByRole('button', { name: 'Put it in force' }).click()
+  await expect(shadow).toHaveCount(0)
+  await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
+  const version = page.getByTestId('policy-version').filter({ hasText: 'Version 2' })
+  await version.getByText('What it changed').click()
+  await expect(version).toContainText(`added "nobody cancels": { match: { when: args.newStatus == "cancelled" }, verdict: deny }`)
+  expect((await (await propose()).json()).policy.rule).toBe('nobody cancels')
+})

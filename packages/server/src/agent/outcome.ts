@@ -169,7 +169,10 @@ interface Failure extends StepOf {
 }
 
 /** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
-export async function failRun(parts: AgentParts, { session, run, messageId, text, code, error }: Failure): Promise<false> {
+export async function failRun(
+  parts: Pick<AgentParts, 'store' | 'clock' | 'log'>,
+  { session, run, messageId, text, code, error }: Failure,
+): Promise<false> {
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
   reach('run.before_fail')

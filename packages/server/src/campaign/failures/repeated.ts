@@ -329,6 +329,47 @@ export const REPEATED: readonly Failure[] = [
     ],
   },
   {
+    whose: 'ours: I1, I6, I9',
+    failure: 'A process that stood still, or lost its connection, went on with what others had taken up',
+    held: 'what was read is looked at again in the transaction that rests on it, and everybody looks around when nobody knows what was committed: agent/outcome.ts, agent/history.ts, gate/retry.ts, dispatch/look-around.ts',
+    bugs: [
+      plant(
+        'a step that stood still fails the run',
+        [
+          'packages/server/src/store/sessions.ts',
+          "    .where('id', '=', p.id)\n    .where('steps', '=', p.steps),\n)\n\n/** Ends a session's open run, when",
+          "    .where('id', '=', p.id),\n)\n\n/** Ends a session's open run, when",
+        ],
+        ['packages/server/src/agent/stale-step.test.ts', 'a loop that stood still does not fail a run that others have gone on with'],
+      ),
+      plant(
+        'a model is asked about a step that was made',
+        ['packages/server/src/agent/history.ts', '        if (!(yield* isAtStep(run))) return undefined\n', ''],
+        ['packages/server/src/agent/stale-step.test.ts', 'no model is asked about a step that was made'],
+      ),
+      plant(
+        'a transaction that is run again goes by what it did before',
+        ['packages/server/src/gate/retry.ts', '    begun = undefined\n', ''],
+        [
+          'packages/server/src/gate/retry.test.ts',
+          'I1 a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own',
+        ],
+      ),
+      waiting(
+        'nobody looks around after a commit of unknown fate',
+        [
+          'packages/server/src/dispatch/look-around.ts',
+          "    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })\n    dispatch.lookForJobs()\n    hub.readAgain()\n    timers.rearm()\n",
+          '',
+        ],
+        [
+          'packages/server/src/dispatch/look-around.test.ts',
+          'what a commit said whose fate stays unknown is heard by every process, carried out and done in its time',
+        ],
+      ),
+    ],
+  },
+  {
     whose: 'ours: I11',
     failure: 'Something moved and the record does not have it, or can be changed unseen',
     held: 'a transition and its row are one transaction, chained and sealed: gate/events.ts, audit/',

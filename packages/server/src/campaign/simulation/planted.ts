@@ -246,18 +246,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 
 /** Ends a session's open run because`,
   }),
-  rareBug('a step that stood still fails the run', ['I7', 'I9'], {
-    file: 'store/sessions.ts',
-    find: `    .where('id', '=', p.id)
-    .where('steps', '=', p.steps),
-)
-
-/** Ends a session's open run, when`,
-    replace: `    .where('id', '=', p.id),
-)
-
-/** Ends a session's open run, when`,
-  }),
   rareBug('a model is asked about a step that was made', ['I6'], {
     file: 'agent/history.ts',
     find: 'if (!(yield* isAtStep(run))) return undefined',
@@ -271,21 +259,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug('other processes are not told of news', ['I7'], {
     file: 'dispatch/postgres-hub.ts',
     find: 'notices.tell({ sessions: named, inbox: forInbox.length > 0, ended })',
-    replace: '',
-  }),
-  bug('nobody is told of what a commit may have done', ['I7', 'I9'], {
-    file: 'dispatch/look-around.ts',
-    find: `    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
-    dispatch.lookForJobs()
-    hub.readAgain()
-    timers.rearm()
-`,
-    replace: '',
-  }),
-  rareBug('a transaction that is run again goes by what it read before', ['I2', 'I4', 'I5', 'I9', 'unexpected'], {
-    file: 'gate/retry.ts',
-    find: `    begun = undefined
-`,
     replace: '',
   }),
 ]

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test as base, expect } from '@playwright/test'
+import { startSignInService, type TestSignInService } from '../packages/server/src/testing/sign-in-service.ts'
+import { freePort } from './demo.ts'
+import { startServer } from './desk.ts'
+
+/** A server whose people sign in with the certified provider, on this machine. */
+const test = base.extend<{ house: { url: string; provider: TestSignInService } }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures that a fixture needs from this pattern.
+  house: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const provider = await startSignInService(`${url}/sign-in/callback`, `${url}/`)
+    const { issuer, clientId, clientSecret } = provider
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a configuration file names a variable.
+    const oidc = { issuer, clientId, clientSecret: '${OIDC_SECRET}', roles: { 'cs-approvers': 'approver' } }
+    const options = { flags: ['--port', String(port)], environment: { OIDC_SECRET: clientSecret } }
+    const server = await startServer(folder, { signIn: { oidc } }, options)
+    await use({ url, provider })
+    await server.end()
+    await provider[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  },
+})
+
+test('people sign in with the provider: a role from a group; out again; and somebody without a role finds nothing to do', async ({
+  page,
+  house: { url, provider },
+}) => {
+  const menu = page.getByRole('menu')
+  const signIn = page.getByTestId('sign-in-service')
+
+  provider.person = { sub: 'ada-1', name: 'Ada Lovelace', groups: ['cs-approvers', 'finance'] }
+  await page.goto(`${url}/waiting`)
+  await signIn.click()
+  // Back at the page that was asked for, and nothing of the answer in the address.
+  await expect(page.getByRole('heading', { name: 'Waiting', level: 1 })).toBeVisible()
+  expect(page.url()).toBe(`${url}/waiting`)
+  await page.getByTestId('account').click()
+  for (const text of ['Ada Lovelace', 'approver', 'finance']) await expect(menu).toContainText(text)
+  await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+  // The provider asks whether its own session is to end, too.
+  await page.getByRole('button', { name: /yes, sign me out/i }).click()
+  await expect(signIn).toBeVisible()
+  expect((await page.request.get(`${url}/api/sessions`)).status()).toBe(401)
+
+  provider.person = { sub: 'bob-1', name: 'Bob', groups: [] }
+  await signIn.click()
+  await page.getByTestId('account').click()
+  for (const text of ['Bob', 'no roles']) await expect(menu).toContainText(text)
+  await page.keyboard.press('Escape')
+  for (const name of ['Policy', 'Grants', 'Delegations', 'Record', 'Keys and people'])
+    await expect(page.getByRole('link', { name })).toHaveCount(0)
+  expect((await page.request.get(`${url}/api/policy`)).status()).toBe(403)
+})
