@@ -20,10 +20,7 @@ const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
   }),
 )
 
-/**
- * Stores one row of the record, at the next place, and answers that. It fails, and its transaction with it, when another row follows the
- * same one.
- */
+/** Stores one row of the record, at the next place, and answers that. The transaction holds the lock of the scope, so that one row follows another. */
 export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
   const id = yield* takePlaces(1)
   yield* insert.run({ id, ...row })

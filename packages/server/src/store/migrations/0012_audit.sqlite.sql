@@ -5,8 +5,8 @@ update audit set follows = (select earlier.id from audit as earlier where earlie
 alter table session add column audit_place integer;
 update session set audit_place = (select id from audit where scope = session.id order by seq desc limit 1);
 drop index audit_chain;
--- No two rows follow the same one, and one is the first: a chain has one end.
-create unique index audit_follows on audit (follows) where follows is not null;
+-- One row is the first. That no two follow the same one is for the lock of the scope, and for `audit verify`: an index over all rows was
+-- one page more in every commit.
 create unique index audit_first on audit (scope) where follows is null;
 -- What has no session to remember its end.
 create unique index audit_chain on audit (scope, seq) where substr(scope, 1, 4) <> 'ses_';
