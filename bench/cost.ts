@@ -13,6 +13,8 @@ export interface CostOptions {
   /** Cycles in a block; each round has one block of each kind, in the same process. */
   cycles: number
   rounds: number
+  /** Under ten rules, eight of them with a condition, in place of the policy that stands when none is configured. */
+  underTenRules?: boolean
 }
 
 /** What policy, digest and record add to a cycle on the embedded database: in percent of a cycle without all three. */
@@ -34,8 +36,13 @@ async function measure(options: CostOptions & { url?: string }) {
   await once(child, 'exit')
   const shareOf = (kind: keyof CostBlock, measured: 'wallMs' | 'cpuMs') =>
     statsOf(rounds.map((round) => (round[kind][measured] / round.none[measured] - 1) * 100))
-  const added = (kind: keyof CostBlock) => ({ timePercent: shareOf(kind, 'wallMs'), processorPercent: shareOf(kind, 'cpuMs') })
-  const perSecond = (kind: keyof CostBlock) => Math.round(1000 / statsOf(rounds.map((round) => round[kind].wallMs)).median)
+  const medianOf = (kind: keyof CostBlock) => statsOf(rounds.map((round) => round[kind].wallMs)).median
+  const added = (kind: keyof CostBlock) => ({
+    percentOfMedian: Number(((medianOf(kind) / medianOf('none') - 1) * 100).toFixed(1)),
+    timePercent: shareOf(kind, 'wallMs'),
+    processorPercent: shareOf(kind, 'cpuMs'),
+  })
+  const perSecond = (kind: keyof CostBlock) => Math.round(1000 / medianOf(kind))
   return {
     inFlight: options.inFlight,
     cyclesABlock: options.cycles,

@@ -30,6 +30,7 @@ export const simulationPart: Part = async ({ seed, minutes, say }) => {
       told = lived
       say(`simulation: ${lived} worlds`)
     },
+    onViolation: ({ seed: world, texts }) => say(`simulation: world ${world}: ${texts[0]?.slice(0, 200)}`),
   })
   const twice = { firstSeed, seeds: Math.min(TWICE, seeds), withDigests: true }
   const [once, again] = [await runSimulation(twice), await runSimulation({ ...twice, threads: 1 })]

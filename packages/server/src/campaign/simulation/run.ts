@@ -20,6 +20,8 @@ export interface SimulationOptions {
   stopsAtViolation?: boolean
   /** Told after each chunk how far it is. */
   onProgress?(seeds: number): void
+  /** Told of each world in which something is violated, as it is found. */
+  onViolation?(violation: Lived['violations'][number]): void
 }
 
 export interface SimulationReport {
@@ -51,6 +53,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
     withDigests = false,
     stopsAtViolation = false,
     onProgress,
+    onViolation,
   } = options
   const began = performance.now()
   const counts = new Counts()
@@ -92,6 +95,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
         steps += result.steps
         counts.add(result.counts)
         violations.push(...result.violations)
+        for (const violation of result.violations) onViolation?.(violation)
         for (const [seed, digest] of result.digests) digests.set(seed, digest)
         onProgress?.(lived)
         goOn()
