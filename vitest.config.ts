@@ -41,8 +41,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // All projects side by side: a worker that would be idle at the end of one is busy with the next.
-    maxWorkers: 2,
+    // All projects side by side: a worker that would be idle at the end of one is busy with the next. One more than the cores of the smallest
+    // machine: with two, a third of both stood idle while tests waited for databases, disks and processes.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     setupFiles: 'scripts/fixed-seed.ts',
     // A failure of a property names this seed; another one: `COUNTERSIGN_TEST_SEED=7 npm test -- races`.
