@@ -5,7 +5,7 @@ import { HALTING_POINTS } from './weather.ts'
 /** Every way from state to state that the lifecycle knows and this version goes. */
 const MOVES = ACTION_STATES.flatMap((from) =>
   ACTION_EVENTS.map((event) => ({ from, event, to: AFTER[from][event] }))
-    // Nothing is revised yet: no target is read again before an action starts.
+    // Asking anew is rare here, where no target is read again: it takes a grant that ends in the very moment.
     .filter(({ event, to }) => event !== 'revise' && to !== 'no' && to !== 'same')
     .map(({ from, to }) => `moved: ${from} → ${to}`),
 )

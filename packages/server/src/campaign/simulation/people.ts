@@ -46,8 +46,10 @@ export type Answer =
   | { kind: 'request'; requestId: string }
   | { kind: 'claimed'; claim: Claim }
   | { kind: 'done' }
-  /** It cannot be done (any more); nothing changed. */
+  /** It cannot be done (any more), or is asked again because what it rested on is over. */
   | { kind: 'refused'; code: string }
+
+const REFUSALS = ['not_found', 'forbidden', 'illegal_transition', 'stale_preview', 'revision_mismatch']
 
 /** Asks one thing of a running process, as its routes would. @throws what is no answer to a person: the process failed. */
 export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answer> {
@@ -56,7 +58,7 @@ export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answe
   } catch (error) {
     if (!isCountersignError(error)) throw error
     if (error.code === 'already_decided') return { kind: 'lost', action: error.extra.action as Action }
-    if (['not_found', 'forbidden', 'illegal_transition'].includes(error.code)) return { kind: 'refused', code: error.code }
+    if (REFUSALS.includes(error.code)) return { kind: 'refused', code: error.code }
     throw error
   }
 }
