@@ -25,6 +25,9 @@ const rareBug = (name: string, breaks: readonly string[], ...patches: readonly P
   within: 5_000,
 })
 
+/** The second guard of those that tell a model twice: a call that has its result gets a note. */
+const TOLD_IS_FORGOTTEN: Patch = { file: 'gate/events.ts', find: 'if (isTold) return', replace: 'if (isTold && row.attempt < 0) return' }
+
 /** Each is a few words of the production code, changed as it is loaded. One that does not fit its file any more fails, by its file. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug('what a commit asked for is begun before it is durable', ['I1', 'I7', 'I9'], {
@@ -100,19 +103,25 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: 'const again = { key: row.idempotency_key,',
     replace: `const again = { key: row.id + '.' + (row.attempt + 1),`,
   }),
-  bug('the model is told a second time when an action is tried again', ['I6'], {
-    file: 'gate/settle.ts',
-    find: 'if (row.told) {',
-    replace: 'if (row.told > 1) {',
-  }),
-  bug('a result is written twice', ['I6'], {
-    file: 'gate/settle.ts',
-    find: '} else yield* writeToolResult(writer, row, undefined, nowMs)',
-    replace: `} else {
+  bug(
+    'the model is told a second time when an action is tried again',
+    ['I6'],
+    { file: 'gate/settle.ts', find: 'if (row.told) {', replace: 'if (row.told > 1) {' },
+    TOLD_IS_FORGOTTEN,
+  ),
+  bug(
+    'a result is written twice',
+    ['I6'],
+    {
+      file: 'gate/settle.ts',
+      find: '} else yield* writeToolResult(writer, row, undefined, nowMs)',
+      replace: `} else {
     yield* writeToolResult(writer, row, undefined, nowMs)
     yield* writeToolResult(writer, row, undefined, nowMs)
   }`,
-  }),
+    },
+    TOLD_IS_FORGOTTEN,
+  ),
   bug('the model is called while an action is open', ['I6'], {
     file: 'agent/advance.ts',
     find: 'if (!session || open.length > 0)',
