@@ -210,7 +210,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug(
     'who lives is taken over',
-    ['I5'],
+    ['I5', 'I9'],
     {
       file: 'dispatch/watch.ts',
       find: 'if (other.heldBy !== null) continue',
