@@ -77,7 +77,11 @@ export async function openArena({ cluster, deciders: count, nodeArgs = [], envir
       agent,
       headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) },
     })
-    sending.on('error', reject)
+    sending.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed the kept connection, as it does with idle ones, in the moment it was used: nothing was read of this.
+      if (sending.reusedSocket && error.code === 'ECONNRESET') resolve(post(door, { headers }, path, body))
+      else reject(error)
+    })
     sending.on('response', async (response) => {
       const said = await text(response)
       resolve({ status: response.statusCode ?? 0, body: JSON.parse(said), sentMs, receivedMs: Date.now() })
