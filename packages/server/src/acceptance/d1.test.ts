@@ -318,9 +318,11 @@ for (const { model, api } of PROVIDERS) {
   })
 }
 
+/** A piece of an answer, as the chat API sends it. */
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+
 test('D1.6 fragments of several calls are put together by their index', async () => {
-  const chunk = (delta: object, finish: string | null = null) =>
-    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
   const part = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] })
   const frames = [
     chunk({ role: 'assistant', content: null }),
@@ -352,14 +354,30 @@ test('D1.6 fragments of several calls are put together by their index', async ()
 })
 
 test('D1.7 a run tells its text, its calls, its actions and its end, each as an event of its own type', async () => {
+  // Pieces give way to the whole message: it comes when the reader has had them.
+  const hasPieces = Promise.withResolvers<void>()
+  const speech = (async function* () {
+    yield Buffer.from(chunk({ role: 'assistant', reasoning_content: 'Hm.' }))
+    yield Buffer.from(chunk({ content: 'Let me.' }))
+    const call = { index: 0, id: 'call_a', type: 'function', function: { name: 'keyed', arguments: '{"what":"x"}' } }
+    yield Buffer.from(chunk({ tool_calls: [call] }))
+    await hasPieces.promise
+    yield Buffer.from(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`)
+  })()
   await using target = await startTarget(() => ({ status: 200, body: { id: 5 } }))
+  await using providers = await startReplayServer()
+  const { baseUrl } = providers.play([
+    { status: 200, contentType: 'text/event-stream', chunks: speech },
+    speak('openai-chat', { text: 'Done.' }),
+  ])
   await using server = await startTestServer({
-    config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
-    scripts: { talk: [{ reasoning: 'Hm.', text: 'Let me.', calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+    config: { agents: { desk: { model: 'openai-compatible/m', tools: ['*'] } }, tools: toolsOf(target) },
+    environment: providerEnvironment(baseUrl),
   })
   using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId, runId } = await stream.next('session')
   const { toolCall } = await stream.next('tool_call_start')
+  hasPieces.resolve()
   const { proposal } = await stream.next('action_proposed')
   expect(toolCall).toEqual({ id: proposal.toolCallId, name: 'keyed' })
   await approve(server.admin, proposal)
