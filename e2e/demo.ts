@@ -129,7 +129,7 @@ export async function ready(card: Locator): Promise<void> {
  * Presses a button of a card as a person does: when its cool-down is over, and once more when nothing came of it because the card moved
  * under the pointer just then (such a click counts as an accident).
  */
-async function press(button: Locator, hasWorked: () => Promise<unknown>): Promise<void> {
+export async function press(button: Locator, hasWorked: () => Promise<unknown>): Promise<void> {
   await expect(async () => {
     await button.scrollIntoViewIfNeeded()
     await expect(button).toHaveAttribute('aria-disabled', 'false', { timeout: 2_000 })

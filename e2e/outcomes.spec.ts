@@ -1,4 +1,5 @@
-import { approve, cards, expect } from './demo.ts'
+import type { Request } from '@playwright/test'
+import { approve, cards, expect, press } from './demo.ts'
 import { type Desk, test } from './desk.ts'
 
 const propose = async (desk: Desk, tool: string, more: object = {}) =>
@@ -26,7 +27,8 @@ test('point 26: an unknown outcome waits for a person; "Mark not done" needs a n
   await expect(card).toHaveAttribute('data-state', 'failed')
   await expect(card).toContainText('The letter is still in the tray.')
   desk.answers = 'well'
-  await card.getByRole('button', { name: 'Retry' }).click()
+  const isRetry = (request: Request): boolean => request.method() === 'POST' && request.url().endsWith('/retry')
+  await press(card.getByRole('button', { name: 'Retry' }), () => page.waitForRequest(isRetry, { timeout: 1_500 }))
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   expect(desk.sent).toHaveLength(2)
   expect(new Set(desk.sent.map((request) => request.key)).size).toBe(2)
