@@ -39,11 +39,11 @@ async function run(what, command, args, options = {}) {
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
 
-/** True when npm's own note of what it installed agrees with the lockfile, however it came to be installed. */
-function isInstalled() {
-  const notePath = join(root, 'node_modules', '.package-lock.json')
-  if (!existsSync(notePath) || !existsSync(nodePath)) return false
-  const wanted = readJson(join(root, 'package-lock.json')).packages
+/** True when npm's own note of what it installed in a folder agrees with the lockfile there, however it came to be installed. */
+function isInstalled(folder) {
+  const notePath = join(folder, 'node_modules', '.package-lock.json')
+  if (!existsSync(notePath)) return false
+  const wanted = readJson(join(folder, 'package-lock.json')).packages
   const found = readJson(notePath).packages
   const places = new Set([...Object.keys(wanted), ...Object.keys(found)].filter((place) => place.startsWith('node_modules/')))
   for (const place of places) {
@@ -54,20 +54,29 @@ function isInstalled() {
   return true
 }
 
+// The Node inside node_modules must not run the install that replaces it.
+const ci = (what, folder, flags = []) => {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
+  return run(what, 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags], {
+    cwd: folder,
+    env: { ...process.env, PATH: path.join(delimiter) },
+  })
+}
+
 async function install() {
-  if (!isInstalled()) {
-    // The Node inside node_modules must not run the install that replaces it.
-    const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
-    await run('Installing packages (npm ci), about a minute the first time', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-      env: { ...process.env, PATH: path.join(delimiter) },
-    })
-  }
+  if (!isInstalled(root) || !existsSync(nodePath)) await ci('Installing packages (npm ci), about a minute the first time', root)
   const version = spawnSync(nodePath, ['--version'], { encoding: 'utf8', shell: onWindows }).stdout?.trim() ?? ''
   if (!(Number(/^v(\d+)\./.exec(version)?.[1]) >= 24)) {
     stop(
       `node_modules/.bin/node is ${version === '' ? 'not runnable' : version}, but 24 or newer is needed. Delete node_modules and try again.`,
     )
   }
+}
+
+async function installCounterparts() {
+  const folder = join(root, 'scripts', 'counterparts')
+  if (isInstalled(folder)) return
+  await ci('Installing the programs that tests talk with (npm ci in scripts/counterparts), half a minute', folder, ['--ignore-scripts'])
 }
 
 function* files(folder) {
@@ -116,7 +125,7 @@ async function findChromium() {
 
 const needs = {
   start: [install, buildConsole],
-  test: [install, buildConsole, findChromium],
+  test: [install, installCounterparts, buildConsole, findChromium],
   check: [install],
   bench: [install],
 }

@@ -44,12 +44,22 @@ export interface RunningServer {
  * console.log(server.url)
  * await server.close()
  */
-export async function startServer({ config, settings, log }: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  try {
+    return await start(options)
+  } catch (error) {
+    await options.config.close()
+    throw error
+  }
+}
+
+async function start({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
   const { database, executions, modelCalls, auditKeyFile } = settings
   const policy = config.policy
   const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools: config.tools, policy, log })
   const { store, clock } = engine
+  for (const source of config.sources.values()) await source.attach?.({ log })
   const streams = createStreams()
   let isStopping = false
   try {
@@ -114,6 +124,7 @@ export async function startServer({ config, settings, log }: ServerOptions): Pro
         await engine.drain()
         await app.close()
         await engine.close()
+        await config.close()
         log.info('server.stopped')
       },
     }

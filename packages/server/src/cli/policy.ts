@@ -54,7 +54,10 @@ export const policyCommand = (environment: Environment): Command =>
 async function openConfig(file: string | undefined, environment: Environment): Promise<Config> {
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
   if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
-  return loadConfig(found, environment)
+  const config = await loadConfig(found, environment)
+  // Only what its tools are called and take is asked of it.
+  await config.close()
+  return config
 }
 
 function readPolicyFile(file: string, { tools, agents }: Config) {
@@ -74,7 +77,8 @@ function readText(file: string): string {
 }
 
 async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
-  const document = readPolicyFile(file, await openConfig(configFile, environment))
+  const config = await openConfig(configFile, environment)
+  const document = readPolicyFile(file, config)
   say(`${file}: ${document.rules.length} rules, ${document.default} for what none of them names.`)
   for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
 }

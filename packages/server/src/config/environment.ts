@@ -13,27 +13,29 @@ const VARIABLE = /\$\{([^{}]*)\}/g
  * @returns The table, and the values that went into its headers.
  */
 export function fillTable(table: RouteTable, environment: Environment, report: Report): { routes: RouteTable; secrets: string[] } {
-  const secrets = Object.values(table.headers).flatMap((text) =>
-    [...text.matchAll(VARIABLE)].map((match) => environment[match[1] ?? ''] ?? ''),
-  )
+  const secrets = Object.values(table.headers).flatMap((text) => variablesOf(text, environment))
   const headers = Object.entries(table.headers).map(([name, text]) => [name, fill(text, ['headers', name], 'unset', environment, report)])
-  const publicUrl = table.publicUrl && fillAddress(table.publicUrl, 'publicUrl', environment, report)
+  const publicUrl = table.publicUrl && fillAddress(table.publicUrl, ['publicUrl'], environment, report)
   const routes = {
     ...table,
-    baseUrl: fillAddress(table.baseUrl, 'baseUrl', environment, report),
+    baseUrl: fillAddress(table.baseUrl, ['baseUrl'], environment, report),
     ...(publicUrl !== undefined && { publicUrl }),
     headers: Object.fromEntries(headers),
   }
-  return { routes, secrets: secrets.filter((value) => value !== '') }
+  return { routes, secrets }
 }
 
+/** The values of the variables in a text: what was filled in, and is secret. */
+export const variablesOf = (text: string, environment: Environment): string[] =>
+  [...text.matchAll(VARIABLE)].map((match) => environment[match[1] ?? ''] ?? '').filter((value) => value !== '')
+
 /** The origin of an address is shown, so a variable in it has to be an address itself and not a secret pasted into one. */
-function fillAddress(text: string, key: string, environment: Environment, report: Report): string {
+export function fillAddress(text: string, path: readonly PropertyKey[], environment: Environment, report: Report): string {
   if (text.lastIndexOf('${') > 0) {
-    report({ path: [key], message: 'may have a variable only at its start, holding a whole address: it is shown' })
+    report({ path, message: 'may have a variable only at its start, holding a whole address: it is shown' })
     return text
   }
-  return fill(text, [key], 'http://unset.invalid', environment, report)
+  return fill(text, path, 'http://unset.invalid', environment, report)
 }
 
 const REMOTE = 'remote/'
@@ -53,7 +55,7 @@ export function fillModel(model: string, path: readonly string[], environment: E
 }
 
 /** @param standIn Takes the place of a missing value, so that the rest can be checked in the same round. */
-export function fill(text: string, path: readonly string[], standIn: string, environment: Environment, report: Report): string {
+export function fill(text: string, path: readonly PropertyKey[], standIn: string, environment: Environment, report: Report): string {
   return text.replace(VARIABLE, (whole, name: string) => {
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     if (!/^[A-Za-z_]\w*$/.test(name)) report({ path, message: `has ${whole}, which is not the name of a variable` })

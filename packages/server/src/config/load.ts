@@ -3,11 +3,13 @@ import { DEFAULT_POLICY, PolicyDocument, type Tool } from '@countersign/core'
 import type { z } from 'zod'
 import { type Network, openNetwork } from '../net/index.ts'
 import { findPolicyProblems } from '../policy/index.ts'
-import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolGroup, type ToolRegistry, zodFindings } from '../tools/index.ts'
+import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolRegistry, type ToolSource } from '../tools/index.ts'
 import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
-import { type Environment, fillModel, fillTable, refuseVariables } from './environment.ts'
-import { type AgentSection, ConfigShape, GROUP_KINDS, LATER_KINDS } from './schema.ts'
+import { type Environment, fillModel, refuseVariables } from './environment.ts'
+import { openGroups } from './groups.ts'
+import { parse, type Report } from './parse.ts'
+import { type AgentSection, ConfigShape } from './schema.ts'
 import { fillSignIn, type SignIn } from './sign-in.ts'
 
 /** An agent with its tools found; its model is still a name. */
@@ -30,6 +32,10 @@ export interface Config {
   network: Network
   /** Texts in it that are never stored, shown or logged. */
   secrets: readonly string[]
+  /** Where tools come from that were read or connected to, by the name of their group. */
+  sources: ReadonlyMap<string, ToolSource>
+  /** Ends what its sources started. A running server does that when it is closed. */
+  close(): Promise<void>
 }
 
 export interface OpenConfigOptions {
@@ -38,8 +44,6 @@ export interface OpenConfigOptions {
   /** The file's name, for errors. */
   source?: string
 }
-
-type Report = (problem: SetupProblem) => void
 
 /**
  * Reads and opens a configuration file (`countersign.config.ts`, `.yaml`, `.yml`, `.json`).
@@ -70,12 +74,20 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     models.set(name, fillModel(model, ['agents', name, 'model'], environment, report))
   }
   const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)
-  const groups = readGroups(shape.tools, environment, report)
   const network = readNetwork(shape.network.allow, report)
-  const tools = attempt(['tools'], () => openTools(groups, network), report)
   const policy = await readPolicy(shape.policy, folder, report)
+  const groups = await openGroups(shape.tools, { environment, folder, network, report })
+  const sources = new Map(Object.entries(groups).flatMap(([name, group]) => ('source' in group ? [[name, group.source] as const] : [])))
+  const close = async () => {
+    await Promise.allSettled([...sources.values()].map((source) => source.close?.()))
+  }
+  const refuse = async (): Promise<never> => {
+    await close()
+    throw new ConfigError(source, problems)
+  }
+  const tools = attempt(['tools'], () => openTools(groups, network), report)
   // A tool that could not be opened would be missed by every glob that means it: one mistake, one message.
-  if (problems.length > 0 || !tools || !policy) throw new ConfigError(source, problems)
+  if (problems.length > 0 || !tools || !policy) return refuse()
 
   const world = { tools: tools.all(), agents: Object.keys(shape.agents) }
   for (const problem of findPolicyProblems(policy, world)) report({ path: ['policy', ...problem.path], message: problem.message })
@@ -87,9 +99,9 @@ export async function openConfig(document: unknown, { environment, folder, sourc
       tools: attempt(['agents', name, 'tools'], () => tools.forAgent(globs), report) ?? [],
     }
   })
-  if (problems.length > 0) throw new ConfigError(source, problems)
+  if (problems.length > 0) return refuse()
   const secrets = [...Object.values(groups).flatMap(groupSecrets), ...(signIn?.clientSecret ? [signIn.clientSecret] : [])]
-  return { folder, agents, tools, policy, network, secrets, signIn }
+  return { folder, agents, tools, policy, network, secrets, signIn, sources, close }
 }
 
 function readNetwork(allow: readonly string[], report: Report): Network {
@@ -104,35 +116,6 @@ function readNetwork(allow: readonly string[], report: Report): Network {
   return openNetwork({ allow: usable })
 }
 
-function readGroups(groups: z.output<typeof ConfigShape>['tools'], environment: Environment, report: Report): Record<string, ToolGroup> {
-  return Object.fromEntries(
-    Object.entries(groups).flatMap(([name, { prefix, ...rest }]): [string, ToolGroup][] => {
-      const kinds = Object.keys(rest)
-      const [kind = ''] = kinds
-      const known = Object.keys(GROUP_KINDS).join(' or ')
-      const place = ['tools', name]
-      if (kinds.length !== 1) {
-        report({ path: place, message: `must hold exactly one of ${known}${kinds.length === 0 ? '' : `, not ${kinds.join(' and ')}`}` })
-      } else if (LATER_KINDS.includes(kind)) {
-        report({ path: [...place, kind], message: `is not supported yet; this version knows ${known}` })
-      } else if (kind === 'routes') {
-        const path = [...place, kind]
-        const table = parse(GROUP_KINDS.routes, rest[kind], path, report)
-        if (!table) return []
-        refuseVariables(table.tools, [...path, 'tools'], report)
-        const filled = fillTable(table, environment, (problem) => report({ path: [...path, ...problem.path], message: problem.message }))
-        return [[name, { prefix, ...filled }]]
-      } else if (kind === 'tools') {
-        const tools = parse(GROUP_KINDS.tools, rest[kind], [...place, kind], report)
-        return tools ? [[name, { prefix, tools }]] : []
-      } else {
-        report({ path: [...place, kind], message: `is not a kind of tools; this version knows ${known}` })
-      }
-      return []
-    }),
-  )
-}
-
 async function readPolicy(policy: string | object | undefined, folder: string, report: Report): Promise<PolicyDocument | undefined> {
   if (policy === undefined) return DEFAULT_POLICY
   if (typeof policy !== 'string') return parse(PolicyDocument, policy, ['policy'], report)
@@ -142,18 +125,6 @@ async function readPolicy(policy: string | object | undefined, folder: string, r
   const document = parse(PolicyDocument, await readData(file), [], (problem) => problems.push(problem))
   if (problems.length > 0) throw new ConfigError(basename(file), problems)
   return document
-}
-
-function parse<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  place: readonly PropertyKey[],
-  report: Report,
-): z.output<Schema> | undefined {
-  const result = schema.safeParse(value, { reportInput: true })
-  if (result.success) return result.data
-  for (const { path, words } of zodFindings(result.error)) report({ path: [...place, ...path], message: words })
-  return undefined
 }
 
 function attempt<T>(place: readonly PropertyKey[], open: () => T, report: Report): T | undefined {

@@ -32,14 +32,11 @@ export const ConfigShape = z.strictObject({
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
 
-/** The kinds of tool groups this version opens, each with the shape of what stands under it. */
+/** The kinds of tool groups that are at hand as they are written, each with its shape. All others are sources that are opened first. */
 export const GROUP_KINDS = {
   routes: RouteTable,
   tools: z.array(z.custom<CodedTool>(isCodedTool, 'must come from defineTool')),
 } as const
-
-/** Kinds the configuration will know; named so that a person is told "not yet" and not "unknown". */
-export const LATER_KINDS = ['mcp', 'openapi', 'github', 'linear', 'objectives', 'workspace']
 
 /** A group of tools as it is written. */
 export type ToolGroupInput = { prefix?: boolean; routes: RouteTableInput } | { prefix?: boolean; tools: readonly CodedTool[] }

@@ -5,15 +5,20 @@ import type { CodedTool } from './define.ts'
 import { modelNames } from './model-names.ts'
 import { redactTool } from './redact.ts'
 import type { RouteTable } from './route-schema.ts'
-import { openRouteTable, type Way } from './route-table.ts'
+import { openRouteTable } from './route-table.ts'
 import { SetupError, type SetupProblem } from './setup-error.ts'
+import type { ToolSource, Way } from './source.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
 /**
  * Tools from one source. `prefix: false` leaves the group's name out of the tools' names; `secrets` are texts in the headers of `routes`
  * that must not come back in any answer.
  */
-export type ToolGroup = { prefix: boolean } & ({ routes: RouteTable; secrets?: readonly string[] } | { tools: readonly CodedTool[] })
+export type ToolGroup = { prefix: boolean } & (
+  | { routes: RouteTable; secrets?: readonly string[] }
+  | { tools: readonly CodedTool[] }
+  | { source: ToolSource }
+)
 
 /** All tools of a configuration, found by name or by an agent's globs. */
 export interface ToolRegistry {
@@ -57,12 +62,20 @@ export function openTools(groups: Readonly<Record<string, ToolGroup>>, network: 
 }
 
 /** The texts that a group's calls carry and that must not come back. */
-export const groupSecrets = (source: ToolGroup): string[] =>
-  'routes' in source ? [...(source.secrets ?? []), ...secretHeaders(source.routes.headers)] : source.tools.flatMap(({ secrets }) => secrets)
+export function groupSecrets(group: ToolGroup): string[] {
+  if ('source' in group) return [...group.source.secrets]
+  if ('tools' in group) return group.tools.flatMap(({ secrets }) => secrets)
+  return [...(group.secrets ?? []), ...secretHeaders(group.routes.headers)]
+}
 
 function openGroup(source: ToolGroup, way: Way, nameOf: (name: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
   if ('routes' in source) {
     return openRouteTable(source.routes, way, nameOf, ({ path, message }) => report({ path: ['routes', ...path], message }))
+  }
+  if ('source' in source) {
+    const { kind } = source.source
+    const drafts = source.source.drafts(way, ({ path, message }) => report({ path: [kind, ...path], message }))
+    return drafts.map((draft) => redactTool({ ...draft, name: nameOf(draft.name) }, way.redactor))
   }
   return source.tools.map((tool, index) => {
     if (!NAME.test(tool.name)) report({ path: ['tools', index], message: `has a name that cannot be used: ${tool.name}` })

@@ -1,5 +1,4 @@
 import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
-import type { Network, Redactor } from '../net/index.ts'
 import { credentialOf, NO_CREDENTIAL } from './credential.ts'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { toArgumentIssues } from './issues.ts'
@@ -7,21 +6,17 @@ import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 import type { SetupProblem } from './setup-error.ts'
+import type { Way } from './source.ts'
 import { asText, fillJson, fillWords, member } from './template.ts'
 import { byClient, executorOf, type ToolDraft, valuesOf } from './tool-draft.ts'
 import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
 /** What all tools of one table share. */
-interface Service {
-  network: Network
+interface Service extends Way {
   base: URL
   publicBase: URL
   headers: Readonly<Record<string, string>>
-  redactor: Redactor
 }
-
-/** What the calls of all tools go through. */
-export type Way = Pick<Service, 'network' | 'redactor'>
 
 /** Headers that the call itself sets; a second opinion on them would break it or its safety. */
 const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])

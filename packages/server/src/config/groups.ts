@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import type { Network } from '../net/index.ts'
+import { type SetupProblem, SOURCE_KINDS, type SourceKind, type SourceOpening, type ToolGroup } from '../tools/index.ts'
+import { type Environment, fill, fillAddress, fillTable, refuseVariables, variablesOf } from './environment.ts'
+import { parse, type Report } from './parse.ts'
+import { type ConfigShape, GROUP_KINDS } from './schema.ts'
+
+const KINDS: Readonly<Record<string, SourceKind<never>>> = SOURCE_KINDS
+const KNOWN = [...Object.keys(GROUP_KINDS), ...Object.keys(KINDS)]
+const KNOWN_WORDS = `${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}`
+
+/** What opening the groups of a configuration needs besides what is written. */
+export interface GroupsOpening {
+  environment: Environment
+  folder: string
+  network: Network
+  report: Report
+}
+
+/** Reads the groups of tools and opens their sources. Whoever gets them closes them. */
+export async function openGroups(
+  written: z.output<typeof ConfigShape>['tools'],
+  opening: GroupsOpening,
+): Promise<Record<string, ToolGroup>> {
+  const opened = await Promise.all(
+    Object.entries(written).map(async ([name, { prefix, ...rest }]): Promise<[string, ToolGroup][]> => {
+      const group = await openGroup(name, rest, opening)
+      return group ? [[name, { prefix, ...group }]] : []
+    }),
+  )
+  return Object.fromEntries(opened.flat())
+}
+
+type Without<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never
+
+async function openGroup(
+  name: string,
+  rest: Readonly<Record<string, unknown>>,
+  opening: GroupsOpening,
+): Promise<Without<ToolGroup, 'prefix'> | undefined> {
+  const { environment, report } = opening
+  const kinds = Object.keys(rest)
+  const [kind = ''] = kinds
+  const place = ['tools', name]
+  const path = [...place, kind]
+  if (kinds.length !== 1) {
+    report({ path: place, message: `must hold exactly one of ${KNOWN_WORDS}${kinds.length === 0 ? '' : `, not ${kinds.join(' and ')}`}` })
+  } else if (kind === 'routes') {
+    const table = parse(GROUP_KINDS.routes, rest[kind], path, report)
+    if (!table) return undefined
+    refuseVariables(table.tools, [...path, 'tools'], report)
+    return fillTable(table, environment, within(path, report))
+  } else if (kind === 'tools') {
+    const tools = parse(GROUP_KINDS.tools, rest[kind], path, report)
+    return tools && { tools }
+  } else {
+    const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+    if (known) return openSource(name, known, rest[kind], path, opening)
+    report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
+  }
+  return undefined
+}
+
+async function openSource(
+  group: string,
+  kind: SourceKind<never>,
+  written: unknown,
+  path: readonly PropertyKey[],
+  { environment, folder, network, report }: GroupsOpening,
+): Promise<{ source: NonNullable<Awaited<ReturnType<SourceKind['open']>>> } | undefined> {
+  const section = parse(kind.schema, written, path, report)
+  if (section === undefined) return undefined
+  const inside = within(path, report)
+  const opening: SourceOpening = {
+    group,
+    folder,
+    network,
+    report: inside,
+    fillSecret: (text, at) => ({ value: fill(text, at, 'unset', environment, inside), secrets: variablesOf(text, environment) }),
+    fillAddress: (text, at) => fillAddress(text, at, environment, inside),
+    refuseVariables: (value, at) => refuseVariables(value, at, inside),
+  }
+  const source = await kind.open(section, opening)
+  return source && { source }
+}
+
+const within =
+  (path: readonly PropertyKey[], report: Report): Report =>
+  (problem: SetupProblem) =>
+    report({ path: [...path, ...problem.path], message: problem.message })

@@ -1,0 +1,17 @@
+import type { z } from 'zod'
+import { type SetupProblem, zodFindings } from '../tools/index.ts'
+
+export type Report = (problem: SetupProblem) => void
+
+/** What a part of a configuration says, or undefined after every fault in it was reported. */
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: readonly PropertyKey[],
+  report: Report,
+): z.output<Schema> | undefined {
+  const result = schema.safeParse(value, { reportInput: true })
+  if (result.success) return result.data
+  for (const { path, words } of zodFindings(result.error)) report({ path: [...place, ...path], message: words })
+  return undefined
+}

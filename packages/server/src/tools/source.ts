@@ -1,0 +1,75 @@
+import type { JsonValue } from '@countersign/core'
+import type { ZodType } from 'zod'
+import type { Network, Redactor } from '../net/index.ts'
+import type { SetupProblem } from './setup-error.ts'
+import type { ToolDraft } from './tool-draft.ts'
+
+/** What the calls of all tools go through. */
+export interface Way {
+  network: Network
+  /** Takes out of answers what must not come back. What a {@link ToolSource} yields is redacted by whoever opens it. */
+  redactor: Redactor
+}
+
+/** What the server has for its sources, given once it is open. */
+export interface SourceGround {
+  log: SourceLog
+}
+
+export interface SourceLog {
+  info(facts: Record<string, JsonValue>, event: string): void
+  warn(facts: Record<string, JsonValue>, event: string): void
+}
+
+/** One thing that `countersign doctor` found out about a source: in plain words, without secrets. */
+export interface SourceFinding {
+  /** `problem` makes the doctor's exit code 1. */
+  level: 'ok' | 'note' | 'problem'
+  message: string
+}
+
+/**
+ * Where tools come from that have to be read or connected to before they are known: an OpenAPI document, an MCP server, a service that is
+ * spoken to through its own library. Opened with the configuration, closed with the server.
+ */
+export interface ToolSource {
+  /** As the configuration names it: `openapi`. */
+  readonly kind: string
+  /** Texts that its calls carry and that must never come back in an answer. */
+  readonly secrets: readonly string[]
+  /** Its tools as they are now, named without their group. `report` takes what cannot be opened, with its path under the kind. */
+  drafts(way: Way, report: (problem: SetupProblem) => void): ToolDraft[]
+  /** Called once, before the first call, when the server has what a source may need of it. */
+  attach?(ground: SourceGround): Promise<void> | void
+  /** Looks whether it can be reached and signed in to, by reading only. Never throws for what it finds. */
+  check(way: Way, signal: AbortSignal): Promise<SourceFinding[]>
+  /** Ends what it started. */
+  close?(): Promise<void>
+}
+
+/** What a source is opened with. */
+export interface SourceOpening {
+  /** The name of its group in the configuration. */
+  group: string
+  /** Relative paths are meant from here. */
+  folder: string
+  network: Network
+  /** Takes each problem with its path under the kind (`['document']`). A source with a problem is not used. */
+  report(problem: SetupProblem): void
+  /**
+   * The text with `${NAME}` replaced from the environment, for what is never shown (tokens, headers). Put what it returns into `secrets`.
+   * A variable that is missing is reported.
+   */
+  fillSecret(text: string, path: readonly PropertyKey[]): { value: string; secrets: string[] }
+  /** An address that may be one variable (`${CRM_URL}`): its origin is shown, so a secret cannot be part of it. */
+  fillAddress(text: string, path: readonly PropertyKey[]): string
+  /** Reports every `${NAME}` in what is shown to people or models. */
+  refuseVariables(value: unknown, path: readonly PropertyKey[]): void
+}
+
+/** A kind of source: what may stand under its name in the configuration, and how it is opened. */
+export interface SourceKind<Section = unknown> {
+  schema: ZodType<Section>
+  /** Undefined when it was reported why not. */
+  open(section: Section, opening: SourceOpening): Promise<ToolSource | undefined> | ToolSource | undefined
+}
