@@ -83,13 +83,14 @@ export async function startTestServer({
     { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
   )
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
-  const opened = 'folder' in config ? config : await openConfig(config, { environment, folder: data.path })
+  // Each start reads it anew, as a process does: what its sources had open was closed with the server before.
+  const open = async () => ('folder' in config ? config : await openConfig(config, { environment, folder: data.path }))
 
   const takeAway = async () => {
     await database[Symbol.asyncDispose]()
     data[Symbol.dispose]()
   }
-  const start = () => startServer({ config: opened, settings, log })
+  const start = async () => startServer({ config: await open(), settings, log })
   let server: RunningServer
   try {
     server = await start()
