@@ -9,13 +9,15 @@ import { type Ground, openGround } from './ground.ts'
 import { reach } from './points.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
 import { type Database, principals, type Store, tellAccess } from './store/index.ts'
-import type { ToolRegistry } from './tools/index.ts'
+import type { ToolRegistry, ToolSource } from './tools/index.ts'
 
 export interface EngineOptions {
   database: Database
   /** The first is the default of sessions that name none. */
   agents: readonly Agent[]
   tools: ToolRegistry
+  /** Where tools come from that need something of the server. Default: none. */
+  sources?: Iterable<ToolSource>
   policy: PolicyDocument
   log: Logger
   clock?: Clock
@@ -92,15 +94,18 @@ export async function startEngine({
   membership,
   agents,
   tools,
+  sources = [],
   policy,
   log,
   executions = DEFAULT_EXECUTIONS,
   auditKeyFile,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  // Before anything that an earlier process left is carried out with their tools.
+  for (const source of sources) await source.attach?.({ log })
   await seedPolicy(store, policy, clock.nowMs())
   const policies = await openPolicies(store)
-  requireUsable(policies.current, { tools: tools.all(), agents: [...byName.keys()] })
+  requireUsable(policies.current, { tools, agents: [...byName.keys()] })
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
   const gate = createGate({

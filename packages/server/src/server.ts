@@ -56,10 +56,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start({ config, settings, log }: ServerOptions): Promise<RunningServer> {
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
   const { database, executions, modelCalls, auditKeyFile } = settings
-  const policy = config.policy
-  const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools: config.tools, policy, log })
+  const { policy, tools } = config
+  const sources = config.sources.values()
+  const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools, sources, policy, log })
   const { store, clock } = engine
-  for (const source of config.sources.values()) await source.attach?.({ log })
   const streams = createStreams()
   let isStopping = false
   try {
@@ -83,7 +83,7 @@ async function start({ config, settings, log }: ServerOptions): Promise<RunningS
       agentLoop: engine.agentLoop,
       agents: engine.agents,
       policies: engine.policies,
-      tools: config.tools,
+      tools,
       hub: engine.hub,
       directory,
       consoleSessions: createConsoleSessions({
@@ -155,13 +155,18 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** True for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent({ name, model, fallbacks, ...agent }: ConfiguredAgent, config: Config, settings: Settings, log: Logger) {
+async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, log: Logger) {
+  const { name, model, fallbacks, tools: _, ...agent } = configured
   const { folder, network } = config
   if (fallbacks.length > 0) log.warn({ agent: name, fallbacks }, 'agent.fallbacks_not_supported_yet')
   try {
     return {
       ...agent,
       name,
+      // Asked each time: they may change while the server runs.
+      get tools() {
+        return configured.tools
+      },
       model: await openModel(model, { ...settings.models, scriptDirectory: folder, network, secrets: secretsOf(settings, config) }),
     }
   } catch (cause) {

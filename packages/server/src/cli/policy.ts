@@ -62,7 +62,7 @@ async function openConfig(file: string | undefined, environment: Environment): P
 
 function readPolicyFile(file: string, { tools, agents }: Config) {
   try {
-    return readPolicy(readText(file), { tools: tools.all(), agents: agents.map(({ name }) => name) })
+    return readPolicy(readText(file), { tools, agents: agents.map(({ name }) => name) })
   } catch (cause) {
     throw new Error(`${basename(file)}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }

@@ -15,7 +15,8 @@ import { fillSignIn, type SignIn } from './sign-in.ts'
 /** An agent with its tools found; its model is still a name. */
 export interface ConfiguredAgent extends Omit<z.output<typeof AgentSection>, 'tools'> {
   name: string
-  tools: readonly Tool[]
+  /** Those that there are now. */
+  readonly tools: readonly Tool[]
 }
 
 /** A configuration that was read, checked and opened. */
@@ -89,14 +90,17 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   // A tool that could not be opened would be missed by every glob that means it: one mistake, one message.
   if (problems.length > 0 || !tools || !policy) return refuse()
 
-  const world = { tools: tools.all(), agents: Object.keys(shape.agents) }
+  const world = { tools, agents: Object.keys(shape.agents) }
   for (const problem of findPolicyProblems(policy, world)) report({ path: ['policy', ...problem.path], message: problem.message })
   const agents = Object.entries(shape.agents).map(([name, { tools: globs, ...agent }]): ConfiguredAgent => {
+    const own = attempt(['agents', name, 'tools'], () => tools.forAgent(globs), report)
     return {
       ...agent,
       name,
       model: models.get(name) ?? agent.model,
-      tools: attempt(['agents', name, 'tools'], () => tools.forAgent(globs), report) ?? [],
+      get tools() {
+        return own?.() ?? []
+      },
     }
   })
   if (problems.length > 0) return refuse()

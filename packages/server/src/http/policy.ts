@@ -48,7 +48,7 @@ const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') 
 export function policyRoutes(app: App, parts: HttpParts): void {
   const { store, clock, tools, agents, policies } = parts
   const tags = ['policy']
-  const world = { tools: tools.all(), agents: [...agents.keys()] }
+  const world = { tools, agents: [...agents.keys()] }
 
   app.get('/api/policy', { schema: { tags, querystring: FormatQuery, response: { 200: POLICY } } }, async (request, reply) => {
     requireReader(callerOf(request).principal)

@@ -1,10 +1,10 @@
-import { matchesGlob, type PolicyDocument, type Tool } from '@countersign/core'
-import { fitsTool, type SetupProblem } from '../tools/index.ts'
+import { matchesGlob, type PolicyDocument } from '@countersign/core'
+import type { SetupProblem, ToolRegistry } from '../tools/index.ts'
 import { readCondition } from './condition.ts'
 
 /** What the rules of a policy may name. */
 export interface PolicyWorld {
-  tools: readonly Pick<Tool, 'name' | 'group'>[]
+  tools: Pick<ToolRegistry, 'mayFit'>
   agents: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export function findPolicyProblems({ rules }: PolicyDocument, { tools, agents }:
   return rules.flatMap(({ match: { tool, agent, when } }, index) => {
     const problems: SetupProblem[] = []
     const report = (key: string, message: string) => problems.push({ path: ['rules', index, 'match', key], message })
-    if (tool !== undefined && !tools.some((one) => fitsTool(tool, one))) report('tool', `"${tool}" fits no tool`)
+    if (tool !== undefined && !tools.mayFit(tool)) report('tool', `"${tool}" fits no tool`)
     if (agent !== undefined && !agents.some((name) => matchesGlob(agent, name))) {
       report('agent', `"${agent}" fits no configured agent; for one that runs elsewhere, compare agent.name in a condition`)
     }

@@ -28,7 +28,10 @@ test('a tool is named after its group, unless the group is unprefixed', () => {
 
 test("an agent's globs fit a tool's name or its group and name, in the order of the configuration", () => {
   const tools = openTools({ shop: group('get', 'set'), local: bare('clock', 'log') })
-  const names = (...globs: string[]) => tools.forAgent(globs).map(({ name }) => name)
+  const names = (...globs: string[]) =>
+    tools
+      .forAgent(globs)()
+      .map(({ name }) => name)
   expect(names('local.*', 'shop.set')).toEqual(['shop.set', 'clock', 'log'])
   expect(names('clock')).toEqual(['clock'])
   expect(names('*')).toEqual(['shop.get', 'shop.set', 'clock', 'log'])

@@ -20,15 +20,18 @@ export type ToolGroup = { prefix: boolean } & (
   | { source: ToolSource }
 )
 
-/** All tools of a configuration, found by name or by an agent's globs. */
+/** All tools of a configuration, found by name or by an agent's globs. They may change while the server runs: each answer is for now. */
 export interface ToolRegistry {
   all(): readonly Tool[]
   byName(name: string): Tool | undefined
   /**
-   * The tools that fit any of the globs, by their name or `<group>.<name>`, in the order of the configuration.
+   * Answers, each time it is asked, the tools that fit any of the globs then, by their name or `<group>.<name>`, in the order of the
+   * configuration.
    * @throws SetupError for a glob that fits none: a misspelt one must not quietly take a tool away.
    */
-  forAgent(globs: readonly string[]): Tool[]
+  forAgent(globs: readonly string[]): () => readonly Tool[]
+  /** True when the glob fits a tool, or may fit one of a source that has not told of its tools yet. */
+  mayFit(glob: string): boolean
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/
@@ -42,23 +45,51 @@ const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/
  * tools.byName('shop.refund')
  */
 export function openTools(groups: Readonly<Record<string, ToolGroup>>, network: Network = openNetwork()): ToolRegistry {
-  const problems: SetupProblem[] = []
   const way = { network, redactor: createRedactor(Object.values(groups).flatMap(groupSecrets)) }
-  const opened = Object.entries(groups).flatMap(([group, source]) => {
+  const problems: SetupProblem[] = []
+  const opened = new Map<string, ToolDraft[]>()
+  for (const [group, source] of Object.entries(groups)) {
     const report = (problem: SetupProblem) => problems.push({ path: [group, ...problem.path], message: problem.message })
     if (!NAME.test(group) || group.includes('.')) report({ path: [], message: 'is not a group name: letters, digits, _ and -' })
-    const nameOf = (name: string) => (source.prefix ? `${group}.${name}` : name)
-    return openGroup(source, way, nameOf, report).map((draft) => ({ group, draft }))
-  })
-  const seen = new Map<string, string>()
-  for (const { group, draft } of opened) {
-    const other = seen.get(draft.name)
-    if (other !== undefined) problems.push({ path: [group], message: `has a tool named ${draft.name}, and so has the group ${other}` })
-    seen.set(draft.name, group)
+    opened.set(group, openGroup(group, source, way, report))
   }
+  const tools = joinGroups(opened, (problem) => problems.push(problem))
   if (problems.length > 0) throw new SetupError(problems)
+  const live = createRegistry(tools, Object.entries(groups))
+  for (const [group, source] of Object.entries(groups)) {
+    if (!('source' in source)) continue
+    source.source.onChange?.(() => {
+      const late: SetupProblem[] = []
+      opened.set(
+        group,
+        openGroup(group, source, way, (problem) => late.push(problem)),
+      )
+      live.replace(joinGroups(opened, (problem) => late.push(problem), group))
+      return late
+    })
+  }
+  return live.registry
+}
+
+/**
+ * The drafts of all groups as tools. Of two with one name the first stays; the other is reported.
+ * @param late The group that has just changed: what comes with it takes no name from another.
+ */
+function joinGroups(opened: ReadonlyMap<string, readonly ToolDraft[]>, report: (problem: SetupProblem) => void, late?: string): Tool[] {
+  const seen = new Map<string, { group: string; draft: ToolDraft }>()
+  const inTurn = [...opened.keys()].sort((a, b) => Number(a === late) - Number(b === late))
+  for (const group of inTurn) {
+    for (const draft of opened.get(group) ?? []) {
+      const other = seen.get(draft.name)
+      if (other) report({ path: [group], message: `has a tool named ${draft.name}, and so has the group ${other.group}` })
+      else seen.set(draft.name, { group, draft })
+    }
+  }
   const names = modelNames([...seen.keys()])
-  return registry(opened.map(({ group, draft }) => ({ ...draft, group, modelName: names.get(draft.name) ?? draft.name })))
+  const named = [...opened].flatMap(([group, drafts]) => drafts.map((draft) => ({ group, draft })))
+  return named
+    .filter(({ draft }) => seen.get(draft.name)?.draft === draft)
+    .map(({ group, draft }) => ({ ...draft, group, modelName: names.get(draft.name) ?? draft.name }))
 }
 
 /** The texts that a group's calls carry and that must not come back. */
@@ -68,7 +99,8 @@ export function groupSecrets(group: ToolGroup): string[] {
   return [...(group.secrets ?? []), ...secretHeaders(group.routes.headers)]
 }
 
-function openGroup(source: ToolGroup, way: Way, nameOf: (name: string) => string, report: (problem: SetupProblem) => void): ToolDraft[] {
+function openGroup(group: string, source: ToolGroup, way: Way, report: (problem: SetupProblem) => void): ToolDraft[] {
+  const nameOf = (name: string) => (source.prefix ? `${group}.${name}` : name)
   if ('routes' in source) {
     return openRouteTable(source.routes, way, nameOf, ({ path, message }) => report({ path: ['routes', ...path], message }))
   }
@@ -84,19 +116,44 @@ function openGroup(source: ToolGroup, way: Way, nameOf: (name: string) => string
   })
 }
 
-function registry(tools: readonly Tool[]): ToolRegistry {
-  const named = new Map(tools.map((tool) => [tool.name, tool]))
-  return {
+/** A registry, and what replaces all of its tools at once. */
+function createRegistry(first: readonly Tool[], groups: readonly (readonly [string, ToolGroup])[]) {
+  let tools = first
+  let named = new Map(tools.map((tool) => [tool.name, tool]))
+  const mayFit = (glob: string) => tools.some((tool) => fitsTool(glob, tool)) || groups.some((group) => mayFitLater(glob, group))
+  const registry: ToolRegistry = {
     all: () => tools,
     byName: (name) => named.get(name),
+    mayFit,
     forAgent(globs) {
-      const problems = globs.flatMap((glob, index) =>
-        tools.some((tool) => fitsTool(glob, tool)) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }],
-      )
+      const problems = globs.flatMap((glob, index) => (mayFit(glob) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }]))
       if (problems.length > 0) throw new SetupError(problems)
-      return tools.filter((tool) => globs.some((glob) => fitsTool(glob, tool)))
+      let lookedIn: readonly Tool[] | undefined
+      let found: readonly Tool[] = []
+      return () => {
+        // Asked for each call of an agent: looked for once, until the tools change.
+        if (lookedIn !== tools) found = tools.filter((tool) => globs.some((glob) => fitsTool(glob, tool)))
+        lookedIn = tools
+        return found
+      }
     },
   }
+  return {
+    registry,
+    replace(next: readonly Tool[]) {
+      tools = next
+      named = new Map(next.map((tool) => [tool.name, tool]))
+    },
+  }
+}
+
+/** True when the glob may mean a tool of a group whose source has not told of its tools. */
+function mayFitLater(glob: string, [group, source]: readonly [string, ToolGroup]): boolean {
+  if (!('source' in source) || (source.source.isKnown ?? true)) return false
+  const start = `${group}.`
+  const [head = '', ...wild] = glob.split('*')
+  // A tool of an unprefixed group may have any name.
+  return !source.prefix || head.startsWith(start) || (wild.length > 0 && start.startsWith(head))
 }
 
 /** True when a glob of a policy or an agent means this tool: by its name, or by `<group>.<name>` where the group is unprefixed. */

@@ -37,8 +37,15 @@ export interface ToolSource {
   readonly kind: string
   /** Texts that its calls carry and that must never come back in an answer. */
   readonly secrets: readonly string[]
+  /** False while it has not told which tools it has: globs that mean them are believed until then. Default true. */
+  readonly isKnown?: boolean
   /** Its tools as they are now, named without their group. `report` takes what cannot be opened, with its path under the kind. */
   drafts(way: Way, report: (problem: SetupProblem) => void): ToolDraft[]
+  /**
+   * For a source whose tools change while the server runs. It calls `takeIn` whenever `drafts` says something else than before, and is
+   * answered what could not be taken in.
+   */
+  onChange?(takeIn: () => SetupProblem[]): void
   /** Called once, before the first call, when the server has what a source may need of it. */
   attach?(ground: SourceGround): Promise<void> | void
   /** Looks whether it can be reached and signed in to, by reading only. Never throws for what it finds. */

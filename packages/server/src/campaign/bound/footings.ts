@@ -54,7 +54,8 @@ function refundTool(target: Target): Tool {
 const registryOf = (...tools: readonly Tool[]): ToolRegistry => ({
   all: () => tools,
   byName: (name) => tools.find((tool) => tool.name === name),
-  forAgent: () => [...tools],
+  forAgent: () => () => tools,
+  mayFit: () => true,
 })
 
 /** Proposes and approves the first of them through the gate; the others are its copies. */

@@ -120,11 +120,7 @@ export const BYPASSED: readonly Failure[] = [
       ),
       plant(
         'an agent calls any tool that there is',
-        [
-          'packages/server/src/config/load.ts',
-          '() => tools.forAgent(globs), report) ?? []',
-          '() => (globs.length > 0 ? [...tools.all()] : []), report) ?? []',
-        ],
+        ['packages/server/src/config/load.ts', 'return own?.() ?? []', 'return globs.length > 0 ? tools.all() : []'],
         ['packages/server/src/acceptance/d2.test.ts', 'D2.1 an agent may not use a tool that it was not given'],
       ),
       {
