@@ -343,6 +343,44 @@ test('an update shows old and new, a creation new only, a deletion old only', as
   expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello'])
 })
 
+const DIFF = `--- a/notes.md
++++ b/notes.md
+@@ -1,3 +1,3 @@
+ one\u200B
+--- two
++++\ttwo  
+ three
+`
+
+test('a diff is shown whole, each changed line with its sign, and what cannot be seen is marked', async () => {
+  page = await cards.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await show(page, { action: sampleAction({ preview: [{ field: 'notes.md', diff: DIFF }] }) })
+  const diff = card().locator('.cs-diff pre')
+  expect(await diff.textContent()).toBe(DIFF.replace('\u200B', '⟦U+200B⟧'))
+  expect(await diff.locator('del').allTextContents()).toEqual(['--- two\n'])
+  expect(await diff.locator('ins').allTextContents()).toEqual(['+++\ttwo  \n'])
+  expect(await diff.locator('.cs-space').allTextContents()).toEqual(['\t', '  '])
+  await card().getByRole('button', { name: 'Copy diff' }).click()
+  await card().getByText('Copied').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(DIFF)
+})
+
+test('a long diff says how many lines are hidden, and a high risk waits until they are seen', async () => {
+  page = await cards.open()
+  const lines = Array.from({ length: 400 }, (_, at) => `+line ${at} of a long file`)
+  const long = `--- /dev/null\n+++ b/long.md\n@@ -0,0 +1,400 @@\n${lines.join('\n')}\n`
+  await show(page, { action: { ...HIGH, preview: [{ field: 'long.md', diff: long }] } })
+  const reveal = card().getByRole('button', { name: /^\d+ more lines, show all$/ })
+  await reveal.waitFor()
+  const shown = await card().locator('.cs-diff pre > *').count()
+  expect(await reveal.textContent()).toBe(`${403 - shown} more lines, show all`)
+  await page.waitForTimeout(600)
+  expect(await approve().getAttribute('aria-disabled')).toBe('true')
+  await reveal.click()
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+  expect(await card().locator('.cs-diff pre').textContent()).toBe(long)
+})
+
 test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {
   page = await cards.open()
   await show(page, { action: sampleAction(), offerStop: true })

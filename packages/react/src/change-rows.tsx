@@ -1,5 +1,6 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { DiffText, LONG_DIFF_CHARS } from './diff-text.tsx'
 import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
 import { clockText } from './time.ts'
 
@@ -32,6 +33,7 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
           <li key={index} data-kind={kind(row)}>
             <span className="cs-field">{showInvisible(row.field)}</span>
             <Values row={row} path={`preview/${index}`} />
+            {row.diff === undefined ? null : <DiffText diff={row.diff} path={`preview/${index}/diff`} />}
           </li>
         ))}
       </ul>
@@ -47,15 +49,16 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
 
 /** The paths of the long values in a preview, as {@link ChangeRows} names them. */
 export const longRowPaths = (preview: Action['preview']): string[] =>
-  (preview ?? []).flatMap(({ oldValue, newValue }, index) => [
+  (preview ?? []).flatMap(({ oldValue, newValue, diff }, index) => [
     ...(isLong(oldValue) ? [`preview/${index}/old`] : []),
     ...(isLong(newValue) ? [`preview/${index}/new`] : []),
+    ...(diff !== undefined && diff.length > LONG_DIFF_CHARS ? [`preview/${index}/diff`] : []),
   ])
 
 const isLong = (value: unknown): boolean => value !== undefined && valueText(value).length > LONG_TEXT_CHARS
 
-const kind = ({ oldValue, newValue }: Row): 'create' | 'delete' | 'update' =>
-  oldValue === undefined ? 'create' : newValue === undefined ? 'delete' : 'update'
+const kind = ({ oldValue, newValue, diff }: Row): 'create' | 'delete' | 'update' =>
+  diff !== undefined ? 'update' : oldValue === undefined ? 'create' : newValue === undefined ? 'delete' : 'update'
 
 function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
   return (

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { ACTION_PER_STATE, sampleAction } from './testing/actions.ts'
+import { ACTION_PER_STATE, ACTION_WITH_DIFF, sampleAction } from './testing/actions.ts'
 import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
@@ -34,13 +34,19 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 for (const [look, options] of Object.entries(LOOKS)) {
   test(`every state is legible and without axe violations: ${look}`, async () => {
     page = await cards.open(options)
-    const actions = Object.entries(ACTION_PER_STATE).map(([name, action]) => ({ ...action, id: `act_${name}` }))
+    const actions = Object.entries({ ...ACTION_PER_STATE, diff: ACTION_WITH_DIFF }).map(([name, action]) => ({
+      ...action,
+      id: `act_${name}`,
+    }))
     await show(page, ...actions.map((action) => ({ action, agentSays: SAYS, runHref: '/runs/1', withRetry: true, withOutcomes: true })))
     const open = actions.filter(({ state }) => state === 'proposed').length
     await page.waitForFunction((count) => document.querySelectorAll('.cs-refuse[aria-disabled=false]').length === count, open)
     const states = await card().evaluateAll((shown) => shown.map((one) => one.getAttribute('data-state')))
     expect(states).toEqual(actions.map(({ state }) => state))
     await page.screenshot({ path: join(folder, `${look}.png`), fullPage: true })
+    await card()
+      .last()
+      .screenshot({ path: join(folder, `${look}-diff.png`) })
     expect(await violations()).toEqual([])
   })
 }
@@ -81,7 +87,12 @@ test('data-theme on a page overrides the system, both ways', async () => {
 test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px away from Approve', async () => {
   page = await cards.open({ viewport: { width: 320, height: 640 }, hasTouch: true })
   const long = 'W'.repeat(300)
-  await show(page, { action: sampleAction({ description: long, preview: [{ field: long, oldValue: long, newValue: long }], tool: long }) })
+  const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${long}\n+${long}!\n`
+  const preview = [
+    { field: long, oldValue: long, newValue: long },
+    { field: 'x', diff },
+  ]
+  await show(page, { action: sampleAction({ description: long, preview, tool: long }) })
   await untilReady(page)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   for (const target of await card().locator('button:visible, summary').all()) {

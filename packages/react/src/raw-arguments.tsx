@@ -1,5 +1,6 @@
 import type { Action } from '@countersign/client'
 import { useState } from 'react'
+import { CopyButton } from './copy-button.tsx'
 import { JsonText } from './json-text.tsx'
 
 /** Everything that would be sent, as it is: what the digest covers. Open by itself where nothing else on the card shows the values. */
@@ -7,16 +8,7 @@ export function RawArguments({ action }: { action: Action }) {
   const needed = action.preview === null || action.preview.length === 0
   const [chosen, setChosen] = useState<boolean>()
   const open = chosen ?? needed
-  const [copied, setCopied] = useState('')
   const count = Object.keys(action.arguments).length
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(JSON.stringify(action.arguments, null, 2))
-      setCopied('Copied')
-    } catch {
-      setCopied('The browser does not allow copying here')
-    }
-  }
   return (
     <details className="cs-raw" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && setChosen(currentTarget.open)}>
       <summary>
@@ -27,10 +19,7 @@ export function RawArguments({ action }: { action: Action }) {
       <pre tabIndex={0}>
         <JsonText value={action.arguments} path="arguments" />
       </pre>
-      <button type="button" className="cs-button cs-small" onClick={copy}>
-        Copy JSON
-      </button>{' '}
-      <span role="status">{copied}</span>
+      <CopyButton text={() => JSON.stringify(action.arguments, null, 2)} label="Copy JSON" />
     </details>
   )
 }

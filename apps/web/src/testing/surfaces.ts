@@ -30,6 +30,7 @@ const CARD = [
   'Action.preview.0.field',
   'Action.preview.0.oldValue',
   'Action.preview.0.newValue',
+  'Action.preview.0.diff',
   'Action.agent',
   'Action.requestedBy.name',
   'Action.agentSays',

@@ -7,11 +7,13 @@ export type Executor = 'server' | 'client'
 /** A JSON Schema (2020-12 subset) of an object: what a tool's arguments must look like. */
 export type JsonSchema = { [keyword: string]: JsonValue }
 
-/** One changed field: creation has only `newValue`, deletion only `oldValue`. */
+/** One changed field: creation has only `newValue`, deletion only `oldValue`, a text that changes in places a `diff` instead of both. */
 export interface PreviewField {
   field: string
   oldValue?: JsonValue
   newValue?: JsonValue
+  /** A unified diff of what would change in one text, for example a file: applied to the text as it is, it gives the text as it would be. */
+  diff?: string
 }
 
 /** What would change, and what the target was when that was read. */

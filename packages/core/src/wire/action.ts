@@ -7,7 +7,13 @@ import { Principal } from './principal.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
-const PreviewField = z.object({ field: z.string(), oldValue: Json.optional(), newValue: Json.optional() })
+const PreviewField = z.object({
+  field: z.string(),
+  oldValue: Json.optional(),
+  newValue: Json.optional(),
+  /** A unified diff of one text, in place of both values. */
+  diff: z.string().optional(),
+})
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
 export type RiskLevel = z.infer<typeof RiskLevel>

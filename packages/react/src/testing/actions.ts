@@ -97,3 +97,16 @@ export const ACTION_PER_STATE: Readonly<Record<string, Action>> = {
     error: { kind: 'timeout', message: 'The shop stopped answering after the request was sent.', retryable: false },
   }),
 }
+
+/** An edit of a file, with its diff. */
+export const ACTION_WITH_DIFF: Action = sampleAction({
+  tool: 'repo.editFile',
+  description: 'Edit notes/orders.md',
+  arguments: { path: 'notes/orders.md', edits: [{ oldText: 'recieved', newText: 'received' }] },
+  preview: [
+    {
+      field: 'notes/orders.md',
+      diff: '--- a/notes/orders.md\n+++ b/notes/orders.md\n@@ -1,3 +1,3 @@\n # Orders\n-An order is recieved and then packed.\n+An order is received and then packed. \n \tShipping takes two days.\n',
+    },
+  ],
+})

@@ -89,8 +89,10 @@ function* storeEdit(parts: GateParts, outbox: Outbox, { row, prepared, body, cal
 }
 
 /** True when the editor saw what the edited call would change as it is: no value that they were shown is another one by now. */
-function sawTarget(row: ActionRow, { preview, previewError }: PreparedAction): boolean {
+function sawTarget(row: ActionRow, { preview, previewError, precondition }: PreparedAction): boolean {
   if (previewError !== null && row.preview_error === null) return false
+  // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
+  if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
   const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
   const before = new Map(shown.map(({ field, oldValue }) => [field, JSON.stringify(oldValue)]))
   return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === JSON.stringify(oldValue))

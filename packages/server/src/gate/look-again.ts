@@ -86,7 +86,10 @@ const MAX_NAMED = 3
 /** What is otherwise than it was shown, in a sentence. */
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
   const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
+  const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))
   const changed = now.filter(({ field, oldValue }) => JSON.stringify(before.get(field)) !== JSON.stringify(oldValue))
+  const text = now.find(({ field, diff }) => diff !== undefined && diff !== diffs.get(field))
+  if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
   if (changed.length === 0) return 'What this rests on has changed since it was approved.'
   const named = changed
     .slice(0, MAX_NAMED)
