@@ -29,7 +29,7 @@ test('delegation: somebody lends their place, the other votes in it, and taken b
   await fay.page.goto(demo.url)
   await fay.page.getByRole('link', { name: 'Delegations' }).click()
   await fay.page.getByText('Let somebody vote in your place').click()
-  await fay.page.getByLabel(/^Who votes/).fill(vic.id)
+  await fay.page.getByLabel(/^Who votes/).fill('Vic')
   await fay.page.getByLabel('Reason (optional)').fill('On leave')
   await fay.page.getByRole('button', { name: 'Delegate' }).click()
   await expect(fay.page.getByTestId('delegation')).toContainText('Vic in the place of you')

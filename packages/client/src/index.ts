@@ -26,6 +26,7 @@ export type {
   KeyScope,
   Message,
   MessageList,
+  Person,
   PolicyChange,
   PolicyVersion,
   PolicyVersionView,

@@ -11,6 +11,7 @@ import type {
   GrantBody,
   Key,
   KeyList,
+  Person,
   PolicyVersionList,
   PolicyVersionView,
   PolicyView,
@@ -62,6 +63,8 @@ export type Management = {
     create(body: DelegationBody, options?: ChangeOptions): Promise<Delegation>
     revoke(delegationId: string, options?: ChangeOptions): Promise<Delegation>
   }
+  /** Who can be named where a person is asked for, by name. */
+  people: { list(query?: Page & { q?: string }, options?: CallOptions): Promise<ListOf<Person>> }
   /** Where one is signed in oneself. */
   consoleSessions: {
     list(page?: Page, options?: CallOptions): Promise<ConsoleSessionList>
@@ -117,6 +120,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       create: (body, options) => change('/api/delegations', body, options),
       revoke: (delegationId, options) => remove('/api/delegations', delegationId, options),
     },
+    people: { list: (query, options) => read('/api/people', query, options) },
     consoleSessions: {
       list: (page, options) => read('/api/console-sessions', page, options),
       end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),

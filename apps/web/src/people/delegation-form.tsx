@@ -1,35 +1,40 @@
-import type { Delegation } from '@countersign/client'
+import type { Client, Person } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useId, useRef } from 'react'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useDeferredValue, useId, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 
+/** People in the list under a field: more are found by typing. */
+const OFFERED = 50
+
 const TIMES = { P1D: '1 day', P3D: '3 days', P7D: '7 days', P14D: '14 days', P30D: '30 days', P90D: '90 days' } as const
 
 /** Lets somebody else vote in one's own place; an admin also in that of another. */
-export function DelegationForm({ known, onMade }: { known: readonly Delegation[]; onMade: () => void }) {
+export function DelegationForm({ onMade }: { onMade: () => void }) {
   const { client, me } = useServices()
   const online = useOnline()
   const form = useRef<HTMLFormElement>(null)
   const peopleId = useId()
   const isAdmin = me.roles.includes('admin')
-  const people = useKnownPeople(known)
+  const [typed, setTyped] = useState('')
+  const people = useOffered(typed)
   const make = useMutation({
-    mutationFn: (data: FormData) => {
+    mutationFn: async (data: FormData) => {
       const text = (name: string) => String(data.get(name) ?? '').trim()
       const [from, reason] = [text('from'), text('reason')]
       return client.delegations.create({
-        to: text('to'),
+        to: await idOf(client, text('to')),
         expiresIn: text('expiresIn'),
         ...(reason !== '' && { reason }),
-        ...(from !== '' && { from }),
+        ...(from !== '' && { from: await idOf(client, from) }),
       })
     },
     onSuccess: () => {
       form.current?.reset()
+      setTyped('')
       onMade()
     },
   })
@@ -37,13 +42,14 @@ export function DelegationForm({ known, onMade }: { known: readonly Delegation[]
     event.preventDefault()
     make.mutate(new FormData(event.currentTarget))
   }
-  const person = { list: peopleId, autoComplete: 'off', spellCheck: false, maxLength: 100 }
+  const onInput = (event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value)
+  const person = { list: peopleId, autoComplete: 'off', spellCheck: false, maxLength: 100, onInput }
   return (
     <details className="panel">
       <summary>Let somebody vote in {isAdmin ? 'your place, or in that of another' : 'your place'}</summary>
       <form ref={form} className="filters" onSubmit={submit}>
         <label>
-          Who votes (the id of a person)
+          Who votes (type a name, take the person)
           <input name="to" required {...person} />
         </label>
         {isAdmin && (
@@ -89,15 +95,22 @@ export function DelegationForm({ known, onMade }: { known: readonly Delegation[]
   )
 }
 
-/** The people whose ids need not be typed: those of other delegations, and for admins those who have a key. */
-function useKnownPeople(known: readonly Delegation[]): readonly Delegation['to'][] {
+/** A name that only one person has stands for their id. */
+async function idOf(client: Client, text: string): Promise<string> {
+  const { items } = await client.people.list({ q: text, limit: OFFERED })
+  const named = items.filter(({ name }) => name === text)
+  if (named.length > 1) throw new Error(`There are ${named.length} people named ${text}: take one from the list`)
+  return named[0]?.id ?? text
+}
+
+/** Whom a field may name: the people whose name or id has what was typed in it. */
+function useOffered(typed: string): readonly Person[] {
   const { client, me } = useServices()
-  const keys = useQuery({
-    queryKey: ['keys', 'people'],
-    queryFn: ({ signal }) => client.keys.list({ limit: 200 }, { signal }),
-    enabled: me.roles.includes('admin'),
+  const q = useDeferredValue(typed.trim())
+  const people = useQuery({
+    queryKey: ['people', q],
+    queryFn: ({ signal }) => client.people.list({ limit: OFFERED, ...(q !== '' && { q }) }, { signal }),
+    placeholderData: keepPreviousData,
   })
-  const everybody = [...known.flatMap(({ from, to }) => [from, to]), ...(keys.data?.items ?? []).map(({ principal }) => principal)]
-  const people = everybody.filter(({ id, kind }) => kind === 'person' && id !== me.id)
-  return [...new Map(people.map((one) => [one.id, one])).values()]
+  return (people.data?.items ?? []).filter(({ id }) => id !== me.id)
 }

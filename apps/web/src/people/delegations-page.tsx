@@ -29,7 +29,7 @@ export default function DelegationsPage() {
     <Page title="Delegations" subtitle="Who votes in whose place">
       <div className="stack">
         <PageBanner />
-        <DelegationForm known={delegations.data ?? []} onMade={onChanged} />
+        <DelegationForm onMade={onChanged} />
         <Loaded of={delegations} height={240}>
           {(items) =>
             items.length === 0 ? (

@@ -204,6 +204,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
       status: 201,
       body: { id: 'key_000003', key: 'cs_made', principal: person('CreatedKey.principal'), createdAt: session.createdAt, expiresAt: null },
     }),
+    'GET /api/people': () => list(make(wire.Person, 'Person'), make(wire.Person, 'Person.other', { id: 'prn_to' })),
     'GET /api/delegations': () =>
       list(
         make(wire.Delegation, 'Delegation', {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Duration, durationMs } from './duration.ts'
 import { Principal } from './principal.ts'
+import { PageQuery } from './session.ts'
 
 const MAX_DELEGATION_MS = 90 * 86_400_000
 
@@ -29,5 +30,16 @@ export const Delegation = z.object({
   createdAt: z.string(),
 })
 export type Delegation = z.infer<typeof Delegation>
+
+/** Somebody who can be named where a person is asked for. */
+export const Person = z.object({ id: z.string(), name: z.string() })
+export type Person = z.infer<typeof Person>
+
+export const PeopleQuery = PageQuery.extend({
+  /** What an id or a name has in it, whatever the case of its letters. */
+  q: z.string().max(100).optional(),
+})
+
+export const PersonList = z.object({ items: z.array(Person), nextCursor: z.string().nullable() })
 
 export const DelegationList = z.object({ items: z.array(Delegation), nextCursor: z.string().nullable() })

@@ -40,7 +40,7 @@ export {
   RedactBody,
 } from './audit.ts'
 export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
-export { Delegation, DelegationBody, DelegationList } from './delegation.ts'
+export { Delegation, DelegationBody, DelegationList, PeopleQuery, Person, PersonList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'

@@ -174,6 +174,7 @@ const ROUTES: Record<string, Route> = {
     rule: decides,
     body: ({ actionId }) => ({ actionId, scope: 'agent', expiresIn: 'PT1S', exact: true }),
   },
+  'GET /api/people': { rule: only('admin approver finance viewer nothing') },
   'GET /api/delegations': { rule: only('admin approver finance viewer nothing') },
   'POST /api/delegations': {
     rule: only('admin approver finance viewer nothing'),

@@ -190,6 +190,13 @@ test('one stands in for another for a time, sees what waits for that vote, and s
   expect((await admin.send('POST', `/api/actions/${first.id}/decision`, { body: { verdict: 'approve' } })).body.detail).toContain(
     'the role finance is needed',
   )
+  expect((await fay.get('/api/people?q=vI')).items).toEqual([{ id: vic.principal.id, name: 'Vic' }])
+  expect((await fay.get('/api/people?q=%25')).items).toEqual([])
+  const page = await fay.get('/api/people?limit=1')
+  const others = await fay.get(`/api/people?cursor=${page.nextCursor}`)
+  expect([...page.items, ...others.items].map(({ name }: { name: string }) => name)).toContain('Fay')
+  expect(page.items).toHaveLength(1)
+  expect(others.items).not.toContainEqual(page.items[0])
   const lent = await fay.post('/api/delegations', { to: vic.principal.id, expiresIn: 'P7D', reason: 'on leave' })
   expect(lent).toMatchObject({ from: { name: 'Fay' }, to: { name: 'Vic' }, state: 'standing', reason: 'on leave' })
   expect((await vic.get('/api/delegations')).items).toMatchObject([{ id: lent.id }])

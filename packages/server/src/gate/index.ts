@@ -1,7 +1,7 @@
 export { type Caller, mayDecide, partOf, requireAdmin, requireWriter } from './caller.ts'
 export { alreadyDecided, decideInSession } from './decide.ts'
 export { isRepeatedTooOften } from './declined-before.ts'
-export { delegationsSeenBy, viewDelegation } from './delegations.ts'
+export { delegationsSeenBy, requireDelegator, viewDelegation } from './delegations.ts'
 export { definitionHashOf } from './digest.ts'
 export { createGate, type Gate, type GateParts } from './gate.ts'
 export { endWholeSession, grantWholeSession, viewGrant } from './grants.ts'

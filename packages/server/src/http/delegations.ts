@@ -1,14 +1,14 @@
-import { Delegation, DelegationBody, DelegationList, PageQuery } from '@countersign/core'
+import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
 import { z } from 'zod'
-import { delegationsSeenBy, viewDelegation } from '../gate/index.ts'
-import { delegations } from '../store/index.ts'
+import { delegationsSeenBy, requireDelegator, viewDelegation } from '../gate/index.ts'
+import { delegations, principals } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Who votes in whose place. One sees and ends one's own; an admin everybody's. */
+/** Who votes in whose place. One sees and ends one's own; an admin everybody's. And the people who can be named. */
 export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): void {
   const tags = ['delegations']
 
@@ -22,6 +22,18 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): v
       const items: Delegation[] = []
       for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
       return { items, nextCursor }
+    })
+  })
+
+  app.get('/api/people', { schema: { tags, querystring: PeopleQuery, response: { 200: PersonList } } }, (request) => {
+    requireDelegator(callerOf(request))
+    const { limit, cursor, q } = request.query
+    const [name, id] = decodeCursor(cursor, ['string', 'string']) ?? []
+    const after = name === undefined ? undefined : { name: String(name), id: String(id) }
+    return store.read(function* () {
+      const found = yield* principals.listPeople({ text: q, after, limit: limit + 1 })
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.name, row.id])
+      return { items: rows, nextCursor }
     })
   })
 

@@ -1,5 +1,6 @@
 import { assert, type Principal, personOf } from '@countersign/core'
-import { lit, question, type Tx } from './query.ts'
+import { sql } from 'kysely'
+import { ask, lit, question, type Tx } from './query.ts'
 import type { PrincipalRow } from './schema.ts'
 
 const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { now: number }>((db, p) =>
@@ -31,6 +32,29 @@ export const listRoles = question<Record<string, never>, { roles: string }>((db)
 export const findPrincipal = question<{ id: string }, PrincipalRow>((db, p) =>
   db.selectFrom('principal').selectAll().where('id', '=', p.id),
 )
+
+/** People by name. @param page `text` is what an id or a name has in it; only people behind `after`. */
+export const listPeople = (page: {
+  text: string | undefined
+  after: { name: string; id: string } | undefined
+  limit: number
+}): Tx<Pick<PrincipalRow, 'id' | 'name'>[]> =>
+  ask((db, dialect) => {
+    const { text, after, limit } = page
+    let query = db
+      .selectFrom('principal')
+      .select(['id', 'name'])
+      .where('kind', '=', lit('person'))
+      .orderBy('name')
+      .orderBy('id')
+      .limit(limit)
+    if (after !== undefined) query = query.where(sql<boolean>`(name, id) > (${after.name}, ${after.id})`)
+    if (text !== undefined) {
+      const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+      query = query.where(sql<boolean>`(name ${dialect.like} ${pattern} escape '\\' or id ${dialect.like} ${pattern} escape '\\')`)
+    }
+    return query
+  })
 
 /** Somebody whom another row refers to. */
 export function* principalById(id: string): Tx<Principal> {
