@@ -46,8 +46,8 @@ export interface ExecuteContext {
   version?: string | undefined
 }
 
-/** The attempt that a tool is asked about. */
-export type VerifyContext = Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal'>
+/** The attempt that a tool is asked about; `version` is what it was held against. */
+export type VerifyContext = Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal' | 'version'>
 
 /**
  * What a tool found out about an attempt whose answer was lost.

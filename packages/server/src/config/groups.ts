@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { Network } from '../net/index.ts'
-import { type SetupProblem, SOURCE_KINDS, type SourceKind, type SourceOpening, type ToolGroup } from '../tools/index.ts'
+import { type AnySourceKind, type SetupProblem, SOURCE_KINDS, type SourceOpening, type ToolGroup, type ToolSource } from '../tools/index.ts'
 import { type Environment, fill, fillAddress, fillTable, refuseVariables, variablesOf } from './environment.ts'
 import { parse, type Report } from './parse.ts'
 import { type ConfigShape, GROUP_KINDS } from './schema.ts'
 
-const KINDS: Readonly<Record<string, SourceKind<never>>> = SOURCE_KINDS
+const KINDS: Readonly<Record<string, AnySourceKind>> = SOURCE_KINDS
 const KNOWN = [...Object.keys(GROUP_KINDS), ...Object.keys(KINDS)]
 const KNOWN_WORDS = `${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}`
 
@@ -63,11 +63,11 @@ async function openGroup(
 
 async function openSource(
   group: string,
-  kind: SourceKind<never>,
+  kind: AnySourceKind,
   written: unknown,
   path: readonly PropertyKey[],
   { environment, folder, network, report }: GroupsOpening,
-): Promise<{ source: NonNullable<Awaited<ReturnType<SourceKind['open']>>> } | undefined> {
+): Promise<{ source: ToolSource } | undefined> {
   const section = parse(kind.schema, written, path, report)
   if (section === undefined) return undefined
   const inside = within(path, report)
@@ -80,7 +80,8 @@ async function openSource(
     fillAddress: (text, at) => fillAddress(text, at, environment, inside),
     refuseVariables: (value, at) => refuseVariables(value, at, inside),
   }
-  const source = await kind.open(section, opening)
+  // What a schema made is what its kind opens.
+  const source = await kind.open(section as never, opening)
   return source && { source }
 }
 

@@ -1,6 +1,6 @@
 import type { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
-import { type CodedTool, isCodedTool, RouteTable, type RouteTableInput } from '../tools/index.ts'
+import { type CodedTool, isCodedTool, type LinearInput, RouteTable, type RouteTableInput } from '../tools/index.ts'
 import { SignInSection } from './sign-in.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
@@ -39,7 +39,10 @@ export const GROUP_KINDS = {
 } as const
 
 /** A group of tools as it is written. */
-export type ToolGroupInput = { prefix?: boolean; routes: RouteTableInput } | { prefix?: boolean; tools: readonly CodedTool[] }
+export type ToolGroupInput =
+  | { prefix?: boolean; routes: RouteTableInput }
+  | { prefix?: boolean; tools: readonly CodedTool[] }
+  | { prefix?: boolean; linear: LinearInput }
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

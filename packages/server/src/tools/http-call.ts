@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
 import { type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
@@ -22,12 +22,15 @@ export interface HttpCall {
   ifMatch?: string | undefined
   /** True when 404 is an answer, not a refusal. */
   mayBeMissing?: boolean
+  /** True when 4xx and 5xx are answers, too: of a service that says in the body what they mean (GraphQL). */
+  readsRefusals?: boolean
   signal: AbortSignal
   timeoutMs: number
 }
 
 export interface HttpAnswer {
   status: number
+  headers: IncomingHttpHeaders
   /** Undefined when the answer was empty. */
   body: JsonValue | undefined
   /** The version of what was answered, where the service gave one that `If-Match` takes: a weak ETag never matches. */
@@ -65,7 +68,7 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
       if (status >= 400 && status < 500) return ''
       throw error
     })
-    const answer = readAnswer(call, status, response.headers.location, body)
+    const answer = { ...readAnswer(call, status, response.headers.location, body), headers: response.headers }
     const { etag } = response.headers
     return etag?.startsWith('"') ? { ...answer, version: etag } : answer
   } catch (error) {
@@ -99,12 +102,18 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   return text + decoder.decode()
 }
 
-function readAnswer(call: HttpCall, status: number, location: string | undefined, text: string | undefined): HttpAnswer {
+function readAnswer(
+  call: HttpCall,
+  status: number,
+  location: string | undefined,
+  text: string | undefined,
+): Pick<HttpAnswer, 'status' | 'body'> {
   const target = call.url.origin
   const isWrite = call.idempotencyKey !== undefined
   const body = call.redactor.json(readBody(text ?? '') ?? null)
   const said = serviceMessage(body)
   const words = said === undefined ? '' : `: ${said}`
+  if (status >= 400 && call.readsRefusals) return { status, body: body ?? undefined }
   if (status >= 500) {
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
     throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}`)

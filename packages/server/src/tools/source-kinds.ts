@@ -1,4 +1,5 @@
-import type { SourceKind } from './source.ts'
+import { linear } from './linear/index.ts'
+import type { AnySourceKind } from './source.ts'
 
 /** The kinds of sources this version opens, by their name in the configuration. */
-export const SOURCE_KINDS = {} as const satisfies Readonly<Record<string, SourceKind<never>>>
+export const SOURCE_KINDS = { linear } as const satisfies Readonly<Record<string, AnySourceKind>>

@@ -74,8 +74,15 @@ export interface SourceOpening {
   refuseVariables(value: unknown, path: readonly PropertyKey[]): void
 }
 
+/** A kind of source, whatever stands in its section. */
+export interface AnySourceKind {
+  schema: ZodType
+  /** @param section What `schema` made of it. */
+  open(section: never, opening: SourceOpening): Promise<ToolSource | undefined> | ToolSource | undefined
+}
+
 /** A kind of source: what may stand under its name in the configuration, and how it is opened. */
-export interface SourceKind<Section = unknown> {
+export interface SourceKind<Section> extends AnySourceKind {
   schema: ZodType<Section>
   /** Undefined when it was reported why not. */
   open(section: Section, opening: SourceOpening): Promise<ToolSource | undefined> | ToolSource | undefined

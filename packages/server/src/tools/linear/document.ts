@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+
+/** A GraphQL document that we send, and the shape of what is believed as its answer. */
+export interface LinearQuery<Answer = unknown> {
+  operation: 'query' | 'mutation'
+  text: string
+  answer: z.ZodType<Answer>
+}
+
+export const query = <Answer>(text: string, answer: z.ZodType<Answer>): LinearQuery<Answer> => ({
+  operation: 'query',
+  text: `query ${text}`,
+  answer,
+})
+
+export const mutation = <Answer>(text: string, answer: z.ZodType<Answer>): LinearQuery<Answer> => ({
+  operation: 'mutation',
+  text: `mutation ${text}`,
+  answer,
+})
+
+// The library's own documents ask for one object each and fetch what hangs on it with a request more: a card with team, state, labels and
+// assignee would take six. These ask for what is shown, at once.
+export const TEAM = '{ id key name }'
+export const USER = '{ id name displayName email }'
+export const STATE = '{ id name type }'
+export const LABEL = `{ id name isGroup parent { id name } team ${TEAM} }`
+export const CYCLE = `{ id number name isActive isNext startsAt endsAt team ${TEAM} }`
+export const PROJECT = `{ id name url description startDate targetDate updatedAt status { id name } lead ${USER} teams(first: 20) { nodes ${TEAM} } }`
+export const ISSUE_FIELDS = `id identifier title url priority estimate dueDate trashed updatedAt team ${TEAM} state ${STATE} assignee ${USER}
+  project { id name } cycle { id number name } labels(first: 50) { nodes { id name } }`
+export const PAGE = 'pageInfo { hasNextPage endCursor }'

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+
+// What our documents ask for, and nothing else: an answer of another shape is not believed.
+
+const list = <Node extends z.ZodType>(node: Node) => z.object({ nodes: z.array(node) })
+const Ref = z.object({ id: z.string(), name: z.string() })
+
+export const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() })
+export const TeamNode = z.object({ id: z.string(), key: z.string(), name: z.string() })
+export const UserNode = z.object({ id: z.string(), name: z.string(), displayName: z.string(), email: z.string() })
+export const StateNode = z.object({ id: z.string(), name: z.string(), type: z.string() })
+export const LabelNode = z.object({ ...Ref.shape, isGroup: z.boolean(), parent: Ref.nullable(), team: TeamNode.nullable() })
+export const CycleNode = z.object({
+  id: z.string(),
+  number: z.number(),
+  name: z.string().nullable(),
+  isActive: z.boolean(),
+  isNext: z.boolean(),
+  startsAt: z.string(),
+  endsAt: z.string(),
+  team: TeamNode,
+})
+export const ProjectNode = z.object({
+  ...Ref.shape,
+  url: z.string(),
+  description: z.string(),
+  startDate: z.string().nullable(),
+  targetDate: z.string().nullable(),
+  updatedAt: z.string(),
+  status: Ref,
+  lead: UserNode.nullable(),
+  teams: list(TeamNode),
+})
+
+/** An issue as a list shows it and as a change of it starts from. */
+export const IssueNode = z.object({
+  id: z.string(),
+  identifier: z.string(),
+  title: z.string(),
+  url: z.string(),
+  priority: z.number(),
+  estimate: z.number().nullable(),
+  dueDate: z.string().nullable(),
+  trashed: z.boolean().nullable(),
+  updatedAt: z.string(),
+  team: TeamNode,
+  state: StateNode,
+  assignee: UserNode.nullable(),
+  project: Ref.nullable(),
+  cycle: z.object({ id: z.string(), number: z.number(), name: z.string().nullable() }).nullable(),
+  labels: list(Ref),
+})
+export const CommentNode = z.object({
+  id: z.string(),
+  body: z.string(),
+  url: z.string(),
+  createdAt: z.string(),
+  user: UserNode.nullable(),
+})
+const RelatedNode = z.object({ identifier: z.string(), title: z.string(), state: StateNode, team: TeamNode })
+export const WholeIssueNode = z.object({
+  ...IssueNode.shape,
+  description: z.string().nullable(),
+  createdAt: z.string(),
+  parent: RelatedNode.nullable(),
+  comments: list(CommentNode),
+  relations: list(z.object({ type: z.string(), relatedIssue: RelatedNode })),
+  inverseRelations: list(z.object({ type: z.string(), issue: RelatedNode })),
+})
+/** What is counted of an issue for the workload. */
+export const LoadNode = z.object({
+  estimate: z.number().nullable(),
+  priority: z.number(),
+  assignee: UserNode.nullable(),
+  cycle: z.object({ isActive: z.boolean() }).nullable(),
+})
+
+export type TeamNode = z.output<typeof TeamNode>
+export type UserNode = z.output<typeof UserNode>
+export type StateNode = z.output<typeof StateNode>
+export type LabelNode = z.output<typeof LabelNode>
+export type CycleNode = z.output<typeof CycleNode>
+export type ProjectNode = z.output<typeof ProjectNode>
+export type IssueNode = z.output<typeof IssueNode>
+export type WholeIssueNode = z.output<typeof WholeIssueNode>
+export type LoadNode = z.output<typeof LoadNode>

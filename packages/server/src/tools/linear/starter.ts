@@ -1,0 +1,20 @@
+import type { PolicyDocument } from '@countersign/core'
+import type { z } from 'zod'
+
+/**
+ * The rules to start from for the tools of a Linear workspace: what looks runs, what changes asks, deleting is of high risk.
+ * @param group The name of the group in the configuration.
+ * @example
+ * policy: { rules: linearStarter('plan') }
+ */
+export const linearStarter = (group: string): z.input<typeof PolicyDocument>['rules'] => [
+  { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
+  { name: `${group}: deleting asks, with high risk`, match: { tool: `${group}.deleteIssue` }, verdict: 'ask', risk: 'high' },
+  {
+    name: `${group}: projects and cycles ask, with medium risk`,
+    match: { tool: `${group}.*Project`, effect: 'write' },
+    verdict: 'ask',
+    risk: 'medium',
+  },
+  { name: `${group}: changes ask`, match: { tool: `${group}.*`, effect: 'write' }, verdict: 'ask' },
+]
