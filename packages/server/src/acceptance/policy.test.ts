@@ -210,6 +210,9 @@ test('a version that is tried decides nothing; what it would have said otherwise
   // Promoted: what was tried is in force, and nothing is tried any more.
   expect((await it.save(LARGE)).body).toMatchObject({ version: 3, inUse: 'force' })
   expect(await it.server.admin.get('/api/policy')).toMatchObject({ version: 3, shadow: null })
+  const [triedVersion, promoted] = await Promise.all([2, 3].map((version) => it.server.admin.get(`/api/policy/versions/${version}`)))
+  expect(promoted.changes).toEqual(triedVersion.changes)
+  expect(promoted.changes).not.toEqual([])
   expect(await it.propose('lead')).toMatchObject({ state: 'declined' })
   await it.save(FILE, { shadow: true })
   expect((await it.server.admin.send('DELETE', '/api/policy/shadow')).status).toBe(200)

@@ -49,6 +49,7 @@ for (const { database, open } of STORES) {
         author: null,
         reason: '',
         in_use: 'force',
+        replaces: 1,
         created_at: 2,
       })
       expect((yield* policies.inForce()).document).toEqual(policy('undone'))

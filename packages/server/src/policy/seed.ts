@@ -60,7 +60,8 @@ export function* insertVersion(outbox: Outbox, { document, source, author, reaso
     yield* policyVersions.endUse.run({ in_use: 'shadow' })
   }
   const text = canonicalJson(document)
-  yield* policyVersions.insertVersion.run({ number, document: text, digest, source, author, reason, in_use: use, created_at: nowMs })
+  const row = { number, document: text, digest, source, author, reason, in_use: use, replaces: force?.number ?? null, created_at: nowMs }
+  yield* policyVersions.insertVersion.run(row)
   return number
 }
 

@@ -29,10 +29,13 @@ export function* viewPolicy(): Tx<PolicyView> {
   }
 }
 
-/** A version with its document and what it changed. @throws CountersignError `not_found` */
+/** A version with its document and what it changed, against the one that was in force until then. @throws CountersignError `not_found` */
 export function* viewVersionWhole(number: number): Tx<PolicyVersionView> {
   const row = yield* findVersion(number)
-  const before = yield* policyVersions.versionBefore.first({ number })
+  const before =
+    row.replaces === null
+      ? yield* policyVersions.versionBefore.first({ number })
+      : yield* policyVersions.findVersion.first({ number: row.replaces })
   const document = documentOf(row)
   return { ...(yield* viewVersion(row)), document, changes: before ? diffPolicies(documentOf(before), document) : [] }
 }

@@ -44,6 +44,7 @@ export const insertVersion = question<{ [K in keyof PolicyVersionRow]: PolicyVer
     author: p.author,
     reason: p.reason,
     in_use: p.in_use,
+    replaces: p.replaces,
     created_at: p.created_at,
   }),
 )

@@ -353,6 +353,8 @@ export interface PolicyVersionRow {
   reason: string
   /** `shadow`: tried beside the one in force, and decides nothing. */
   in_use: 'force' | 'shadow' | null
+  /** The version that was in force when it was saved; null for the first, and for those of before this was kept. */
+  replaces: number | null
   created_at: number
 }
 
