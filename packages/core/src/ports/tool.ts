@@ -47,7 +47,10 @@ export interface ExecuteContext {
 }
 
 /** The attempt that a tool is asked about; `version` is what it was held against. */
-export type VerifyContext = Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal' | 'version'>
+export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal' | 'version'> {
+  /** When the action was proposed, in epoch ms: what it may have made is younger, so nothing older has to be looked through. */
+  proposedAtMs?: number
+}
 
 /**
  * What a tool found out about an attempt whose answer was lost.

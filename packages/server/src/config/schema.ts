@@ -1,6 +1,6 @@
 import type { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
-import { type CodedTool, isCodedTool, type LinearInput, RouteTable, type RouteTableInput } from '../tools/index.ts'
+import { type CodedTool, type GithubInput, isCodedTool, type LinearInput, RouteTable, type RouteTableInput } from '../tools/index.ts'
 import { SignInSection } from './sign-in.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
@@ -43,6 +43,7 @@ export type ToolGroupInput =
   | { prefix?: boolean; routes: RouteTableInput }
   | { prefix?: boolean; tools: readonly CodedTool[] }
   | { prefix?: boolean; linear: LinearInput }
+  | { prefix?: boolean; github: GithubInput }
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

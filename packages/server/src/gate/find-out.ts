@@ -59,7 +59,8 @@ async function askTool(parts: GateParts, tool: Tool, row: ActionRow, lost: Lost)
 
 /** Asks a tool once. An error or silence tells nothing. */
 export async function askOnce(parts: GateParts, tool: Tool, row: ActionRow): Promise<Verification> {
-  const context = { actionId: row.id, idempotencyKey: row.idempotency_key, version: row.target_version ?? undefined }
+  const { id: actionId, idempotency_key: idempotencyKey, created_at: proposedAtMs, target_version } = row
+  const context = { actionId, idempotencyKey, proposedAtMs, version: target_version ?? undefined }
   reach('verify.before_ask')
   try {
     return await withinTimeout(parts.clock, tool, async (signal) =>

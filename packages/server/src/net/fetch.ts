@@ -8,12 +8,13 @@ const WITHOUT_BODY = new Set([204, 205, 304])
 /**
  * A `fetch` for libraries that take one, on {@link send}: no redirect is followed, no connection kept, no compression asked for.
  * @param own The origin that the configuration wrote down for this caller.
+ * @param onConnected Called when the connection stands, before the request goes out on it: an error before that means that nothing was sent.
  * @throws TypeError `fetch failed` with the cause, as the global one; a RefusedAddress is a cause too.
  * @example
  * createOpenAI({ apiKey, baseURL, fetch: outgoingFetch(network, new URL(baseURL).origin) })
  */
 export const outgoingFetch =
-  (network: Network, own: string | undefined): typeof globalThis.fetch =>
+  (network: Network, own: string | undefined, onConnected: () => void = () => {}): typeof globalThis.fetch =>
   async (input, init) => {
     const url = input instanceof Request ? input.url : String(input)
     // The global class would tell a name and password of the address in its error.
@@ -23,7 +24,8 @@ export const outgoingFetch =
     try {
       const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
       const { method, signal } = request
-      const response = await send(network, { method, url: new URL(url), own, headers: Object.fromEntries(request.headers), body, signal })
+      const headers = Object.fromEntries(request.headers)
+      const response = await send(network, { method, url: new URL(url), own, headers, body, signal, onConnected })
       return toResponse(response)
     } catch (error) {
       request.signal.throwIfAborted()

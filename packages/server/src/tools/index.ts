@@ -1,4 +1,5 @@
 export { type ClientToolDefinition, type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
+export { type GithubInput, githubStarter } from './github/index.ts'
 export { zodFindings } from './issues.ts'
 export { type LinearInput, linearStarter } from './linear/index.ts'
 export { fitsTool, groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'

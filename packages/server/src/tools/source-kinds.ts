@@ -1,5 +1,6 @@
+import { github } from './github/index.ts'
 import { linear } from './linear/index.ts'
 import type { AnySourceKind } from './source.ts'
 
 /** The kinds of sources this version opens, by their name in the configuration. */
-export const SOURCE_KINDS = { linear } as const satisfies Readonly<Record<string, AnySourceKind>>
+export const SOURCE_KINDS = { github, linear } as const satisfies Readonly<Record<string, AnySourceKind>>

@@ -1,0 +1,122 @@
+import { ToolError } from '@countersign/core'
+import { createTwoFilesPatch } from 'diff'
+import { z } from 'zod'
+import type { ToolDraft } from '../tool-draft.ts'
+import { before } from './before.ts'
+import { headOf } from './branches.ts'
+import { Branch, Path } from './fields.ts'
+import type { Hub } from './hub.ts'
+import { hasTrailer, TRAILER_SHOWN, withTrailer } from './marker.ts'
+import { repositoryOf } from './repository.ts'
+import { added, changed, same } from './shown.ts'
+import { type GithubGround, writeTool } from './tool.ts'
+import { type PlannedChange, planChanges, readCommit, treeEntries } from './tree.ts'
+
+const MAX_CHANGES = 50
+
+/** One commit on a branch, of several files, on top of the commit that was shown and no other. */
+export const commitFiles = (ground: GithubGround): ToolDraft =>
+  writeTool(
+    ground,
+    z.object({
+      repository: ground.repository,
+      branch: Branch.describe('An existing branch'),
+      message: z.string().trim().min(1).max(10_000).describe('The first line says what changes'),
+      files: z
+        .array(
+          z
+            .object({ path: Path, content: z.union([z.string().max(500_000), z.null()]).describe('The whole file; null deletes it') })
+            .strict(),
+        )
+        .min(1)
+        .max(MAX_CHANGES)
+        .refine((files) => new Set(files.map(({ path }) => path)).size === files.length, 'names a path twice'),
+    }),
+    {
+      name: 'commitFiles',
+      description: 'Commits text files to a branch, several in one commit. Read a file before changing it: the content is the whole file.',
+      describe: ({ repository, branch, files, message }) =>
+        `Commit ${files.length === 1 ? (files[0]?.path ?? '') : `${files.length} files`} to ${branch} of ${repository}: ${message.split('\n')[0]}`,
+      async look({ repository, branch, message, files }, signal) {
+        const head = await existingHead(ground.hub, repository, branch, signal)
+        const plan = await planChanges(await readCommit(ground.hub, repository, head, signal), files)
+        return {
+          fields: [
+            same('branch', branch),
+            same('on top of', head),
+            added('message', message),
+            added('added to the message', TRAILER_SHOWN),
+            ...plan.map(fileField),
+          ],
+          precondition: { head },
+          version: head,
+        }
+      },
+      async execute({ repository, branch, message, files }, { idempotencyKey, signal, version }) {
+        const { hub } = ground
+        const place = repositoryOf(repository)
+        const head = await before(existingHead(hub, repository, branch, signal))
+        if (version !== undefined && head !== version) throw moved(branch, head)
+        const commit = await before(makeCommit(hub, { repository, head, files, message: withTrailer(message, idempotencyKey) }, signal))
+        await hub
+          .write(signal, place, (rest, at) => rest.git.updateRef({ ...at, ref: `heads/${branch}`, sha: commit.sha, force: false }))
+          .catch((error: unknown) => {
+            if (error instanceof ToolError && /\(422\).*fast.?forward/i.test(error.message)) throw moved(branch, undefined)
+            throw error
+          })
+        return { sha: commit.sha, branch, files: files.map(({ path }) => path), url: commit.html_url }
+      },
+      async verify({ repository, branch, files }, { idempotencyKey, signal, version }) {
+        const { hub } = ground
+        const { data: commits } = await hub.read(signal, repositoryOf(repository), (rest, at) =>
+          rest.repos.listCommits({ ...at, sha: branch, per_page: 100 }),
+        )
+        const made = commits.find(({ commit }) => hasTrailer(commit.message, idempotencyKey))
+        if (made) return { done: true, output: { sha: made.sha, branch, files: files.map(({ path }) => path), url: made.html_url } }
+        // Down to the commit that it was to stand on nothing of ours is there. Had the branch been set back, that one would not be there either.
+        return commits.some(({ sha }) => sha === version) ? { done: false } : { done: 'unknown' }
+      },
+    },
+  )
+
+const moved = (branch: string, head: string | undefined): ToolError =>
+  new ToolError(
+    'stale',
+    `${branch} has other commits${head === undefined ? '' : ` (${head})`} than those that were shown. Nothing was committed.`,
+  )
+
+async function existingHead(hub: Hub, repository: string, branch: string, signal: AbortSignal): Promise<string> {
+  const head = await headOf(hub, repository, branch, signal)
+  if (head === undefined) throw new ToolError('refused', `${repository} has no branch ${branch}. Make it first.`)
+  return head
+}
+
+interface NewCommit {
+  repository: string
+  head: string
+  files: { path: string; content: string | null }[]
+  message: string
+}
+
+/** Writes the objects of a commit. No branch leads to them yet, so that nobody sees anything of it. */
+async function makeCommit(hub: Hub, { repository, head, files, message }: NewCommit, signal: AbortSignal) {
+  const place = repositoryOf(repository)
+  const old = await readCommit(hub, repository, head, signal)
+  const entries = await treeEntries(old, files)
+  const tree = await hub.write(signal, place, (rest, at) => rest.git.createTree({ ...at, base_tree: old.tree, tree: entries }))
+  return hub.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
+}
+
+/** The difference of one file as a unified diff, and the whole text where there is nothing to compare it with. */
+function fileField({ path, content, old, oldText = '' }: PlannedChange) {
+  if (old === undefined) return added(`new file ${path}`, unified(path, undefined, content ?? ''))
+  if (content === null) return { field: `deleted file ${path}`, oldValue: oldText }
+  if (content === oldText) return same(path, 'unchanged')
+  return changed(path, `${old.sha}`, unified(path, oldText, content))
+}
+
+/** A unified diff: byte for byte what `patch` would take. */
+const unified = (path: string, old: string | undefined, now: string): string =>
+  createTwoFilesPatch(old === undefined ? '/dev/null' : `a/${path}`, `b/${path}`, old ?? '', now, undefined, undefined, {
+    context: 3,
+  }).replace(/^=+\n/, '')

@@ -1,0 +1,85 @@
+import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import { z } from 'zod'
+import type { ToolDraft } from '../tool-draft.ts'
+import { Branch, IssueNumber, Limit, Page } from './fields.ts'
+import type { Hub } from './hub.ts'
+import { type Repository, repositoryOf } from './repository.ts'
+import { type GithubGround, readTool } from './tool.ts'
+import { hasMore, pullInList, textOf } from './views.ts'
+
+/** Pull requests: one with files, reviews and checks, and lists. */
+export const pullReads = (ground: GithubGround): ToolDraft[] => [getPullRequest(ground), listPullRequests(ground)]
+
+const MAX_PATCH_CHARACTERS = 4_000
+
+const getPullRequest = (ground: GithubGround): ToolDraft =>
+  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+    name: 'getPullRequest',
+    description: 'Reads one pull request with its first 100 changed files, its reviews and the state of its checks.',
+    describe: ({ repository, number }) => `Read pull request #${number} of ${repository}`,
+    async execute({ repository, number }, { signal }): Promise<JsonValue> {
+      const { hub } = ground
+      const place = repositoryOf(repository)
+      const [pull, files, reviews] = await Promise.all([
+        hub.read(signal, place, (rest, at) => rest.pulls.get({ ...at, pull_number: number })),
+        hub.read(signal, place, (rest, at) => rest.pulls.listFiles({ ...at, pull_number: number, per_page: 100 })),
+        hub.read(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 })),
+      ])
+      const { additions, deletions, commits, changed_files, mergeable } = pull.data
+      return {
+        ...pullInList(pull.data),
+        body: textOf(pull.data.body),
+        ...{ additions, deletions, commits, changedFiles: changed_files, mergeable },
+        files: files.data.map((file) => ({
+          ...{ path: file.filename, status: file.status, additions: file.additions, deletions: file.deletions },
+          patch: textOf(file.patch, MAX_PATCH_CHARACTERS),
+        })),
+        moreFiles: hasMore(files.headers),
+        reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({
+          ...{ by: user?.login ?? null, state, body: textOf(body, 2_000), submittedAt: submitted_at },
+        })),
+        checks: await readChecks(hub, place, pull.data.head.sha, signal),
+      }
+    },
+  })
+
+/** What the checks of a commit say, in counts by conclusion; in words where the token may not see them. */
+export async function readChecks(hub: Hub, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
+  try {
+    const [runs, status] = await Promise.all([
+      hub.read(signal, place, (rest, at) => rest.checks.listForRef({ ...at, ref, per_page: 100 })),
+      hub.read(signal, place, (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref })),
+    ])
+    const states = [
+      ...runs.data.check_runs.map(({ conclusion, status: progress }) => conclusion ?? progress),
+      ...status.data.statuses.map(({ state }) => state),
+    ]
+    return Object.fromEntries([...new Set(states)].sort().map((state) => [state, states.filter((other) => other === state).length]))
+  } catch (error) {
+    if (error instanceof ToolError && error.kind === 'refused' && !error.retryable) return 'The token may not see the checks.'
+    throw error
+  }
+}
+
+const listPullRequests = (ground: GithubGround): ToolDraft =>
+  readTool(
+    ground,
+    z.object({
+      repository: ground.repository,
+      state: z.enum(['open', 'closed', 'all']).default('open'),
+      base: Branch.optional().describe('Only those into this branch'),
+      limit: Limit,
+      page: Page,
+    }),
+    {
+      name: 'listPullRequests',
+      description: 'Lists pull requests, newest first.',
+      describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}pull requests of ${repository}`,
+      async execute({ repository, state, base, limit, page }, { signal }): Promise<JsonValue> {
+        const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+          rest.pulls.list({ ...at, state, per_page: limit, page, ...(base !== undefined && { base }) }),
+        )
+        return { pullRequests: data.map(pullInList), more: hasMore(headers) }
+      },
+    },
+  )

@@ -1,0 +1,102 @@
+import type { ExecuteContext, JsonObject, JsonValue, Preview, Verification, VerifyContext } from '@countersign/core'
+import { z } from 'zod'
+import { credentialOf } from '../credential.ts'
+import { defineTool } from '../define.ts'
+import type { ToolDraft } from '../tool-draft.ts'
+import type { Hub } from './hub.ts'
+import { type AllowList, isRepositoryName } from './repository.ts'
+
+/** What all GitHub tools of a group share. */
+export interface GithubGround {
+  hub: Hub
+  baseUrl: string
+  /** The origin that links to results must have. */
+  webOrigin: string
+  credential: string
+  /** The argument that names the repository. */
+  repository: z.ZodType<string>
+}
+
+export interface GroundOptions {
+  hub: Hub
+  baseUrl: string
+  webOrigin: string
+  token: string
+  allowed: AllowList
+  defaultRepository: string | undefined
+}
+
+/** @throws nothing: what it is given was checked. */
+export function openGround({ allowed, defaultRepository, token, ...rest }: GroundOptions): GithubGround {
+  const name = z
+    .string()
+    .max(201)
+    .refine(isRepositoryName, 'must be owner/name')
+    .refine((text) => allowed.allows(text), allowed.refusal)
+    .describe('The repository, as owner/name')
+  return {
+    ...rest,
+    credential: credentialOf({ token }),
+    repository: defaultRepository === undefined ? name : name.default(defaultRepository),
+  }
+}
+
+interface Words<Args> {
+  name: string
+  /** For the model. */
+  description: string
+  /** For people, from the real arguments. */
+  describe(args: Args): string
+}
+
+export interface ReadDefinition<Args> extends Words<Args> {
+  execute(args: Args, context: ExecuteContext): Promise<JsonValue>
+}
+
+export interface WriteDefinition<Args> extends Words<Args> {
+  /** What would change, and what it rests on, from one look at GitHub. */
+  look(args: Args, signal: AbortSignal): Promise<Preview>
+  execute(args: Args, context: ExecuteContext): Promise<JsonValue>
+  /** Finds what a lost answer has done, by reading only. */
+  verify(args: Args, context: VerifyContext): Promise<Verification>
+}
+
+/** A longer one than others': the commit of many files is several requests. */
+const TIMEOUT_MS = 30_000
+
+/** A tool that only reads. */
+export function readTool<Input extends z.ZodObject>(
+  ground: GithubGround,
+  input: Input,
+  definition: ReadDefinition<z.output<Input>>,
+): ToolDraft {
+  return settle(ground, defineTool({ ...definition, input, effect: 'read', timeoutMs: TIMEOUT_MS }))
+}
+
+/** A tool that changes something. Its result links to what it changed by `url`. */
+export function writeTool<Input extends z.ZodObject>(
+  ground: GithubGround,
+  input: Input,
+  { look, ...definition }: WriteDefinition<z.output<Input>>,
+): ToolDraft {
+  const draft = defineTool({
+    ...definition,
+    input,
+    effect: 'write',
+    timeoutMs: TIMEOUT_MS,
+    resultUrl: (_: z.output<Input>, output: JsonValue) => linkIn(output, ground.webOrigin),
+  })
+  // Sound because arguments that reach a tool's functions went through its `check`, which yields exactly the input's type.
+  return { ...settle(ground, draft), preview: (args: JsonObject, signal: AbortSignal) => look(args as z.output<Input>, signal) }
+}
+
+function settle({ hub, baseUrl, credential }: GithubGround, tool: ReturnType<typeof defineTool>): ToolDraft {
+  const { secrets: _, ...draft } = tool
+  return { ...draft, destination: hub.origin, credential, definition: { kind: 'github', baseUrl } }
+}
+
+/** The link in a result, where it leads to GitHub: a stand-in must not send people elsewhere. */
+function linkIn(output: JsonValue, webOrigin: string): string | undefined {
+  const url = typeof output === 'object' && output !== null && !Array.isArray(output) ? output.url : undefined
+  return typeof url === 'string' && URL.canParse(url) && new URL(url).origin === webOrigin ? url : undefined
+}

@@ -1,0 +1,131 @@
+import { type JsonValue, ToolError } from '@countersign/core'
+import { eachOf } from './before.ts'
+import type { Hub } from './hub.ts'
+import { decodeText } from './read-repository.ts'
+import { repositoryOf } from './repository.ts'
+
+const AT_ONCE = 6
+/** A file of which a person reads the difference. */
+const MAX_FILE_BYTES = 500_000
+
+/** A file as it is at a commit: undefined where there is none. */
+export interface OldFile {
+  mode: '100644' | '100755'
+  sha: string
+}
+
+/** A commit with what it holds, read as far as it is asked for. */
+export interface CommitFiles {
+  sha: string
+  tree: string
+  /** @throws ToolError for what is there and is no file. */
+  file(path: string): Promise<OldFile | undefined>
+  /** The text of a file. @throws ToolError for one that is not text or too large. */
+  text(path: string, file: OldFile): Promise<string>
+}
+
+interface Entry {
+  path: string
+  mode: string
+  type: string
+  sha: string
+}
+
+/**
+ * What a commit holds. Folders are read one by one along the paths that are asked for: the whole tree of a large repository does not come
+ * in one answer.
+ */
+export async function readCommit(hub: Hub, repository: string, sha: string, signal: AbortSignal): Promise<CommitFiles> {
+  const place = repositoryOf(repository)
+  const commit = await hub.look(signal, place, (rest, at) => rest.git.getCommit({ ...at, commit_sha: sha }))
+  const folders = new Map<string, Promise<Entry[]>>()
+
+  const folder = (tree: string): Promise<Entry[]> => {
+    const known =
+      folders.get(tree) ??
+      hub.look(signal, place, (rest, at) => rest.git.getTree({ ...at, tree_sha: tree })).then(({ tree: entries }) => entries)
+    folders.set(tree, known)
+    return known
+  }
+
+  async function file(path: string): Promise<OldFile | undefined> {
+    let entries = await folder(commit.tree.sha)
+    const parts = path.split('/')
+    for (const [depth, part] of parts.entries()) {
+      const entry = entries.find((candidate) => candidate.path === part)
+      const isLast = depth === parts.length - 1
+      if (entry === undefined) return undefined
+      if (isLast && (entry.mode === '100644' || entry.mode === '100755')) return { mode: entry.mode, sha: entry.sha }
+      if (isLast || entry.type !== 'tree')
+        throw new ToolError(
+          'refused',
+          `${path} cannot be written: ${parts.slice(0, depth + 1).join('/')} is ${KINDS[entry.mode] ?? 'no folder'}.`,
+        )
+      entries = await folder(entry.sha)
+    }
+    return undefined
+  }
+
+  async function text(path: string, { sha: blob }: OldFile): Promise<string> {
+    const { content, size } = await hub.look(signal, place, (rest, at) => rest.git.getBlob({ ...at, file_sha: blob }))
+    if ((size ?? 0) > MAX_FILE_BYTES)
+      throw new ToolError('refused', `${path} is larger than ${MAX_FILE_BYTES / 1_000} kB and cannot be changed here.`)
+    const decoded = decodeText(Buffer.from(content, 'base64'))
+    if (decoded === undefined) throw new ToolError('refused', `${path} is not text and cannot be changed here.`)
+    return decoded
+  }
+
+  return { sha, tree: commit.tree.sha, file, text }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  '040000': 'a folder',
+  '120000': 'a link',
+  '160000': 'another repository',
+  '100644': 'a file',
+  '100755': 'a file',
+}
+
+/** A file that a commit is to change: no content deletes it. */
+export interface FileChange {
+  path: string
+  content: string | null
+}
+
+/** A change beside what is there. */
+export interface PlannedChange extends FileChange {
+  old: OldFile | undefined
+  oldText: string | undefined
+}
+
+/** The changes beside what is there now. @throws ToolError for one that cannot be made. */
+export const planChanges = (commit: CommitFiles, changes: readonly FileChange[]): Promise<PlannedChange[]> =>
+  eachOf(changes, AT_ONCE, async (change) => {
+    const old = await existing(commit, change)
+    return { ...change, old, oldText: old && (await commit.text(change.path, old)) }
+  })
+
+async function existing(commit: CommitFiles, { path, content }: FileChange): Promise<OldFile | undefined> {
+  const old = await commit.file(path)
+  if (content === null && old === undefined) throw new ToolError('refused', `${path} is not there and cannot be deleted.`)
+  return old
+}
+
+/** What the new tree has in place of what is there. A file that can be run stays one. */
+export const treeEntries = (commit: CommitFiles, changes: readonly FileChange[]) =>
+  eachOf(changes, AT_ONCE, async ({ path, content }) => {
+    const mode = (await existing(commit, { path, content }))?.mode ?? ('100644' as const)
+    return content === null ? { path, mode, type: 'blob' as const, sha: null } : { path, mode, type: 'blob' as const, content }
+  })
+
+/** True when the commit holds the files as the changes leave them. */
+export async function holdsChanges(commit: CommitFiles, changes: readonly FileChange[]): Promise<boolean> {
+  const same = await eachOf(changes, AT_ONCE, async ({ path, content }): Promise<boolean> => {
+    const file = await commit.file(path)
+    return content === null ? file === undefined : file !== undefined && (await commit.text(path, file)) === content
+  })
+  return same.every((isSame): isSame is true => isSame)
+}
+
+/** For the precondition: JSON of what was read. */
+export const seenOf = (plan: readonly PlannedChange[]): JsonValue => plan.map(({ path, old }) => ({ path, sha: old?.sha ?? null }))
