@@ -1,4 +1,4 @@
-import { ToolError } from '@countersign/core'
+import { type PreviewField, ToolError } from '@countersign/core'
 import { createTwoFilesPatch } from 'diff'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
@@ -107,16 +107,15 @@ async function makeCommit(hub: Hub, { repository, head, files, message }: NewCom
   return hub.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
 }
 
-/** The difference of one file as a unified diff, and the whole text where there is nothing to compare it with. */
-function fileField({ path, content, old, oldText = '' }: PlannedChange) {
-  if (old === undefined) return added(`new file ${path}`, unified(path, undefined, content ?? ''))
-  if (content === null) return { field: `deleted file ${path}`, oldValue: oldText }
-  if (content === oldText) return same(path, 'unchanged')
-  return changed(path, `${old.sha}`, unified(path, oldText, content))
-}
+/** A difference with more lines than that takes long to find, and nobody reads it. */
+const MAX_EDITS = 4_000
 
-/** A unified diff: byte for byte what `patch` would take. */
-const unified = (path: string, old: string | undefined, now: string): string =>
-  createTwoFilesPatch(old === undefined ? '/dev/null' : `a/${path}`, `b/${path}`, old ?? '', now, undefined, undefined, {
-    context: 3,
-  }).replace(/^=+\n/, '')
+/** What becomes of one file: a unified diff, or both texts where they have too little in common. */
+function fileField({ path, content, old, oldText = '' }: PlannedChange): PreviewField {
+  const field = old === undefined ? `new file ${path}` : content === null ? `deleted file ${path}` : `file ${path}`
+  if (old !== undefined && content === oldText) return same(field, 'unchanged')
+  const [from, to] = [old === undefined ? '/dev/null' : `a/${path}`, content === null ? '/dev/null' : `b/${path}`]
+  const found = createTwoFilesPatch(from, to, oldText, content ?? '', undefined, undefined, { context: 3, maxEditLength: MAX_EDITS })
+  if (found === undefined) return changed(field, oldText, content ?? '')
+  return { field, diff: found.replace(/^=+\n/, '') }
+}
