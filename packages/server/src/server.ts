@@ -61,7 +61,7 @@ async function start({ config, settings, log }: ServerOptions): Promise<RunningS
   const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools, sources, policy, log })
   const { store, clock } = engine
   const streams = createStreams()
-  let isStopping = false
+  const stopping = new AbortController()
   try {
     const directory = await openDirectory({
       store,
@@ -108,8 +108,11 @@ async function start({ config, settings, log }: ServerOptions): Promise<RunningS
       logs: createLogReader(store),
       signsInLocally,
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
-      trouble: () => (isStopping ? 'the server is shutting down' : engine.trouble),
-      isStopping: () => isStopping,
+      trouble: () => (stopping.signal.aborted ? 'the server is shutting down' : engine.trouble),
+      isStopping: () => stopping.signal.aborted,
+      stopping: stopping.signal,
+      gateway: config.gateway,
+      gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
     const url = await listen(app, settings)
     reach('start.listening')
@@ -118,7 +121,7 @@ async function start({ config, settings, log }: ServerOptions): Promise<RunningS
       url,
       engine,
       async close() {
-        isStopping = true
+        stopping.abort()
         reach('stop.asked')
         streams.endAll()
         await engine.drain()

@@ -9,7 +9,7 @@ import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, refuseVariables } from './environment.ts'
 import { openGroups } from './groups.ts'
 import { parse, type Report } from './parse.ts'
-import { type AgentSection, ConfigShape } from './schema.ts'
+import { type AgentSection, ConfigShape, type GatewaySettings } from './schema.ts'
 import { fillSignIn, type SignIn } from './sign-in.ts'
 
 /** An agent with its tools found; its model is still a name. */
@@ -29,6 +29,8 @@ export interface Config {
   policy: PolicyDocument
   /** How people sign in at the console, as far as the file says. */
   signIn: SignIn | undefined
+  /** How MCP clients are served. */
+  gateway: GatewaySettings
   /** Where requests of its tools and models go through. */
   network: Network
   /** Texts in it that are never stored, shown or logged. */
@@ -105,7 +107,7 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   })
   if (problems.length > 0) return refuse()
   const secrets = [...Object.values(groups).flatMap(groupSecrets), ...(signIn?.clientSecret ? [signIn.clientSecret] : [])]
-  return { folder, agents, tools, policy, network, secrets, signIn, sources, close }
+  return { folder, agents, tools, policy, gateway: shape.gateway, network, secrets, signIn, sources, close }
 }
 
 function readNetwork(allow: readonly string[], report: Report): Network {

@@ -23,12 +23,22 @@ export const AgentSection = z.strictObject({
   suggestions: z.array(z.string().min(1).max(500)).max(20).default([]),
 })
 
+/** How MCP clients are served at `/mcp`. */
+const GatewaySection = z.strictObject({
+  /** How long a call is held while people decide, before it answers that it waits. Clients give up after 60 s. */
+  waitSeconds: z.number().min(0).max(50).default(20),
+  /** Names under which this server is reached, besides localhost, addresses and that of its public URL. */
+  hosts: z.array(z.string().min(1).max(253)).max(100).default([]),
+})
+export type GatewaySettings = z.output<typeof GatewaySection>
+
 /** The outer shape; what a group of tools holds is read by its kind, so that an error names the place and not a union. */
 export const ConfigShape = z.strictObject({
   agents: z.record(Name, AgentSection).default({}),
   tools: z.record(Name, z.looseObject({ prefix: z.boolean().default(true) })).default({}),
   signIn: SignInSection.optional(),
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
+  gateway: GatewaySection.prefault({}),
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
 
@@ -53,6 +63,8 @@ export interface ConfigInput {
   signIn?: z.input<typeof SignInSection>
   /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else asks. */
   policy?: string | z.input<typeof PolicyDocument>
+  /** How MCP clients are served. */
+  gateway?: z.input<typeof GatewaySection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
   network?: { allow?: string[] }
 }

@@ -12,6 +12,7 @@ import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-z
 import type { AgentLoop, AgentParts } from '../agent/index.ts'
 import type { AuditKey } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
+import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { reach } from '../points.ts'
@@ -41,6 +42,7 @@ import { identityRoutes } from './identity/routes.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { policyRoutes } from './policy.ts'
@@ -90,6 +92,11 @@ export interface HttpParts {
   trouble(): string | undefined
   /** True while the process drains: it answers that it does, and nothing else. */
   isStopping(): boolean
+  /** Aborts when the process begins to drain: what only waits for people has no reason to go on here. */
+  stopping: AbortSignal
+  gateway: GatewaySettings
+  /** What is sealed or signed for MCP clients is under this. */
+  gatewaySecret: string
 }
 
 /** Asked by whoever decides whether this process gets traffic. */
@@ -141,6 +148,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     chatRoutes(app, parts)
     eventRoutes(app, parts)
     auditRoutes(app, parts)
+    mcpRoutes(app, parts)
   })
   app.setNotFoundHandler(
     parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir, reachedByClients(parts.tools)),

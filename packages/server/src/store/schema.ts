@@ -22,6 +22,7 @@ export interface Schema {
   audit_head: AuditHeadRow
   policy_version: PolicyVersionRow
   policy_difference: PolicyDifferenceRow
+  gateway_call: GatewayCallRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
 }
 
@@ -367,4 +368,15 @@ export interface PolicyDifferenceRow {
   would_be: Verdict
   /** JSON: all that the tried version says. */
   said: string
+}
+
+/** A call that came in over MCP and whose result nobody was given yet. */
+export interface GatewayCallRow {
+  /** Hash of who calls what with which arguments. */
+  call: string
+  /** Under which it is proposed once. */
+  once_key: string
+  /** Null until it was proposed. */
+  action_id: string | null
+  created_at: number
 }

@@ -1,0 +1,105 @@
+import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+
+/** The tool of ours that waits for a decision. */
+export const WAIT_TOOL = 'countersign_wait'
+
+export interface Answering {
+  /** Where people decide about it. */
+  url: string
+  /** True when an earlier call made the action. */
+  isRepeated: boolean
+}
+
+/** What a client is told of an action as it stands, in words for a model and as data. */
+export function answerAbout(action: Action, answering: Answering): CallToolResult {
+  const answer = isSettled(action.state) ? settledAnswer(action, answering) : openAnswer(action, answering.url)
+  return { ...answer, _meta: { 'countersign/action': { id: action.id, state: action.state, url: answering.url } } }
+}
+
+function openAnswer(action: Action, url: string): CallToolResult {
+  const { id, description, state } = action
+  const isWaiting = state === 'proposed'
+  const stands = isWaiting
+    ? `Waiting for approval ${id}: ${description}. A person decides at ${url}; nothing was carried out yet.`
+    : `${id} was approved and is being carried out: ${description}.`
+  const how = `To go on, call ${WAIT_TOOL} with {"actionId": "${id}"}, or make exactly the same call again later: it finds this action and does not make a second one. Until then you can do other things. Do not try to reach the same by another call.`
+  return {
+    content: [{ type: 'text', text: `${stands} ${how}` }],
+    structuredContent: {
+      status: isWaiting ? 'waiting_for_approval' : 'running',
+      actionId: id,
+      url,
+      description,
+      ...(isWaiting && action.expiresAt !== null && { expiresAt: action.expiresAt }),
+    },
+  }
+}
+
+function settledAnswer(action: Action, { isRepeated }: Answering): CallToolResult {
+  if (action.state !== 'succeeded') return refusal(action)
+  const { result = null } = action
+  const notes = [...editNote(action), ...(isRepeated ? [repeatNote(action)] : [])]
+  return {
+    content: [textOf(result, action), ...notes].map((text) => ({ type: 'text', text })),
+    ...(isObject(result) && { structuredContent: result }),
+  }
+}
+
+const isObject = (value: JsonValue): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function textOf(result: JsonValue, { description }: Action): string {
+  if (result === null) return `Done: ${description}.`
+  return typeof result === 'string' ? result : JSON.stringify(result)
+}
+
+/** What people changed before they approved it. */
+function editNote({ revised, arguments: args }: Action): string[] {
+  if (revised?.why !== 'edit') return []
+  return [`Note: ${revised.by?.name ?? 'a person'} changed the arguments before approving. What ran had these: ${JSON.stringify(args)}`]
+}
+
+/** Who meant another call than the one that was made before is told how to make it. */
+const repeatNote = ({ id, createdAt }: Action): string =>
+  `Note: this call was made before, at ${createdAt} (${id}), and its result had not been given yet. It was carried out once. If you meant to do it once more, make the call again.`
+
+/** Everything that did not succeed, in words. */
+function refusal(action: Action): CallToolResult {
+  const { status, text, reason } = refusalWords(action)
+  return {
+    isError: true,
+    content: [{ type: 'text', text: [text, ...editNote(action)].join(' ') }],
+    structuredContent: { status, actionId: action.id, ...(reason !== undefined && { reason }) },
+  }
+}
+
+function refusalWords({ id, state, policy, votes, error }: Action): { status: string; text: string; reason?: string | undefined } {
+  switch (state) {
+    case 'declined': {
+      if (policy.verdict === 'deny') {
+        return { status: 'denied', text: `Policy does not allow this: ${policy.reason}. Nothing was carried out.`, reason: policy.reason }
+      }
+      const reason = votes.find(({ verdict }) => verdict === 'decline')?.reason
+      const why = reason === undefined ? '' : ` They said: ${reason}`
+      return {
+        status: 'declined',
+        text: `A person declined this (${id}). Nothing was carried out; do not try it again in another way.${why}`,
+        reason,
+      }
+    }
+    case 'expired':
+      return { status: 'expired', text: `Nobody decided about this in time (${id}). Nothing was carried out.` }
+    case 'cancelled':
+      return { status: 'cancelled', text: `This was cancelled before it began (${id}). Nothing was carried out.` }
+    case 'outcome_unknown':
+      return {
+        status: 'outcome_unknown',
+        text: `It is not known whether this was carried out (${id}). Do not do it in another way; a person will find out. ${WAIT_TOOL} or the same call tells what they found.`,
+      }
+    default:
+      return { status: 'failed', text: `This failed (${id}): ${error?.message ?? 'the reason is not known'}`, reason: error?.message }
+  }
+}
+
+/** What is wrong with a call itself: a model can mend it. */
+export const complaint = (message: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text: message }] })

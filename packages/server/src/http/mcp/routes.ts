@@ -1,0 +1,130 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { CountersignError } from '@countersign/core'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { App, HttpParts } from '../app.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { whenHungUp } from '../read-until.ts'
+import { streamWhileStanding } from '../stream-while-standing.ts'
+import { type Exchange, type GatewayParts, whenDelivered } from './exchange.ts'
+import { createMcpServer, createStateCodec } from './mcp-server.ts'
+import { createOpenCalls } from './open-calls.ts'
+import { requireOwnHost } from './own-host.ts'
+import { createRunningCalls } from './running-calls.ts'
+import { createSessionIds } from './session-id.ts'
+
+const Query = z.object({ agent: z.string().min(1).max(100).optional() })
+/** JSON-RPC; what is in it is for the SDK to judge. */
+const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
+const Messages = z.union([Message, z.array(Message).min(1).max(100)])
+const ANSWER = { 'application/json': { schema: Message }, 'text/event-stream': { schema: z.string() } }
+const Initialize = z.object({ method: z.literal('initialize') })
+
+/**
+ * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client. Each request has a server of its own from
+ * the SDK, for 2026-07-28 and for the protocols that begin with `initialize`.
+ */
+export function mcpRoutes(app: App, http: HttpParts): void {
+  const parts: GatewayParts = { ...http, openCalls: createOpenCalls(http) }
+  const codec = createStateCodec(parts.gatewaySecret)
+  const sessionIds = createSessionIds(parts.gatewaySecret)
+  const running = createRunningCalls()
+  const exchanges = new WeakMap<globalThis.Request, Exchange>()
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const exchange = requestInfo && exchanges.get(requestInfo)
+      if (!exchange) throw new Error('assertion failed: every request has its exchange')
+      return createMcpServer(parts, exchange, codec)
+    },
+    { onerror: (error) => parts.log.debug({ error }, 'gateway.refused') },
+  )
+  app.addHook('onClose', () => handler.close())
+
+  async function answer(request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>, reply: FastifyReply): Promise<void> {
+    const caller = callerOfGateway(request)
+    const { agent } = request.query
+    const isFirst = Initialize.safeParse(request.body).success
+    const sessionId = isFirst ? undefined : sessionOf(request, caller.principal.id)
+    if (sessionId !== undefined && running.cancel(sessionId, request.body)) return void reply.code(202).send()
+    const call = running.begin(sessionId, request.body)
+    const hungUp = AbortSignal.any([whenHungUp(reply), call.cancelled])
+    const exchange: Exchange = {
+      request,
+      caller,
+      agent,
+      tools: toolsFor(agent),
+      consoleUrl: parts.publicUrl ?? `${request.protocol}://${request.host}`,
+      hungUp,
+      delivered: whenDelivered(reply).then((isWhole) => {
+        call.end()
+        return isWhole && !call.cancelled.aborted
+      }),
+    }
+    const asked = new Request(`http://countersign${request.url}`, { method: request.method, headers: headersOf(request), signal: hungUp })
+    exchanges.set(asked, exchange)
+    const authInfo = { token: '', clientId: caller.principal.id, scopes: [] }
+    const response = await handler.fetch(asked, { authInfo, ...(request.body !== undefined && { parsedBody: request.body }) })
+    reply.code(response.status).headers(Object.fromEntries(response.headers))
+    if (isFirst && response.status === 200) reply.header('mcp-session-id', sessionIds.draw(caller.principal.id))
+    // Sent here, and returned to nobody: the schema of the answers is not that of a stream.
+    reply.send(response.body ? Readable.fromWeb(response.body as ReadableStream) : undefined)
+  }
+
+  /** The tools change while the server runs: they are looked up for each request. */
+  function toolsFor(agent: string | undefined): Exchange['tools'] {
+    if (agent === undefined) return parts.tools.all()
+    const configured = parts.agents.get(agent)
+    if (configured) return configured.tools
+    throw new CountersignError('not_found', `there is no agent ${agent}`)
+  }
+
+  /** @throws CountersignError `not_found` for a session that is not theirs: the client begins another. */
+  function sessionOf({ headers }: FastifyRequest, principalId: string): string | undefined {
+    const id = headers['mcp-session-id']
+    if (id === undefined) return undefined
+    if (typeof id === 'string' && sessionIds.isOf(id, principalId)) return id
+    throw new CountersignError('not_found', 'there is no such MCP session: begin another with initialize')
+  }
+
+  const tags = ['mcp']
+  const hooks = {
+    onRequest: async (request: FastifyRequest) => requireOwnHost(request, { publicUrl: parts.publicUrl, hosts: parts.gateway.hosts }),
+    onSend: async (_request: FastifyRequest, reply: FastifyReply) => {
+      if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
+    },
+  }
+  const answers = { 200: { description: 'JSON-RPC messages, as the client accepts them', content: ANSWER } }
+  app.post('/mcp', { ...hooks, schema: { tags, querystring: Query, body: Messages, response: answers } }, answer)
+
+  // A client of the older protocols listens here for what it did not ask for.
+  app.get('/mcp', { ...hooks, schema: { tags, querystring: Query, produces: ['text/event-stream'] } }, async (request, reply) => {
+    const { principal } = callerOfGateway(request)
+    if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
+    await streamWhileStanding(parts, request, reply)
+  })
+
+  // Nothing of a session is kept, so there is nothing to end.
+  app.delete('/mcp', { ...hooks, schema: { tags, response: { 200: z.object({}) } } }, async (request) => {
+    callerOfGateway(request)
+    return {}
+  })
+}
+
+/** Who asks, by a key: what a browser sends by itself is worth nothing here. */
+function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
+  if (request.consoleSession) {
+    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console’s cookie is none')
+  }
+  const { principal, signIn = 'key' } = callerOf(request)
+  return { principal, signIn: `${signIn}, mcp` }
+}
+
+/** The key stays here. */
+function headersOf({ headers }: FastifyRequest): Headers {
+  const { authorization: _, cookie: __, ...rest } = headers
+  const kept = new Headers()
+  for (const [name, value] of Object.entries(rest)) if (typeof value === 'string') kept.set(name, value)
+  return kept
+}

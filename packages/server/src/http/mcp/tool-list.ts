@@ -1,0 +1,59 @@
+import type { Tool } from '@countersign/core'
+import { type ListToolsResult, type Tool as McpTool, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { WAIT_TOOL } from './answers.ts'
+
+/** Many clients read the first page only. */
+const PAGE = 250
+
+/** The longest that one call of {@link WAIT_TOOL} waits: clients give up after 60 s. */
+export const MAX_WAIT_SECONDS = 50
+
+const WAIT: McpTool = {
+  name: WAIT_TOOL,
+  description:
+    'Waits for a call that needs a person’s approval and gives its result. Use it with the actionId of an answer that says "waiting for approval". It decides nothing and changes nothing.',
+  inputSchema: {
+    type: 'object',
+    required: ['actionId'],
+    additionalProperties: false,
+    properties: {
+      actionId: { type: 'string', description: 'act_… as it was answered' },
+      seconds: { type: 'number', minimum: 0, maximum: MAX_WAIT_SECONDS, description: 'how long to wait at most; default 20' },
+    },
+  },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+}
+
+/** Hints that we vouch for: the effect is ours to say, whatever a tool's own source said of it. What writes may destroy. */
+const viewTool = ({ modelName, name, description, inputSchema, effect, idempotent, destination }: Tool): McpTool => ({
+  name: modelName,
+  title: name,
+  description,
+  inputSchema: { ...inputSchema, type: 'object' },
+  annotations: {
+    readOnlyHint: effect === 'read',
+    destructiveHint: effect === 'write',
+    idempotentHint: idempotent,
+    openWorldHint: destination !== 'local',
+  },
+})
+
+/** A page of the tools; ours stands first, so that a client that reads one page has it. */
+export function listTools(tools: readonly Tool[], cursor: string | undefined): ListToolsResult {
+  const start = cursor === undefined ? 0 : placeAfter(tools, cursor)
+  const page = tools.slice(start, start + PAGE)
+  const last = page.at(-1)
+  const isMore = start + PAGE < tools.length
+  return {
+    tools: [...(cursor === undefined ? [WAIT] : []), ...page.map(viewTool)],
+    ...(isMore && last && { nextCursor: Buffer.from(last.modelName).toString('base64url') }),
+  }
+}
+
+/** A cursor names the last tool of the page before: the list may be another by now. */
+function placeAfter(tools: readonly Tool[], cursor: string): number {
+  const name = Buffer.from(cursor, 'base64url').toString()
+  const at = tools.findIndex(({ modelName }) => modelName === name)
+  if (at < 0) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this cursor is of another list: begin again without one')
+  return at + 1
+}
