@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
+import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
+import { rememberAnswers } from './remembered.ts'
 import { drive, queryRunner } from './sqlite-statements.ts'
 import type { Outbox, Store } from './store.ts'
 
@@ -26,7 +28,8 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
 
 /** A store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open. */
 export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupCommitOptions): Store {
-  const runQuery = queryRunner(db)
+  const runQuery = queryRunner(db, SQLITE, (table) => memory.forget(table))
+  const memory = rememberAnswers(runQuery)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -50,13 +53,14 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
     const now = otherWrites.get()?.data_version
     if (now === writtenByOthers) return
     writtenByOthers = now
+    memory.forget()
     lastPlace = Math.max(lastPlace, findLastPlace(db))
   }
 
   function run(member: Waiting): Outcome {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
     try {
-      return { ok: true, value: drive(member.work(outbox), runQuery, takePlaces), outbox }
+      return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces), outbox }
     } catch (error) {
       // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be.
       if (!db.isTransaction) throw error
@@ -67,7 +71,10 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
   function runApart(member: Waiting): Outcome {
     savepoint.run()
     const outcome = run(member)
-    if (!outcome.ok) undo.run()
+    if (!outcome.ok) {
+      undo.run()
+      memory.forget()
+    }
     release.run()
     return outcome
   }
@@ -80,6 +87,7 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
       outcomes.push(outcome)
       if (outcome.ok) continue
       rollback.run()
+      memory.forget()
       begin.run()
       return batch.length === 1 ? outcomes : batch.map(runApart)
     }
@@ -103,6 +111,7 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
     } catch (error) {
       // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
       if (db.isTransaction) rollback.run()
+      memory.forget()
       outcomes = batch.map(() => ({ ok: false, error }))
     }
     for (const outcome of outcomes) if (outcome.ok) onCommitted(outcome.outbox)
@@ -126,7 +135,8 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
         }
       })
     },
-    // Between batches no transaction is open on the connection, so a read sees exactly what is committed.
+    // Between batches no transaction is open on the connection, so a read sees exactly what is committed. Nothing is remembered here: what
+    // others wrote is only asked for at the begin of a batch.
     read: async (work) => drive(work(), runQuery, takePlaces),
     close: async () => {
       closed = true

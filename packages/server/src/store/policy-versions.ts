@@ -3,8 +3,9 @@ import { lit, question, type Tx } from './query.ts'
 import type { PolicyDifferenceRow, PolicyVersionRow } from './schema.ts'
 
 /** The version in force and the one that is tried beside it, by number and digest: asked with every proposal. */
-export const inUse = question<Record<string, never>, Pick<PolicyVersionRow, 'number' | 'digest' | 'in_use'>>((db) =>
-  db.selectFrom('policy_version').select(['number', 'digest', 'in_use']).where('in_use', 'is not', null),
+export const inUse = question<Record<string, never>, Pick<PolicyVersionRow, 'number' | 'digest' | 'in_use'>>(
+  (db) => db.selectFrom('policy_version').select(['number', 'digest', 'in_use']).where('in_use', 'is not', null),
+  { remembered: 'policy_version' },
 )
 
 export const findVersion = question<{ number: number }, PolicyVersionRow>((db, p) =>

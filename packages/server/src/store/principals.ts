@@ -29,8 +29,9 @@ export const listRoles = question<Record<string, never>, { roles: string }>((db)
   db.selectFrom('principal').select('roles').distinct().limit(lit(10_000)),
 )
 
-export const findPrincipal = question<{ id: string }, PrincipalRow>((db, p) =>
-  db.selectFrom('principal').selectAll().where('id', '=', p.id),
+export const findPrincipal = question<{ id: string }, PrincipalRow>(
+  (db, p) => db.selectFrom('principal').selectAll().where('id', '=', p.id),
+  { remembered: 'principal' },
 )
 
 /** People by name. @param page `text` is what an id or a name has in it; only people behind `after`. */

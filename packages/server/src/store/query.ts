@@ -53,6 +53,8 @@ interface Definition {
   build(db: Kysely<Schema>, params: Params, dialect: Dialect): Compilable<unknown>
   /** False for a query whose text is another at each use. */
   readonly isFixed: boolean
+  /** The one table whose rows the answer is made of, where the embedded database may keep it until that is written to. */
+  readonly remembered?: string | undefined
 }
 
 class Placeholder {
@@ -71,9 +73,14 @@ const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder
  * @example
  * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
  * const thing = yield* findThing.first({ id })
+ *
+ * @param options `remembered` names the table of a question that is asked much more often than its rows change.
  */
-export function question<P extends Params, R = never>(build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>) {
-  const definition: Definition = { build: build as Definition['build'], isFixed: true }
+export function question<P extends Params, R = never>(
+  build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>,
+  { remembered }: Pick<Definition, 'remembered'> = {},
+) {
+  const definition: Definition = { build: build as Definition['build'], isFixed: true, remembered }
   return {
     *all(values: P): Tx<R[]> {
       return (yield { definition, values, want: 'rows' }) as R[]

@@ -5,6 +5,8 @@ import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, t
 interface Prepared extends PreparedQuery {
   statement: StatementSync
   columns: readonly string[]
+  /** The table that it writes to; `?` for one that cannot be told, undefined for a statement that only reads. */
+  writes: string | undefined
 }
 
 const NO_ROWS: Row[] = []
@@ -12,8 +14,15 @@ const NO_ROWS: Row[] = []
 /** Statements belong to their connection and are prepared once for it, whoever asks. */
 const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
 
-/** What runs one query of a transaction on a connection, always in the same dialect. */
-export function queryRunner(db: DatabaseSync, dialect: Dialect = SQLITE): (query: BoundQuery) => Row[] {
+/**
+ * What runs one query of a transaction on a connection, always in the same dialect.
+ * @param onWrite Told of each table before it is written to; of none where that cannot be told.
+ */
+export function queryRunner(
+  db: DatabaseSync,
+  dialect: Dialect = SQLITE,
+  onWrite: (table: string | undefined) => void = () => undefined,
+): (query: BoundQuery) => Row[] {
   const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
   ofConnection.set(db, prepared)
 
@@ -24,10 +33,11 @@ export function queryRunner(db: DatabaseSync, dialect: Dialect = SQLITE): (query
       const statement = db.prepare(compiled.sql)
       // Rows as lists, made into objects here: node:sqlite's own row objects are dictionaries, slow to make and slower to read.
       statement.setReturnArrays(true)
-      use = { ...compiled, statement, columns: statement.columns().map((column) => column.name) }
+      use = { ...compiled, statement, columns: statement.columns().map((column) => column.name), writes: tableWrittenBy(compiled.sql) }
       prepared.set(query.definition, use)
     }
     const values: Bindable[] = use.bind(query.values)
+    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes)
     if (query.want === 'change') return [{ changes: Number(use.statement.run(...values).changes) }]
     if (query.want === 'nothing') {
       use.statement.run(...values)
@@ -38,6 +48,13 @@ export function queryRunner(db: DatabaseSync, dialect: Dialect = SQLITE): (query
     const list = use.statement.get(...values)
     return list === undefined ? NO_ROWS : [toRow(columns, list)]
   }
+}
+
+const ANY_TABLE = '?'
+
+function tableWrittenBy(text: string): string | undefined {
+  if (/^\s*(select|with)\b/i.test(text) && !/\b(insert|replace|update|delete)\b/i.test(text)) return undefined
+  return /^\s*(?:insert into|update|delete from) "(\w+)"/i.exec(text)?.[1] ?? ANY_TABLE
 }
 
 /**
