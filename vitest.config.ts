@@ -6,7 +6,7 @@ import { SlowestFirst } from './scripts/slowest-first.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.
-const RECORDED = ['models/replay', 'models/broken', 'models/chunking', 'recordings/recordings'].map(
+const RECORDED = ['models/replay', 'models/broken', 'models/chunking', 'models/refusals', 'recordings/recordings'].map(
   (name) => `packages/server/src/${name}.test.ts`,
 )
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))

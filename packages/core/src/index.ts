@@ -34,6 +34,7 @@ export { matchesGlob } from './policy/glob.ts'
 export {
   type EditedOutcome,
   type FinishReason,
+  MODEL_ERROR_CODES,
   type Model,
   type ModelErrorCode,
   type ModelEvent,
@@ -41,6 +42,7 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
+  type PassedOver,
   type ToolOutcome,
   toolResultValue,
   type Usage,

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
@@ -14,7 +15,7 @@ import { createSignInService } from './http/identity/oidc.ts'
 import { openSecret } from './http/identity/secret.ts'
 import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
-import { openModel } from './models/index.ts'
+import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { reach } from './points.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
@@ -54,7 +55,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start({ config, settings, log }: ServerOptions): Promise<RunningServer> {
-  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, log)))
+  // How a model is, is the same for all agents. Only this machine's time is asked: what counts is how much of it passed.
+  const circuits = createCircuits(systemClock)
+  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
   const { database, executions, modelCalls, auditKeyFile } = settings
   const { policy, tools } = config
   const sources = config.sources.values()
@@ -158,11 +161,16 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** True for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, log: Logger) {
-  const { name, model, fallbacks, tools: _, ...agent } = configured
+async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, circuits: Circuits, log: Logger) {
+  const { name, model, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
   const { folder, network } = config
-  if (fallbacks.length > 0) log.warn({ agent: name, fallbacks }, 'agent.fallbacks_not_supported_yet')
+  const secrets = secretsOf(settings, config)
+  const open = (spec: string) => openModel(spec, { ...settings.models, scriptDirectory: folder, network, secrets, cache })
   try {
+    const first: ChainLink = { model: await open(model), contextTokens }
+    const others = await Promise.all(
+      fallbacks.map(async ({ model: spec, contextTokens }): Promise<ChainLink> => ({ model: await open(spec), contextTokens })),
+    )
     return {
       ...agent,
       name,
@@ -170,7 +178,13 @@ async function openAgent(configured: ConfiguredAgent, config: Config, settings: 
       get tools() {
         return configured.tools
       },
-      model: await openModel(model, { ...settings.models, scriptDirectory: folder, network, secrets: secretsOf(settings, config) }),
+      model: modelChain({
+        links: [first, ...others],
+        alsoOn: fallbackAlsoOn,
+        circuits,
+        clock: systemClock,
+        log: log.child({ agent: name }),
+      }),
     }
   } catch (cause) {
     throw new Error(`agent ${name}: ${cause instanceof Error ? cause.message : cause}`, { cause })

@@ -64,12 +64,23 @@ export interface ModelRequest {
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
   signal: AbortSignal
+  /** The same for all requests of one conversation: a provider finds by it what it kept of the one before. */
+  conversation?: string
 }
 
 export interface Usage {
+  /** All of the request, with what was read from the provider's cache and what was written into it. */
   inputTokens: number
   cachedInputTokens: number
+  /** Absent where the provider does not tell. */
+  cacheWriteTokens?: number
   outputTokens: number
+}
+
+/** A model that was not the one to answer, and why. */
+export interface PassedOver {
+  model: string
+  code: ModelErrorCode
 }
 
 /**
@@ -88,10 +99,28 @@ export type ModelEvent =
   | { type: 'tool_call_start'; key: string; providerCallId?: string; name: string }
   /** A whole call. `argumentsText` is what the model wrote: unparsed, untrusted, possibly empty for a tool without arguments. */
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
-  | { type: 'finish'; reason: FinishReason; usage?: Usage; providerData?: JsonValue }
-  | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean }
+  /** What was said of this step is void: another model makes it again from its start. */
+  | { type: 'restart' }
+  /** `model` is who answered and `passedOver` who should have before it, where several could. */
+  | { type: 'finish'; reason: FinishReason; usage?: Usage; providerData?: JsonValue; model?: string; passedOver?: PassedOver[] }
+  /** `retryAfterMs` is how long the provider wants to be left alone. */
+  | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean; retryAfterMs?: number }
 
-export type ModelErrorCode = 'model_unreachable' | 'model_refused_request' | 'model_rate_limited' | 'model_broken_stream' | 'model_error'
+export const MODEL_ERROR_CODES = [
+  'model_unreachable',
+  'model_overloaded',
+  /** Not `retryable` where waiting does not help: the quota is used up. */
+  'model_rate_limited',
+  /** The conversation is larger than the model can read. */
+  'model_context_exceeded',
+  /** The request, the key or the model's name: something in our configuration. */
+  'model_refused_request',
+  /** A content filter stopped it. Only where that lets another model answer; else it is a `finish`. */
+  'model_filtered',
+  'model_broken_stream',
+  'model_error',
+] as const
+export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number]
 
 /** A model: one step per call. It never throws for what the provider does: that is an `error` event. */
 export interface Model {

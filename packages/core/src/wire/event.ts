@@ -5,6 +5,15 @@ import { Message, Session, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
 
+/** What a run counted, all its steps together. `estimated` where some provider did not say: then it is about a quarter of the characters. */
+const RunUsage = z.object({
+  inputTokens: z.int(),
+  cachedInputTokens: z.int(),
+  cacheWriteTokens: z.int(),
+  outputTokens: z.int(),
+  estimated: z.literal(true).optional(),
+})
+
 /** The data of every event type of a session's stream. */
 export const EventData = {
   session: z.object({ sessionId: z.string(), runId: z.string() }),
@@ -24,7 +33,7 @@ export const EventData = {
   done: z.object({
     messageId: z.string(),
     runId: z.string(),
-    usage: z.object({ inputTokens: z.int(), cachedInputTokens: z.int(), outputTokens: z.int() }).optional(),
+    usage: RunUsage.optional(),
   }),
   error: z.object({ code: z.string(), error: z.string(), runId: z.string().optional() }),
   reset: z.object({ reason: z.string(), session: Session, messages: z.array(Message), actions: z.array(Action) }),

@@ -39,6 +39,8 @@ export const Message = z.object({
   actionIds: z.array(z.string()).optional(),
   /** On the assistant message that proposed them. */
   actions: z.array(Action).optional(),
+  /** On what a model said: which one it was. */
+  model: z.string().optional(),
   createdAt: z.string(),
   seq: z.int(),
 })

@@ -12,6 +12,12 @@ import { createSession, postMessage } from './messages.ts'
 import type { RequestPlace } from './request-answer.ts'
 import { callRequest, createRequest } from './requests.ts'
 
+export interface Budget {
+  readonly inputTokens?: number | undefined
+  readonly outputTokens?: number | undefined
+  readonly totalTokens?: number | undefined
+}
+
 /** An agent of the configuration, opened. */
 export interface Agent {
   readonly name: string
@@ -20,6 +26,8 @@ export interface Agent {
   readonly tools: readonly Tool[]
   /** Model calls per run before the run is stopped. */
   readonly maxSteps: number
+  /** The most tokens that a run may have counted when another model call begins. */
+  readonly budget?: Budget | undefined
   readonly actionsPerStep: 'one' | 'many'
   readonly onDecline: 'continue' | 'stop'
   readonly suggestions: readonly string[]

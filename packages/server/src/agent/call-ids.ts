@@ -1,6 +1,8 @@
 /** Gives each call of a step its id, the same for every event of the call. */
 export interface CallIds {
   of(key: string, providerCallId: string | undefined): string
+  /** The step is made again from its start: no id that was told already is given to another call. */
+  restart(): void
 }
 
 /**
@@ -23,5 +25,6 @@ export function openCallIds(taken: ReadonlySet<string>, newCallId: () => string)
       used.add(id)
       return id
     },
+    restart: () => chosen.clear(),
   }
 }

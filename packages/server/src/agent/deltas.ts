@@ -13,6 +13,8 @@ export interface Deltas {
   text(content: string): void
   reasoning(content: string): void
   toolCallStart(id: string, name: string): void
+  /** All that was said of the message is void: it is written anew from its start. */
+  restart(): void
   /**
    * Ends the writing and hands back what was not written yet, to be said together with the whole message.
    */
@@ -36,11 +38,14 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
   let isClosed = false
   /** The row of the log that this stream wrote last. */
   let lastRow: number | undefined
+  let hasSpoken = false
+  let restarts = 0
 
   function push(event: OtherEvent): void {
+    hasSpoken = true
     const last = pending.at(-1)
     if (last && (last.type === 'delta' || last.type === 'reasoning_delta') && last.type === event.type) {
-      last.data = { messageId, content: last.data.content + (event.data as typeof last.data).content }
+      last.data = { ...last.data, content: last.data.content + (event.data as typeof last.data).content }
     } else {
       pending.push(event)
     }
@@ -52,16 +57,17 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
     stopWaiting = undefined
     if (isClosed || pending.length === 0) return
     const batch = pending
+    const startedWith = restarts
     pending = []
     isWriting = true
     reach('delta.before_store')
     try {
-      lastRow = await parts.store.transact((outbox) => storeDeltas(outbox, batch))
+      const row = await parts.store.transact((outbox) => storeDeltas(outbox, batch))
       // Whatever this step still says is nobody's business any more.
-      if (lastRow === undefined) {
+      if (row === undefined) {
         isClosed = true
         onEnded()
-      }
+      } else if (startedWith === restarts) lastRow = row
       reach('delta.after_store')
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.
@@ -80,7 +86,7 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
       // Another loop began this step anew and dropped what this one said.
       if (!(yield* events.findRow.first({ id: lastRow }))) return undefined
     } else if (yield* events.dropDeltas.change({ message_id: messageId })) {
-      // A loop that was killed in the middle of this step left pieces: they and these are not one text.
+      // A loop that was killed in the middle of this step left pieces, or a model that broke off: they and these are not one text.
       writer.event({ type: 'delta', data: { messageId, content: '', restart: true } })
     }
     for (const event of batch) writer.event(event)
@@ -92,6 +98,15 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
     text: (content) => push({ type: 'delta', data: { messageId, content } }),
     reasoning: (content) => push({ type: 'reasoning_delta', data: { messageId, content } }),
     toolCallStart: (id, name) => push({ type: 'tool_call_start', data: { toolCall: { id, name: apiName(name) } } }),
+    restart: () => {
+      if (!hasSpoken) return
+      restarts++
+      lastRow = undefined
+      pending = []
+      // Said itself, too: the next pieces may go out with the whole message, or there may be none.
+      push({ type: 'delta', data: { messageId, content: '', restart: true } })
+      hasSpoken = false
+    },
     close: () => {
       isClosed = true
       stopWaiting?.()

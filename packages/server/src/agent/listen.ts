@@ -1,7 +1,8 @@
-import type { Model, ModelRequest, Usage } from '@countersign/core'
+import type { Model, ModelRequest, PassedOver } from '@countersign/core'
 import { reach } from '../points.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
+import { estimateUsage, type StepUsage } from './usage.ts'
 
 export interface HeardCall {
   /** The id of the call in the session. */
@@ -14,7 +15,12 @@ export interface HeardCall {
 export interface Heard {
   text: string
   calls: HeardCall[]
-  usage: Usage | undefined
+  /** Undefined where the step failed and nobody said what it counted. */
+  usage: StepUsage | undefined
+  /** Who answered. */
+  model: string
+  /** Who should have before it. */
+  passedOver: readonly PassedOver[]
   providerData: string | undefined
   /** True when the answer stopped at the length limit. */
   cut: boolean
@@ -27,7 +33,16 @@ const MAX_CALLS = 128
 
 /** Hears one model call to its end, passing text on as it comes. Never throws for what the model does. */
 export async function listenToModel(model: Model, request: ModelRequest, deltas: Deltas, callIds: CallIds): Promise<Heard> {
-  const heard: Heard = { text: '', calls: [], usage: undefined, providerData: undefined, cut: false, failure: undefined }
+  const heard: Heard = {
+    text: '',
+    calls: [],
+    usage: undefined,
+    model: model.id,
+    passedOver: [],
+    providerData: undefined,
+    cut: false,
+    failure: undefined,
+  }
   let isWhole = false
   let started = 0
   try {
@@ -43,12 +58,20 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         deltas.toolCallStart(callIds.of(event.key, event.providerCallId), event.name)
       } else if (event.type === 'tool_call') {
         heard.calls.push({ id: callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
+      } else if (event.type === 'restart') {
+        heard.text = ''
+        heard.calls = []
+        started = 0
+        callIds.restart()
+        deltas.restart()
       } else if (event.type === 'error') {
         heard.failure = { code: event.code, error: event.message }
         break
       } else {
         isWhole = true
-        heard.usage = event.usage
+        heard.usage = event.usage && { ...event.usage, isEstimated: false }
+        heard.model = event.model ?? model.id
+        heard.passedOver = event.passedOver ?? []
         heard.providerData = event.providerData === undefined ? undefined : JSON.stringify(event.providerData)
         heard.cut = event.reason === 'length'
         if (event.reason !== 'stop' && event.reason !== 'tool_calls') heard.failure = unfinished(event.reason, heard, started)
@@ -63,11 +86,15 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
     if (!request.signal.aborted) throw error
   }
   if (!isWhole) heard.failure ??= { code: 'model_broken_stream', error: 'The model’s answer ended before it was complete.' }
+  if (!heard.failure) heard.usage ??= estimateUsage(request, saidBy(heard))
   if (heard.failure && started + heard.calls.length > 0) {
     heard.failure.error += ` Nothing of what it was about to do was carried out.`
   }
   return heard
 }
+
+const saidBy = ({ text, calls }: Heard): number =>
+  calls.reduce((sum, { name, argumentsText }) => sum + name.length + argumentsText.length, text.length)
 
 function unfinished(reason: 'length' | 'content_filter' | 'other', heard: Heard, started: number): Heard['failure'] {
   if (heard.calls.length === 0 && started === 0 && reason !== 'content_filter' && heard.text !== '') return undefined

@@ -1,4 +1,4 @@
-import { isSettled, type ToolCall, type Usage } from '@countersign/core'
+import { assert, isSettled, type ToolCall } from '@countersign/core'
 import {
   INSISTED,
   insertPrepared,
@@ -11,20 +11,19 @@ import {
 } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { reach } from '../points.ts'
-import { type ActionRow, events, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, events, modelCalls, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
 import type { Heard } from './listen.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
+import { type StepUsage, totalUsage, usageColumns } from './usage.ts'
 
 interface StepOf {
   session: SessionRow
   run: RunRow
   messageId: string
 }
-
-const NO_USAGE: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
 
 interface StepResult extends StepOf {
   agent: Agent
@@ -49,10 +48,13 @@ export async function finishStep(parts: AgentParts, step: StepResult): Promise<b
 
 function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, now: number): Tx<boolean | 'policy_changed'> {
   const { run, messageId, heard, calls } = step
+  const { usage } = heard
+  assert(usage, 'a step that did not fail counted something')
   const writer = yield* writeSession(outbox, step.session.id, now)
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
   if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
-  if (!(yield* countStep(run, heard.usage ?? NO_USAGE, now))) return false
+  if (!(yield* countStep(run, usage, now))) return false
+  yield* keepCall(step.session, run, heard, now)
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })
   for (const event of step.unsaid) writer.passingEvent(event)
@@ -61,7 +63,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
   if (toolCalls.length === 0) {
     yield* sessions.endRun.change({ session_id: step.session.id, id: run.id, state: 'done', now })
-    writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, heard.usage ?? NO_USAGE) } })
+    writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })
     yield* startQueuedRun(outbox, writer, now)
   } else {
     const rows = yield* insertCalls(outbox, writer, step, now)
@@ -76,30 +78,30 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   return isAnswered
 }
 
-const countStep = (run: RunRow, usage: Usage, now: number) =>
-  sessions.countStep.change({
+const countStep = (run: RunRow, usage: StepUsage, now: number) =>
+  sessions.countStep.change({ session_id: run.session_id, id: run.id, steps: run.steps, ...usageColumns(usage), now })
+
+/** Which model made the step, and what it counted: what budgets and statistics go by. */
+const keepCall = (session: SessionRow, run: RunRow, { model, passedOver, failure, usage }: Heard, now: number) =>
+  modelCalls.insertModelCall.run({
     session_id: run.session_id,
-    id: run.id,
-    steps: run.steps,
-    input_tokens: usage.inputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    output_tokens: usage.outputTokens,
-    now,
+    run_id: run.id,
+    step: run.steps + 1,
+    agent: session.agent,
+    model,
+    fell_back: passedOver[0]?.code ?? null,
+    error: failure?.code ?? null,
+    ...usageColumns(usage),
+    created_at: now,
   })
 
-const totalUsage = (run: RunRow, last: Usage): Usage => ({
-  inputTokens: run.input_tokens + last.inputTokens,
-  cachedInputTokens: run.cached_input_tokens + last.cachedInputTokens,
-  outputTokens: run.output_tokens + last.outputTokens,
-})
-
-function* addAnswer(writer: SessionWriter, { run, messageId, heard, agent }: StepResult, text: string, toolCalls: ToolCall[]): Tx<void> {
+function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult, text: string, toolCalls: ToolCall[]): Tx<void> {
   yield* writer.message({
     id: messageId,
     run_id: run.id,
     role: 'assistant',
     content: text,
-    model: agent.model.id,
+    model: heard.model,
     payload: heard.providerData ?? null,
     inHistory: true,
     ...(toolCalls.length > 0 ? { toolCalls } : {}),
@@ -166,12 +168,14 @@ interface Failure extends StepOf {
   text: string
   code: string
   error: string
+  /** What was heard of the model, where it is the model that failed. */
+  heard?: Heard
 }
 
 /** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
 export async function failRun(
   parts: Pick<AgentParts, 'store' | 'clock' | 'log'>,
-  { session, run, messageId, text, code, error }: Failure,
+  { session, run, messageId, text, code, error, heard }: Failure,
 ): Promise<false> {
   const now = parts.clock.nowMs()
   parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
@@ -180,6 +184,7 @@ export async function failRun(
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
     if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
+    if (heard) yield* keepCall(session, run, heard, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
     yield* addNote(writer, error, now, run.id)

@@ -7,6 +7,7 @@ import { findTool, prepareCalls } from './calls.ts'
 import { openDeltas } from './deltas.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
+import { whyExhausted } from './usage.ts'
 
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
 
@@ -31,6 +32,10 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     const error = `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.`
     return failRun(parts, { session, run, messageId, text: '', code: 'max_steps', error })
   }
+  const exhausted = agent.budget && whyExhausted(run, agent.budget)
+  if (exhausted !== undefined) {
+    return failRun(parts, { session, run, messageId, text: '', code: 'budget_exhausted', error: exhausted })
+  }
 
   reach('step.before_claim')
   if (!(await parts.claimStep(run))) return false
@@ -50,14 +55,20 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
     reach('step.before_model')
     const heard = await listenToModel(
       agent.model,
-      { instructions: instructionsOf(agent), messages: history.messages, tools: agent.tools.map(asModelTool), signal: call.signal },
+      {
+        instructions: instructionsOf(agent),
+        messages: history.messages,
+        tools: agent.tools.map(asModelTool),
+        signal: call.signal,
+        conversation: session.id,
+      },
       deltas,
       openCallIds(history.callIds, () => newId('call', parts.clock.nowMs())),
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) return false
     reach('step.after_model')
-    if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, ...heard.failure })
+    if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, heard, ...heard.failure })
     const step = { session, run, messageId, agent, heard }
     let calls = await prepareCalls(parts, agent, session, heard.calls)
     const unsaid = deltas.close()

@@ -79,7 +79,7 @@ test("the contract's example loads from YAML", async () => {
     {
       name: 'desk',
       model: 'openai/gpt-5-mini',
-      fallbacks: ['google/gemini-flash-latest'],
+      fallbacks: [{ model: 'google/gemini-flash-latest' }],
       instructions: 'You run the order desk.',
       maxSteps: 20,
       actionsPerStep: 'many',

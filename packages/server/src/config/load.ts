@@ -72,9 +72,19 @@ export async function openConfig(document: unknown, { environment, folder, sourc
   if (!shape) throw new ConfigError(source, problems)
 
   const models = new Map<string, string>()
-  for (const [name, { model, ...shown }] of Object.entries(shape.agents)) {
+  const fallbacks = new Map<string, ConfiguredAgent['fallbacks']>()
+  for (const [name, { model, fallbacks: others, ...shown }] of Object.entries(shape.agents)) {
     refuseVariables(shown, ['agents', name], report)
     models.set(name, fillModel(model, ['agents', name, 'model'], environment, report))
+    const filled = others.map((other, index) => ({
+      ...other,
+      model: fillModel(other.model, ['agents', name, 'fallbacks', String(index)], environment, report),
+    }))
+    fallbacks.set(name, filled)
+    const chain = [models.get(name), ...filled.map((other) => other.model)]
+    for (const [index, spec] of chain.entries()) {
+      if (chain.indexOf(spec) < index) report({ path: ['agents', name, 'fallbacks', index - 1], message: `names ${spec} a second time` })
+    }
   }
   const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)
   const network = readNetwork(shape.network.allow, report)
@@ -100,6 +110,7 @@ export async function openConfig(document: unknown, { environment, folder, sourc
       ...agent,
       name,
       model: models.get(name) ?? agent.model,
+      fallbacks: fallbacks.get(name) ?? [],
       get tools() {
         return own?.() ?? []
       },

@@ -7,16 +7,37 @@ const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
 
 const ModelName = z.string().refine((text) => /^[a-z][a-z0-9-]*\/\S+$/.test(text), 'must be provider/model, for example openai/gpt-5-mini')
 
+/** A model to go on with, and how much it can read: that says whether it helps when a conversation is too long for the first. */
+const Fallback = z.union([
+  ModelName.transform((model): { model: string; contextTokens?: number | undefined } => ({ model })),
+  z.strictObject({ model: ModelName, contextTokens: z.int().min(1).optional() }),
+])
+
+/** The most that one run may count. */
+const Budget = z.strictObject({
+  inputTokens: z.int().min(1).optional(),
+  outputTokens: z.int().min(1).optional(),
+  totalTokens: z.int().min(1).optional(),
+})
+
 /** One agent: its model, what it is told, what it may call. */
 export const AgentSection = z.strictObject({
   model: ModelName,
   /** Models to go on with when the first is down, in order. */
-  fallbacks: z.array(ModelName).default([]),
+  fallbacks: z.array(Fallback).max(10).default([]),
+  /** What is a reason to go on with another model beside what always is one: a refused request or key, a content filter. */
+  fallbackAlsoOn: z.array(z.enum(['refused', 'filtered'])).default([]),
+  /** How many tokens the first model can read: with `contextTokens` of a fallback it says whether that one helps. */
+  contextTokens: z.int().min(1).optional(),
+  /** How long providers that ask for it are to keep what they read of a conversation. */
+  cache: z.enum(['5m', '1h', 'off']).default('5m'),
   instructions: z.string().max(100_000).default(''),
   /** Names and globs over `<group>.<name>`. */
   tools: z.array(z.string().min(1)).default([]),
   /** Model calls per run. */
   maxSteps: z.int().min(1).max(1_000).default(20),
+  /** Tokens per run. */
+  budget: Budget.optional(),
   actionsPerStep: z.enum(['many', 'one']).default('many'),
   onDecline: z.enum(['continue', 'stop']).default('continue'),
   /** Things a person may try, offered in an empty chat. */

@@ -131,6 +131,7 @@ export const viewMessage = (row: MessageRow): Message => ({
   ...(row.tool_calls === null ? {} : { toolCalls: JSON.parse(row.tool_calls) }),
   ...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
   ...(row.action_ids === null ? {} : { actionIds: JSON.parse(row.action_ids) }),
+  ...(row.model === null ? {} : { model: row.model }),
   createdAt: isoTime(row.created_at),
   seq: row.seq,
 })

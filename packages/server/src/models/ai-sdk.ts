@@ -1,7 +1,8 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
 import { foreignError, hasForeignError, modelError, noStreamError, toModelError, unsentError } from './errors.ts'
 import { historyProblem, toPrompt } from './history.ts'
+import type { CacheMarks } from './prompt-cache.ts'
 import { collectStep, type Step } from './step.ts'
 import { type WireReport, watchWire } from './watch.ts'
 
@@ -14,6 +15,7 @@ export interface AiSdkModelOptions {
   fetch: typeof globalThis.fetch
   callId: RegExp
   providerOptions?: SharedV4ProviderOptions
+  cache?: CacheMarks
   timeoutMs: number
 }
 
@@ -53,11 +55,15 @@ async function* runStep(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const prompt = toPrompt(request.instructions, request.messages, { model: options.id, callId: options.callId })
+  const tools = request.tools.map(
+    ({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({ type: 'function', name, description, inputSchema }),
+  )
+  options.cache?.mark?.(prompt, tools)
   const { stream } = await options.connect(watch.fetch).doStream({
     prompt,
-    tools: request.tools.map(({ name, description, inputSchema }) => ({ type: 'function', name, description, inputSchema })),
+    tools,
     abortSignal: signal,
-    ...(options.providerOptions && { providerOptions: options.providerOptions }),
+    providerOptions: optionsFor(options, request.conversation),
   })
 
   const step = collectStep()
@@ -75,6 +81,14 @@ async function* runStep(
   }
   request.signal.throwIfAborted()
   yield* conclude(options.id, step, watch.report)
+}
+
+function optionsFor({ providerOptions, cache }: AiSdkModelOptions, conversation: string | undefined): SharedV4ProviderOptions {
+  const all: SharedV4ProviderOptions = { ...providerOptions }
+  for (const [provider, options] of Object.entries((conversation && cache?.options?.(conversation)) || {})) {
+    all[provider] = { ...all[provider], ...options }
+  }
+  return all
 }
 
 /** The end of a step: its calls and the finish if the provider ended it whole, an error if it did not end it at all. */

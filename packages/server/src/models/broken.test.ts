@@ -184,7 +184,8 @@ test('the HTTP statuses of a refusal say who can do what about it', async () => 
   expect(await answer(400)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
   expect(await answer(401)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
   expect(await answer(429)).toMatchObject([{ type: 'error', code: 'model_rate_limited', retryable: true }])
-  expect(await answer(503)).toMatchObject([{ type: 'error', code: 'model_error', retryable: true }])
+  expect(await answer(500)).toMatchObject([{ type: 'error', code: 'model_error', retryable: true }])
+  expect(await answer(503)).toMatchObject([{ type: 'error', code: 'model_overloaded', retryable: true }])
   expect(await answer(307)).toMatchObject([{ type: 'error', code: 'model_refused_request', retryable: false }])
 })
 

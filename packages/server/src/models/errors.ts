@@ -1,5 +1,6 @@
 import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider'
 import type { ModelErrorCode, ModelEvent } from '@countersign/core'
+import { classify, type Refusal, readRetryAfter } from './classify.ts'
 import { readJson } from './json.ts'
 import type { WireReport } from './watch.ts'
 
@@ -23,12 +24,20 @@ export const modelError = (
 export const unsentError = (model: string, problem: string): ModelErrorEvent =>
   modelError('model_refused_request', `nothing was sent to ${model}, as the history has ${problem}`)
 
-/** The error of an HTTP status that is not 200, wherever the provider wrote it. */
-export function statusError(model: string, status: number, detail: string, retryable = status === 408 || status === 409 || status >= 500) {
-  const words = detail.trim() === '' ? '' : `: ${detail.trim()}`
-  if (status === 429) return modelError('model_rate_limited', `${model} limits our requests (429)${words}`)
-  if (status >= 500 || retryable) return modelError('model_error', `${model} failed (${status})${words}`, retryable)
-  return modelError('model_refused_request', `${model} refused the request (${status})${words}`)
+const WORDS: Partial<Record<ModelErrorCode, string>> = {
+  model_rate_limited: 'limits our requests',
+  model_overloaded: 'is overloaded',
+  model_context_exceeded: 'cannot read a conversation of this length',
+  model_refused_request: 'refused the request',
+}
+
+/** The error of a refusal, wherever the provider wrote it. @param detail Its words, for people. */
+export function refusalError(model: string, refusal: Refusal, detail: string): ModelErrorEvent {
+  const { code, retryable } = classify(refusal)
+  const said = detail.trim() === '' ? '' : `: ${detail.trim()}`
+  const status = refusal.status === undefined ? '' : ` (${refusal.status})`
+  const what = WORDS[code] ?? (refusal.status === undefined ? 'reported an error' : 'failed')
+  return modelError(code, `${model} ${what}${status}${said}`, retryable)
 }
 
 /** What went wrong between us and the provider, from what its package threw or streamed. */
@@ -41,10 +50,9 @@ export function toModelError(model: string, error: unknown, report?: WireReport)
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
     return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message.slice(0, 200)}`)
   }
+  if (error instanceof TypeError) return modelError('model_broken_stream', `the connection to ${model} broke: ${error.message}`)
   const { message, status, retryable } = describe(error)
-  if (status !== undefined && status >= 400 && status <= 599) return statusError(model, status, message, retryable)
-  if (error instanceof TypeError) return modelError('model_broken_stream', `the connection to ${model} broke: ${message}`)
-  return modelError('model_error', `${model} reported an error: ${message}`, retryable ?? false)
+  return refusalError(model, { status, retryable, text: wordsOf(error) }, message)
 }
 
 /** An error that stands between the events (`error: {…}`, a bare JSON body), where every event stream reader drops it. */
@@ -53,8 +61,7 @@ export const hasForeignError = (report: WireReport): boolean => /error/i.test(re
 export function foreignError(model: string, report: WireReport): ModelErrorEvent {
   const text = report.foreign.replace(/^error:/, '').trim()
   const { message, status, retryable } = describe(readJson(text) ?? text)
-  if (status !== undefined) return statusError(model, status, message, retryable)
-  return modelError('model_error', `${model} reported an error: ${message}`, retryable ?? false)
+  return refusalError(model, { status, retryable, text }, message)
 }
 
 /** An answer on HTTP 200 that had no event at all: a proxy's page, a JSON body, nothing. */
@@ -64,21 +71,33 @@ export const noStreamError = (model: string, { contentType }: WireReport): Model
 function apiCallError(model: string, error: APICallError): ModelErrorEvent {
   if (error.statusCode === undefined) return modelError('model_unreachable', `${model} cannot be reached: ${error.message}`)
   if (error.statusCode < 300) return modelError('model_broken_stream', `the answer of ${model} broke off: ${words(error.cause ?? error)}`)
-  // A quota that is used up is a 429 too, and waiting does not help.
-  if (error.statusCode === 429 && !error.isRetryable) return modelError('model_rate_limited', `${model}: ${error.message} (429)`, false)
-  return statusError(model, error.statusCode, error.message || readMessage(error.responseBody), error.isRetryable)
+  const { statusCode: status, responseBody: body = '', isRetryable: retryable } = error
+  // What the package could not read (`data`), it names by the HTTP status alone.
+  const detail = error.data === undefined ? readMessage(body) || error.message : error.message
+  const retryAfterMs = readRetryAfter(error.responseHeaders, body, Date.now())
+  return {
+    ...refusalError(model, { status, retryable, text: `${error.message} ${body}` }, detail),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
 }
 
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const readMessage = (body: string | undefined): string => describe(readJson(body ?? '') ?? body ?? '').message
+const readMessage = (body: string): string => describe(readJson(body) ?? body).message
+
+/** All that an error says, in one text to look for words in. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error) return error.message
+  return typeof error === 'string' ? error : JSON.stringify(error)
+}
 
 /** Message and status of an error object as providers stream it: `{message, code: 400}`, `{error: {message, status_code}}`, a text. */
 export function describe(error: unknown): { message: string; status?: number; retryable?: boolean } {
   if (typeof error === 'string') return { message: error }
   if (typeof error !== 'object' || error === null) return { message: 'no reason given' }
-  const { error: inner, message, statusCode, status_code, code, isRetryable } = error as Record<string, unknown>
+  const { error: inner, message, detail, statusCode, status_code, code, isRetryable } = error as Record<string, unknown>
   if (message === undefined && inner !== undefined) return describe(inner)
+  if (message === undefined && typeof detail === 'string') return describe({ ...error, message: detail })
   const status = [statusCode, status_code, code].map(Number).find((number) => number >= 400 && number <= 599)
   return {
     message: typeof message === 'string' ? message : JSON.stringify(error),

@@ -1,3 +1,5 @@
+export { type Circuits, createCircuits } from './circuit.ts'
+export { type ChainLink, modelChain } from './fallback.ts'
 export { openModel } from './open.ts'
 export { defineScript, type Script, type ScriptedModel, type ScriptReply, type ScriptStep, scriptedModel } from './scripted.ts'
 export type { ModelSettings, ProviderSettings } from './settings.ts'

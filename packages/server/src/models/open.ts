@@ -5,10 +5,11 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '@countersign/core'
 import { createRedactor, openNetwork, outgoingFetch } from '../net/index.ts'
 import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
+import { anthropicCache, openaiCache } from './prompt-cache.ts'
 import { redactModel } from './redact.ts'
 import { remoteBrain } from './remote-brain.ts'
 import { openScript } from './script-file.ts'
-import { DEFAULT_TIMEOUT_MS, type ModelSettings, modelSecrets, type ProviderSettings } from './settings.ts'
+import { DEFAULT_CACHE, DEFAULT_TIMEOUT_MS, type ModelSettings, modelSecrets, type ProviderSettings } from './settings.ts'
 
 /** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all take for a tool call. */
 const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/
@@ -24,15 +25,22 @@ const OPENERS: Record<string, Opener> = {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
       // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
       providerOptions: { openai: { store: false } },
+      cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
   'openai-chat'(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
-    return provider(spec, settings, baseURL, { connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name) })
+    return provider(spec, settings, baseURL, {
+      connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name),
+      cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
+    })
   },
   anthropic(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.anthropic, 'ANTHROPIC_API_KEY', 'https://api.anthropic.com/v1')
-    return provider(spec, settings, baseURL, { connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name) })
+    return provider(spec, settings, baseURL, {
+      connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name),
+      cache: anthropicCache(settings.cache ?? DEFAULT_CACHE),
+    })
   },
   google(name, spec, settings) {
     const google = 'https://generativelanguage.googleapis.com/v1beta'

@@ -28,6 +28,8 @@ function redactEvent(event: Exclude<ModelEvent, { delta: string }>, redactor: Re
       return { ...event, name: redactor.text(event.name), ...callId(event, redactor) }
     case 'tool_call':
       return { ...event, name: redactor.text(event.name), ...callId(event, redactor), argumentsText: argumentsText(event, redactor) }
+    case 'restart':
+      return event
     case 'error':
       return { ...event, message: redactor.text(event.message) }
     case 'finish': {

@@ -174,7 +174,7 @@ test('a refusal, a page, a broken event and an absent brain are told apart', asy
   expect(await ask(sse('{"error":"bad key"}', { status: 401, contentType: 'application/json' }))).toMatchObject([
     { type: 'error', code: 'model_refused_request', retryable: false, message: expect.stringContaining('bad key') },
   ])
-  expect(await ask(sse('', { status: 503 }))).toMatchObject([{ type: 'error', code: 'model_error', retryable: true }])
+  expect(await ask(sse('', { status: 503 }))).toMatchObject([{ type: 'error', code: 'model_overloaded', retryable: true }])
   expect(await ask(sse('<html>', { contentType: 'text/html' }))).toMatchObject([
     { type: 'error', code: 'model_broken_stream', message: expect.stringContaining('text/html') },
   ])

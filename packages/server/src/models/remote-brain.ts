@@ -10,7 +10,8 @@ import {
 } from '@countersign/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
-import { describe, modelError, statusError, toModelError, unsentError } from './errors.ts'
+import { readRetryAfter } from './classify.ts'
+import { describe, modelError, refusalError, toModelError, unsentError } from './errors.ts'
 import { historyProblem } from './history.ts'
 import { readJson } from './json.ts'
 import { watchWire } from './watch.ts'
@@ -75,7 +76,12 @@ async function* ask(
   })
   if (!response.ok) {
     const body = await response.text()
-    yield statusError(options.id, response.status, describe(readJson(body) ?? body.slice(0, MAX_ERROR_BODY_CHARACTERS)).message)
+    const detail = describe(readJson(body) ?? body.slice(0, MAX_ERROR_BODY_CHARACTERS)).message
+    const retryAfterMs = readRetryAfter(Object.fromEntries(response.headers), body, Date.now())
+    yield {
+      ...refusalError(options.id, { status: response.status, text: body }, detail),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    }
     return
   }
   const type = response.headers.get('content-type') ?? 'no content type'

@@ -1,12 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { MODEL_ERROR_CODES } from '@countersign/core'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { type Script, type ScriptedModel, scriptedModel } from './scripted.ts'
 
 const FinishReason = z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'other', 'none'])
-const ErrorCode = z.enum(['model_unreachable', 'model_refused_request', 'model_rate_limited', 'model_broken_stream', 'model_error'])
+const Usage = z.strictObject({
+  inputTokens: z.int().nonnegative(),
+  cachedInputTokens: z.int().nonnegative().default(0),
+  cacheWriteTokens: z.int().nonnegative().optional(),
+  outputTokens: z.int().nonnegative(),
+})
 
 const ScriptStep = z.strictObject({
   expect: z.strictObject({ lastUser: z.string().optional(), lastToolResult: z.string().optional() }).optional(),
@@ -15,8 +21,9 @@ const ScriptStep = z.strictObject({
   calls: z
     .array(z.strictObject({ tool: z.string().min(1), arguments: z.union([z.record(z.string(), z.json()), z.string()]).default({}) }))
     .optional(),
-  error: z.union([z.string(), z.strictObject({ code: ErrorCode, message: z.string(), retryable: z.boolean() })]).optional(),
+  error: z.union([z.string(), z.strictObject({ code: z.enum(MODEL_ERROR_CODES), message: z.string(), retryable: z.boolean() })]).optional(),
   finish: FinishReason.optional(),
+  usage: Usage.optional(),
   chunkDelayMs: z.number().nonnegative().optional(),
 })
 const ScriptSteps = z.strictObject({ steps: z.array(ScriptStep).min(1) })

@@ -8,6 +8,7 @@ import {
   type ModelMessage,
   type ModelRequest,
   toolResultValue,
+  type Usage,
 } from '@countersign/core'
 import { modelError } from './errors.ts'
 
@@ -21,8 +22,17 @@ export interface ScriptReply {
   error?: string | { code: ModelErrorCode; message: string; retryable: boolean } | undefined
   /** Default: `tool_calls` with calls, `stop` without. `none` ends the stream without a finish. */
   finish?: FinishReason | 'none' | undefined
+  /** What it counts for. Without it, as with a provider that does not tell. */
+  usage?: ScriptUsage | undefined
   /** Wait before each word. Default 0. */
   chunkDelayMs?: number | undefined
+}
+
+export interface ScriptUsage {
+  inputTokens: number
+  cachedInputTokens?: number | undefined
+  cacheWriteTokens?: number | undefined
+  outputTokens: number
 }
 
 /** One step of a script: what must have happened, and what is said then. */
@@ -102,7 +112,7 @@ function lastToolText(messages: readonly ModelMessage[]): string | undefined {
 }
 
 async function* say(reply: ScriptReply, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const { reasoning = '', text = '', calls = [], error, finish, chunkDelayMs = 0 } = reply
+  const { reasoning = '', text = '', calls = [], error, finish, usage, chunkDelayMs = 0 } = reply
   for (const [type, whole] of [
     ['reasoning', reasoning],
     ['text', text],
@@ -120,5 +130,14 @@ async function* say(reply: ScriptReply, signal: AbortSignal): AsyncGenerator<Mod
   }
   if (typeof error === 'string') yield modelError('model_error', error)
   else if (error) yield modelError(error.code, error.message, error.retryable)
-  else if (finish !== 'none') yield { type: 'finish', reason: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop') }
+  else if (finish !== 'none') {
+    yield { type: 'finish', reason: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'), ...(usage && { usage: asUsage(usage) }) }
+  }
 }
+
+const asUsage = ({ inputTokens, cachedInputTokens = 0, cacheWriteTokens, outputTokens }: ScriptUsage): Usage => ({
+  inputTokens,
+  cachedInputTokens,
+  ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+  outputTokens,
+})

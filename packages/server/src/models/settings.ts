@@ -1,4 +1,5 @@
 import type { Network } from '../net/index.ts'
+import type { CacheTime } from './prompt-cache.ts'
 
 /** Where a provider is and how we sign in there. */
 export interface ProviderSettings {
@@ -21,12 +22,16 @@ export interface ModelSettings {
   network?: Network | undefined
   /** The longest silence we bear: until the answer begins, and between two chunks of it. Default 300_000. */
   timeoutMs?: number | undefined
+  /** How long the provider is asked to keep what it read of a conversation. Default `5m`. */
+  cache?: CacheTime | undefined
   /** Where a relative `scripted/<file>` is looked for. Default: the working directory. */
   scriptDirectory?: string | undefined
 }
 
 /** Reasoning models may think for minutes without a byte on the wire. */
 export const DEFAULT_TIMEOUT_MS = 300_000
+
+export const DEFAULT_CACHE: CacheTime = '5m'
 
 /** The secrets that models are sent. */
 export const modelSecrets = ({ openai, anthropic, google, openaiCompatible, remote }: ModelSettings): string[] => [

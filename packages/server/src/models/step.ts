@@ -141,6 +141,7 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | u
   return {
     inputTokens: inputTokens.total ?? 0,
     cachedInputTokens: inputTokens.cacheRead ?? 0,
+    ...(inputTokens.cacheWrite !== undefined && { cacheWriteTokens: inputTokens.cacheWrite }),
     outputTokens: outputTokens.total ?? 0,
   }
 }

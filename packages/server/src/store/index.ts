@@ -16,6 +16,7 @@ export { type LastingConnection, openLastingConnection } from './lasting-connect
 export { type DatabaseClient, type Machine, thisMachine } from './machine.ts'
 export * as messages from './messages.ts'
 export { inMigrationLock } from './migrate-postgres.ts'
+export * as modelCalls from './model-calls.ts'
 export { newId, newSalt, newSecret } from './new-id.ts'
 export * as notices from './notices.ts'
 export { doOnce, findAnswer, keepAnswer, type OnceKey } from './once.ts'
@@ -39,6 +40,7 @@ export type {
   EventRow,
   GrantRow,
   MessageRow,
+  ModelCallRow,
   PolicyDifferenceRow,
   PolicyVersionRow,
   PrincipalRow,

@@ -9,6 +9,7 @@ export interface Schema {
   used_sign_in: { state_hash: string; used_at: number }
   session: SessionRow
   run: RunRow
+  model_call: ModelCallRow
   message: MessageRow
   action: ActionRow
   action_revision: ActionRevisionRow
@@ -100,8 +101,32 @@ export interface RunRow {
   input_tokens: number
   cached_input_tokens: number
   output_tokens: number
+  cache_write_tokens: number
+  /** How many of its steps have estimated tokens, because the provider did not say. */
+  estimated_steps: number
   created_at: number
   updated_at: number
+}
+
+/** One step of a run: which model answered, and what that counted. */
+export interface ModelCallRow {
+  session_id: string
+  run_id: string
+  /** From 1. */
+  step: number
+  agent: string
+  /** Who answered, or failed last. */
+  model: string
+  /** Why the agent's first model did not answer. */
+  fell_back: string | null
+  /** Why the step failed. */
+  error: string | null
+  input_tokens: number
+  cached_input_tokens: number
+  cache_write_tokens: number
+  output_tokens: number
+  estimated: number
+  created_at: number
 }
 
 /** A request that runs when somebody calls for it. */

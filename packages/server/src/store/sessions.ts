@@ -76,6 +76,8 @@ export const insertRun = question<{ id: string; session_id: string; number: numb
     input_tokens: 0,
     cached_input_tokens: 0,
     output_tokens: 0,
+    cache_write_tokens: 0,
+    estimated_steps: 0,
     created_at: p.now,
     updated_at: p.now,
   }),
@@ -99,6 +101,8 @@ export const countStep = question<{
   input_tokens: number
   cached_input_tokens: number
   output_tokens: number
+  cache_write_tokens: number
+  estimated: number
   now: number
 }>((db, p) =>
   db
@@ -108,6 +112,8 @@ export const countStep = question<{
       input_tokens: eb('input_tokens', '+', p.input_tokens),
       cached_input_tokens: eb('cached_input_tokens', '+', p.cached_input_tokens),
       output_tokens: eb('output_tokens', '+', p.output_tokens),
+      cache_write_tokens: eb('cache_write_tokens', '+', p.cache_write_tokens),
+      estimated_steps: eb('estimated_steps', '+', p.estimated),
       updated_at: p.now,
     }))
     .where('session_id', '=', p.session_id)

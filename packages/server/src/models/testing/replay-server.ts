@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 export interface ReplayAnswer {
   status: number
   contentType: string
+  /** More headers: `retry-after`. */
+  headers?: Record<string, string>
   /** The body, cut where the server shall cut it; an async one may wait between two chunks. */
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   /** How the body ends. `reset` breaks the connection instead of ending the answer. Default `end`. */
@@ -17,6 +19,8 @@ export interface ReplayRequest {
   path: string
   headers: IncomingHttpHeaders
   body: unknown
+  /** The same as it came. */
+  text: string
 }
 
 export interface Replay {
@@ -44,11 +48,11 @@ export async function startReplayServer(): Promise<ReplayServer> {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += chunk
     const answer = replay?.answers[replay.requests.length]
-    replay?.requests.push({ path: path ?? '', headers: request.headers, body: body === '' ? undefined : JSON.parse(body) })
+    replay?.requests.push({ path: path ?? '', headers: request.headers, body: body === '' ? undefined : JSON.parse(body), text: body })
     if (!answer) return response.writeHead(500, { 'content-type': 'text/plain' }).end('nothing is left to replay')
 
     request.socket.setNoDelay(true)
-    response.writeHead(answer.status, { 'content-type': answer.contentType })
+    response.writeHead(answer.status, { ...answer.headers, 'content-type': answer.contentType })
     response.flushHeaders()
     const closed = once(response, 'close')
     for await (const chunk of answer.chunks) {

@@ -1,0 +1,68 @@
+import { assert, type ModelErrorCode, type PassedOver } from '@countersign/core'
+import type { Circuits } from './circuit.ts'
+import { type ModelErrorEvent, modelError } from './errors.ts'
+import type { ChainLink } from './fallback.ts'
+
+/** One step's way along a chain of models. */
+export interface Round {
+  /** The next to be asked: in their order, and those that are left alone for a while when all others failed. Undefined when none is left. */
+  next(): ChainLink | undefined
+  /** The one that was asked last failed. */
+  fail(failure: ModelErrorEvent): void
+  /** Asks from now on only those that fit. */
+  keep(fits: (link: ChainLink) => boolean): void
+  /** True when there is another one to ask. */
+  readonly hasOther: boolean
+  /** Who stands before the one that was asked last and did not answer. */
+  passedOver(): PassedOver[]
+  /** Why none answered. */
+  error(): ModelErrorEvent
+}
+
+export function startRound(links: readonly ChainLink[], circuits: Circuits): Round {
+  let open = [...links]
+  let resting: { link: ChainLink; code: ModelErrorCode }[] = []
+  const failures: { link: ChainLink; event: ModelErrorEvent }[] = []
+  let asked: ChainLink | undefined
+
+  return {
+    next() {
+      for (let link = open.shift(); link; link = open.shift()) {
+        const code = circuits.enter(link.model.id)
+        if (code === undefined) {
+          asked = link
+          return link
+        }
+        resting.push({ link, code })
+      }
+      asked = resting.shift()?.link
+      return asked
+    },
+    fail(event) {
+      assert(asked, 'who fails was asked')
+      failures.push({ link: asked, event })
+    },
+    keep(fits) {
+      open = open.filter(fits)
+      resting = resting.filter(({ link }) => fits(link))
+    },
+    get hasOther() {
+      return open.length + resting.length > 0
+    },
+    passedOver() {
+      const place = asked ? links.indexOf(asked) : 0
+      const before = new Set(links.slice(0, place).map(({ model }) => model.id))
+      const silent = [...resting, ...failures.map(({ link, event }) => ({ link, code: event.code }))]
+      return silent.map(({ link, code }) => ({ model: link.model.id, code })).filter(({ model }) => before.has(model))
+    },
+    error() {
+      const last = failures.at(-1)?.event
+      assert(last, 'a chain has a first model, and it is asked')
+      const all = failures.map(({ event }) => event.message).join('; ')
+      const said = failures.length === 1 ? all : `no model answered: ${all}`
+      const isUnhelped = last.code === 'model_context_exceeded' && failures.length < links.length
+      const hint = isUnhelped ? '. No other model of this agent is known to read more: say how much with contextTokens' : ''
+      return { ...last, ...modelError(last.code, said + hint, last.retryable) }
+    },
+  }
+}

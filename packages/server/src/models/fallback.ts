@@ -1,0 +1,170 @@
+import type { Model, ModelErrorCode, ModelEvent, ModelRequest } from '@countersign/core'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import type { Circuits } from './circuit.ts'
+import { type ModelErrorEvent, modelError } from './errors.ts'
+import { type Round, startRound } from './fallback-round.ts'
+
+/** What a failure calls for. */
+export type FailureRule =
+  /** Another model may do better. */
+  | 'next'
+  /** The provider says when it will do: a short time is waited, for a longer one another model is asked. */
+  | 'wait'
+  /** Only a model that can read more helps; asking all the others would cost time and money for nothing. */
+  | 'larger'
+  /** Something that people have to put right. Another model is asked only where the configuration says so. */
+  | 'refused'
+  | 'filtered'
+
+/** One rule for each failure, whatever model it is of. */
+export const FAILURE_RULES: Readonly<Record<ModelErrorCode, FailureRule>> = {
+  model_unreachable: 'next',
+  model_overloaded: 'next',
+  model_rate_limited: 'wait',
+  model_context_exceeded: 'larger',
+  model_refused_request: 'refused',
+  model_filtered: 'filtered',
+  model_broken_stream: 'next',
+  model_error: 'next',
+}
+
+/** A model of the chain. */
+export interface ChainLink {
+  model: Model
+  /** How much it can read, where the configuration says it. */
+  contextTokens?: number | undefined
+}
+
+export interface ModelChainOptions {
+  /** In the order they are asked. The first is the one that should answer. */
+  links: readonly [ChainLink, ...ChainLink[]]
+  /** What is a reason to ask another model beside what always is one. */
+  alsoOn: readonly ('refused' | 'filtered')[]
+  circuits: Circuits
+  clock: Clock
+  log: Pick<Logger, 'warn' | 'error'>
+}
+
+/** With another model to ask, nobody waits longer for one that limits our requests. */
+const MAX_WAIT_MS = 5_000
+/** The same when there is no other. */
+const MAX_LONELY_WAIT_MS = 60_000
+const MAX_WAITS = 2
+
+/**
+ * A model that is several: when one fails, the next makes the step, by {@link FAILURE_RULES}. What the one that failed had said so far is
+ * taken back with a `restart`, so that nothing of it becomes an action; the `finish` names who answered and who was passed over. A model
+ * that failed is left alone for a while, and asked all the same when no other answers.
+ * @example
+ * const model = modelChain({ links: [{ model: first }, { model: second }], alsoOn: [], circuits: createCircuits(clock), clock, log })
+ */
+export function modelChain(options: ModelChainOptions): Model {
+  const { links, circuits } = options
+  return {
+    id: links[0].model.id,
+    async *stream(request) {
+      const round = startRound(links, circuits)
+      const said = { something: false }
+      for (let link = round.next(); link; link = round.next()) {
+        const failure = yield* askPatiently(options, link, round, request, said)
+        if (!failure) return
+        if (request.signal.aborted) return yield failure
+        noteFailure(options, link, round, failure)
+      }
+      yield round.error()
+    },
+  }
+}
+
+/** Asks one model, once more after each wait that it asked for. Returns why it failed; undefined when it ended the step. */
+async function* askPatiently(
+  options: ModelChainOptions,
+  link: ChainLink,
+  round: Round,
+  request: ModelRequest,
+  said: { something: boolean },
+): AsyncGenerator<ModelEvent, ModelErrorEvent | undefined> {
+  for (let waits = 0; ; waits++) {
+    if (said.something) yield { type: 'restart' }
+    said.something = false
+    const failure = yield* ask(options, link, round, request, said)
+    if (!failure || FAILURE_RULES[failure.code] !== 'wait' || request.signal.aborted) return failure
+    const { retryable, retryAfterMs } = failure
+    const longest = round.hasOther ? MAX_WAIT_MS : MAX_LONELY_WAIT_MS
+    if (!retryable || retryAfterMs === undefined || retryAfterMs > longest || waits === MAX_WAITS) return failure
+    options.log.warn({ model: link.model.id, waitMs: retryAfterMs }, 'model.waits')
+    await wait(options.clock, retryAfterMs, request.signal)
+  }
+}
+
+async function* ask(
+  { alsoOn, circuits, log }: ModelChainOptions,
+  { model }: ChainLink,
+  round: Round,
+  request: ModelRequest,
+  said: { something: boolean },
+): AsyncGenerator<ModelEvent, ModelErrorEvent | undefined> {
+  let isHeard = false
+  try {
+    for await (const event of model.stream(request)) {
+      if (event.type === 'error') {
+        isHeard = !request.signal.aborted
+        return event
+      }
+      if (event.type !== 'finish') {
+        said.something = true
+        yield event
+        continue
+      }
+      isHeard = true
+      circuits.succeeded(model.id)
+      if (event.reason === 'content_filter' && alsoOn.includes('filtered')) {
+        return modelError('model_filtered', `the content filter of ${model.id} stopped the answer`)
+      }
+      const passedOver = round.passedOver()
+      if (passedOver.length > 0) log.warn({ model: model.id, passedOver }, 'model.fell_back')
+      yield { ...event, model: model.id, ...(passedOver.length > 0 && { passedOver }) }
+      return undefined
+    }
+    isHeard = !request.signal.aborted
+    return modelError('model_broken_stream', `the answer of ${model.id} ended without a finish`)
+  } finally {
+    // Whoever stopped listening learned nothing about how the model is.
+    if (!isHeard) circuits.left(model.id)
+  }
+}
+
+function noteFailure(
+  { alsoOn, circuits, log }: ModelChainOptions,
+  { model, contextTokens }: ChainLink,
+  round: Round,
+  failure: ModelErrorEvent,
+) {
+  round.fail(failure)
+  const rule = FAILURE_RULES[failure.code]
+  switch (rule) {
+    case 'next':
+    case 'wait':
+      circuits.failed(model.id, failure.code, failure.retryAfterMs)
+      return
+    // The model did answer: how it is has nothing to do with it.
+    case 'larger':
+      circuits.succeeded(model.id)
+      round.keep((other) => other.contextTokens !== undefined && other.contextTokens > (contextTokens ?? 0))
+      return
+  }
+  circuits.succeeded(model.id)
+  if (!alsoOn.includes(rule)) return round.keep(() => false)
+  // A key that was withdrawn or a name that is wrong: with another model answering, nobody would hear of it.
+  if (rule === 'refused') log.error({ model: model.id, code: failure.code, message: failure.message }, 'model.refused')
+}
+
+/** Ends early when the step is given up. */
+function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const stop = clock.after(ms, over.resolve)
+  signal.addEventListener('abort', () => over.resolve(), { once: true })
+  if (signal.aborted) over.resolve()
+  return over.promise.finally(stop)
+}
