@@ -42,12 +42,12 @@ export function mcpRoutes(app: App, http: HttpParts): void {
   )
   app.addHook('onClose', () => handler.close())
 
-  async function answer(request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>, reply: FastifyReply): Promise<void> {
+  async function answer(request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>, reply: FastifyReply): Promise<never> {
     const caller = callerOfGateway(request)
     const { agent } = request.query
     const isFirst = Initialize.safeParse(request.body).success
     const sessionId = isFirst ? undefined : sessionOf(request, caller.principal.id)
-    if (sessionId !== undefined && running.cancel(sessionId, request.body)) return void reply.code(202).send()
+    if (sessionId !== undefined && running.cancel(sessionId, request.body)) return sent(reply.code(202).send())
     const call = running.begin(sessionId, request.body)
     const hungUp = AbortSignal.any([whenHungUp(reply), call.cancelled])
     const exchange: Exchange = {
@@ -68,8 +68,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     const response = await handler.fetch(asked, { authInfo, ...(request.body !== undefined && { parsedBody: request.body }) })
     reply.code(response.status).headers(Object.fromEntries(response.headers))
     if (isFirst && response.status === 200) reply.header('mcp-session-id', sessionIds.draw(caller.principal.id))
-    // Sent here, and returned to nobody: the schema of the answers is not that of a stream.
-    reply.send(response.body ? Readable.fromWeb(response.body as ReadableStream) : undefined)
+    return sent(reply.send(response.body ? Readable.fromWeb(response.body as ReadableStream) : undefined))
   }
 
   /** The tools change while the server runs: they are looked up for each request. */
@@ -103,6 +102,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     const { principal } = callerOfGateway(request)
     if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
     await streamWhileStanding(parts, request, reply)
+    return sent(reply)
   })
 
   // Nothing of a session is kept, so there is nothing to end.
@@ -111,6 +111,9 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     return {}
   })
 }
+
+/** Fastify takes its own reply for an answer that is on its way; for the schema of the route it stands for that. */
+const sent = (reply: FastifyReply): never => reply as never
 
 /** Who asks, by a key: what a browser sends by itself is worth nothing here. */
 function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
