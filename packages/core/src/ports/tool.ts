@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts'
-import type { ClientRequest } from '../wire/action.ts'
+import type { ClientRequest, RiskLevel } from '../wire/action.ts'
 
 export type Effect = 'read' | 'write'
 export type Executor = 'server' | 'client'
@@ -87,6 +87,12 @@ export interface Tool {
    * for a tool that signs in with nothing of ours. Another value after a decision is another action.
    */
   readonly credential: string
+  /** What is known of its risk, where that is not what its effect tells. A rule of the policy that names one counts over it. */
+  readonly risk?: { level: RiskLevel; reason: string }
+  /**
+   * Why every call of it is asked about, whatever policy or a grant allows: it is not the tool that people know. Undefined for one that is.
+   */
+  readonly caution?: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments. */
   describe(args: JsonObject): string

@@ -77,6 +77,7 @@ async function openSource(
     network,
     report: inside,
     fillSecret: (text, at) => ({ value: fill(text, at, 'unset', environment, inside), secrets: variablesOf(text, environment) }),
+    inherit: (names) => Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []))),
     fillAddress: (text, at) => fillAddress(text, at, environment, inside),
     refuseVariables: (value, at) => refuseVariables(value, at, inside),
   }

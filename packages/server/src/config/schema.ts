@@ -1,6 +1,14 @@
 import type { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
-import { type CodedTool, type GithubInput, isCodedTool, type LinearInput, RouteTable, type RouteTableInput } from '../tools/index.ts'
+import {
+  type CodedTool,
+  type GithubInput,
+  isCodedTool,
+  type LinearInput,
+  type McpInput,
+  RouteTable,
+  type RouteTableInput,
+} from '../tools/index.ts'
 import { SignInSection } from './sign-in.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
@@ -75,6 +83,7 @@ export type ToolGroupInput =
   | { prefix?: boolean; tools: readonly CodedTool[] }
   | { prefix?: boolean; linear: LinearInput }
   | { prefix?: boolean; github: GithubInput }
+  | { prefix?: boolean; mcp: McpInput }
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

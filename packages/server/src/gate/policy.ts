@@ -1,4 +1,4 @@
-import type { Action, Effect, PolicyResult, Tool } from '@countersign/core'
+import type { Action, PolicyResult, Tool } from '@countersign/core'
 import type { Policies, PolicyCall } from '../policy/index.ts'
 import { type ActionRow, policyVersions, principals, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import { isoTime } from './view.ts'
@@ -27,8 +27,12 @@ const RISK = {
 } as const
 
 /** The risk that people are shown: the rule's where it names one, higher or lower than what is known of the tool. */
-export function riskOf(effect: Effect, { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>): Action['risk'] {
+export function riskOf(
+  { effect, risk: own }: Pick<Tool, 'effect' | 'risk'>,
+  { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>,
+): Action['risk'] {
   const { level, reasons, setBy } = RISK[effect]
+  if (risk === undefined && own) return { level: own.level, reasons: [own.reason, ...reasons], setBy: 'tool' }
   if (risk === undefined) return { level, reasons: [...reasons], setBy }
   return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }
 }

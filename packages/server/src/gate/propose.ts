@@ -69,7 +69,7 @@ export function* insertPrepared(
     revised: null,
     edited_by: null,
     target_version: null,
-    risk: JSON.stringify(riskOf(tool.effect, policy)),
+    risk: JSON.stringify(riskOf(tool, policy)),
     state,
     policy: policyText(policy),
     requires: requirementsText(policy, times?.escalate_at ?? null),
@@ -129,7 +129,8 @@ function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertIn
   const before = yield* saidBefore(place, agent ?? null, tool.name)
   const declined = before.declined ? yield* findDeclinedBefore(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
-  if (!before.granted) return { policy, grantId: null }
+  // Nobody has allowed anything of a tool that is not what it was.
+  if (!before.granted || tool.caution !== undefined) return { policy, grantId: null }
   const grant = yield* useGrant(
     {
       session_id,
@@ -139,7 +140,7 @@ function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertIn
       arguments: prepared.argumentsText,
       definition_hash: prepared.definitionHash,
       requires: policy.requires,
-      risk: riskOf(tool.effect, policy).level,
+      risk: riskOf(tool, policy).level,
       fits: prepared.fits,
     },
     nowMs,

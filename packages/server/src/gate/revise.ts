@@ -77,7 +77,7 @@ function askedOf(
   { escalate_at }: Times,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(riskOf(tool.effect, policy)) }
+  return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(riskOf(tool, policy)) }
 }
 
 /** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */

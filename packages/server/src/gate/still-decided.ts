@@ -37,7 +37,7 @@ export function* whyNotDecided(
     const granted = {
       ...row,
       requires: now.requires,
-      risk: riskOf(tool.effect, now).level,
+      risk: riskOf(tool, now).level,
       fits: (condition: string) => isTrueOf(condition, call),
     }
     const fault = yield* whyNotGranted(row.grant_id, granted, nowMs)

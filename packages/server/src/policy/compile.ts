@@ -49,9 +49,18 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
     version,
     document,
     digest: digestPolicy(document),
-    evaluate: (call) => evaluatePolicy(document, version, subjectOf(call), checkFor(call)),
+    evaluate: (call) => withCaution(call.tool, evaluatePolicy(document, version, subjectOf(call), checkFor(call))),
     explain: (call) => explainPolicy(document, subjectOf(call), checkFor(call)),
   }
+}
+
+/** The rule that an action names which was asked about for its tool's sake. */
+const CAUTION = 'changed tool'
+
+/** What policy allows of a tool that is not the one people know is asked nevertheless. */
+const withCaution = ({ caution }: PolicyCall['tool'], said: PolicyResult): PolicyResult => {
+  if (caution === undefined || said.verdict === 'deny') return said
+  return { ...said, verdict: 'ask', reason: caution, ...(said.verdict === 'allow' && { rule: CAUTION }) }
 }
 
 const subjectOf = ({ tool: { name, group, effect }, agent }: PolicyCall): PolicySubject => ({ tool: name, group, effect, agent })

@@ -24,7 +24,17 @@ export interface Schema {
   policy_version: PolicyVersionRow
   policy_difference: PolicyDifferenceRow
   gateway_call: GatewayCallRow
+  tool_pin: ToolPinRow
   once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
+}
+
+/** What a source said that a tool is, when it was first seen or when people last agreed to it. */
+export interface ToolPinRow {
+  group_name: string
+  tool: string
+  hash: string
+  definition: string
+  pinned_at: number
 }
 
 export interface PrincipalRow {

@@ -1,6 +1,7 @@
 import { github } from './github/index.ts'
 import { linear } from './linear/index.ts'
+import { mcp } from './mcp/index.ts'
 import type { AnySourceKind } from './source.ts'
 
 /** The kinds of sources this version opens, by their name in the configuration. */
-export const SOURCE_KINDS = { github, linear } as const satisfies Readonly<Record<string, AnySourceKind>>
+export const SOURCE_KINDS = { github, linear, mcp } as const satisfies Readonly<Record<string, AnySourceKind>>

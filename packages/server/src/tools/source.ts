@@ -14,6 +14,23 @@ export interface Way {
 /** What the server has for its sources, given once it is open. */
 export interface SourceGround {
   log: SourceLog
+  pins: PinStore
+}
+
+/** What a source said that one of its tools is. */
+export interface Pin {
+  /** As the source names it. */
+  tool: string
+  hash: string
+  definition: string
+}
+
+/** What tools were when they were first seen, or when people last agreed to what they are. Kept over restarts, shared by all processes. */
+export interface PinStore {
+  all(group: string): Promise<Pin[]>
+  /** Keeps those of them that are new; the others stay as they are. */
+  keep(group: string, pins: readonly Pin[]): Promise<void>
+  replace(group: string, pin: Pin): Promise<void>
 }
 
 export interface SourceLog {
@@ -68,6 +85,8 @@ export interface SourceOpening {
    * A variable that is missing is reported.
    */
   fillSecret(text: string, path: readonly PropertyKey[]): { value: string; secrets: string[] }
+  /** Those of the variables of our own environment that are set, for a program that is started. */
+  inherit(names: readonly string[]): Record<string, string>
   /** An address that may be one variable (`${CRM_URL}`): its origin is shown, so a secret cannot be part of it. */
   fillAddress(text: string, path: readonly PropertyKey[]): string
   /** Reports every `${NAME}` in what is shown to people or models. */

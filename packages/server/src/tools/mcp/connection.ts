@@ -1,0 +1,253 @@
+import { type Effect, type JsonObject, ToolError } from '@countersign/core'
+import { Client, ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { VERSION } from '../../version.ts'
+import { away, isLostSession, readFailure } from './failure.ts'
+import { MAX_DEFINITIONS_BYTES, MAX_PAGES, MAX_TOOLS } from './limits.ts'
+import { plainLine } from './words.ts'
+
+/** For a server to come up and shake hands: `npx` may have to fetch it first. */
+const CONNECT_MS = 60_000
+const LIST_MS = 15_000
+/** A call waits this long for a connection that is just being made. */
+const PATIENCE_MS = 5_000
+const FIRST_RETURN_MS = 250
+const LAST_RETURN_MS = 30_000
+/** Who stays away shorter than this is tried again as after the first time. */
+const STEADY_MS = 10_000
+
+export interface ConnectionOptions {
+  /** What it is called in a sentence: `The MCP server files`. */
+  name: string
+  openTransport(): Transport
+  /** Over HTTP a server that is away is only noticed when it is asked. */
+  isHttp: boolean
+  /** Called with all entries of `tools/list`, as they came, after connecting and whenever the server says that they changed. */
+  onListed(entries: unknown[], notes: string[]): void
+  onAway(why: string): void
+  /** Oddities of the server's, in words. */
+  onOdd(words: string): void
+}
+
+/** What a server says it is. */
+export interface ServerFacts {
+  name: string
+  protocol: string
+}
+
+const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
+
+/** A connection to one MCP server that is made again, with growing pauses, whenever it is lost. */
+export class McpConnection {
+  readonly #options: ConnectionOptions
+  readonly #stopped = new AbortController()
+  #client: Client | undefined
+  #connecting: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #returnMs = FIRST_RETURN_MS
+  #upSinceMs = 0
+  #why = 'it was not connected yet'
+  #listing: Promise<void> | undefined
+  #listAgain = false
+  facts: ServerFacts | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  /** Why it is away; undefined while it is connected. */
+  get trouble(): string | undefined {
+    return this.#client ? undefined : this.#why
+  }
+
+  /** Connects and lists its tools once. Resolves whether or not that worked; it is tried again by itself. */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connectOnce().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  /**
+   * Calls a tool, once.
+   * @throws ToolError
+   */
+  async call(name: string, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+    const client = await this.#ready(effect, signal)
+    try {
+      return await this.#send(client, name, args, signal, timeoutMs)
+    } catch (error) {
+      const isGone = isLostSession(error)
+      const failure = readFailure(error, this.#options.name, effect, signal)
+      if (isGone || failure.kind === 'unreachable') this.#lost(client, plainLine(failure.message, 300))
+      // It did nothing, and nothing would come of it if it had: asked again in a new session.
+      if (isGone && effect === 'read') return this.#send(await this.#ready(effect, signal), name, args, signal, timeoutMs)
+      throw failure
+    }
+  }
+
+  /** Ends the connection, and with it the program. */
+  async close(): Promise<void> {
+    this.#stopped.abort()
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = undefined
+    await this.#connecting
+    await client?.close().catch(() => {})
+  }
+
+  #send(client: Client, name: string, args: JsonObject, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+    // The given definition keeps the SDK from compiling the server's output schema, and from sending a call a second time by itself.
+    const toolDefinition = { name, inputSchema: { type: 'object' } } as const
+    return client.callTool({ name, arguments: args }, { signal, timeout: timeoutMs, resetTimeoutOnProgress: false, toolDefinition })
+  }
+
+  async #ready(effect: Effect, signal: AbortSignal): Promise<Client> {
+    if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
+    const client = this.#client
+    if (!client) throw away(`${this.#options.name} (${this.#why})`)
+    // Over HTTP a session that is gone shows only when it is used: a write is not what finds that out.
+    if (!this.#options.isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
+    try {
+      await client.ping({ signal, timeout: PATIENCE_MS })
+      return client
+    } catch (error) {
+      this.#lost(client, plainLine(readFailure(error, this.#options.name, 'read', signal).message, 300))
+    }
+    await within(this.connect(), PATIENCE_MS, signal)
+    if (!this.#client) throw away(`${this.#options.name} (${this.#why})`)
+    return this.#client
+  }
+
+  async #connectOnce(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#stopped.signal.aborted || this.#client) return
+    try {
+      const client = await this.#handshake()
+      this.#client = client
+      this.#upSinceMs = performance.now()
+      const info = client.getServerVersion()
+      this.facts = {
+        name: info ? plainLine(`${info.name} ${info.version}`, 100) : 'a server without a name',
+        protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+      }
+      client.onclose = () => this.#lost(client, 'it went away')
+      await this.#list()
+    } catch (error) {
+      this.#away(plainLine(error instanceof Error ? error.message : String(error), 300))
+    }
+  }
+
+  async #handshake(): Promise<Client> {
+    try {
+      return await this.#open(undefined)
+    } catch (error) {
+      // Some older programs end at the first question that they do not know.
+      const isClosed = error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
+      if (this.#options.isHttp || !isClosed || this.#stopped.signal.aborted) throw error
+      return this.#open({ kind: 'legacy' })
+    }
+  }
+
+  async #open(prior: { kind: 'legacy' } | undefined): Promise<Client> {
+    const client = new Client(
+      { name: 'countersign', version: VERSION },
+      {
+        // Nothing is offered: no sampling, no roots, no elicitation. What a server needs of people it gets through arguments they see.
+        capabilities: {},
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: CONNECT_MS / 2 } },
+        inputRequired: { autoFulfill: false },
+        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#relist(client) } },
+      },
+    )
+    client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
+    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal }
+    try {
+      await client.connect(this.#options.openTransport(), prior ? { ...options, prior } : options)
+      return client
+    } catch (error) {
+      await client.close().catch(() => {})
+      throw error
+    }
+  }
+
+  #relist(client: Client): Promise<void> {
+    if (this.#client !== client) return Promise.resolve()
+    if (this.#listing) this.#listAgain = true
+    this.#listing ??= this.#list()
+      .catch((error) => this.#options.onOdd(`its tools could not be listed again: ${plainLine(String(error), 300)}`))
+      .finally(() => {
+        this.#listing = undefined
+        if (!this.#listAgain) return
+        this.#listAgain = false
+        void this.#relist(client)
+      })
+    return this.#listing
+  }
+
+  async #list(): Promise<void> {
+    const client = this.#client
+    if (!client) return
+    const entries: unknown[] = []
+    const notes: string[] = []
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(LIST_MS)])
+    const cursors = new Set<string>()
+    let cursor: string | undefined
+    let bytes = 0
+    for (let page = 0; ; page++) {
+      if (page === MAX_PAGES || entries.length > MAX_TOOLS || bytes > MAX_DEFINITIONS_BYTES) {
+        notes.push(`its list of tools does not end: what comes after ${entries.length} tools is left out`)
+        break
+      }
+      const params = cursor === undefined ? {} : { cursor }
+      const answer = await client.request({ method: 'tools/list', params }, Page, { signal, timeout: LIST_MS }).catch(noTools)
+      entries.push(...answer.tools.slice(0, MAX_TOOLS + 1))
+      bytes += JSON.stringify(answer.tools).length
+      cursor = answer.nextCursor
+      if (cursor === undefined) break
+      if (cursors.has(cursor)) {
+        notes.push('its list of tools goes in a circle')
+        break
+      }
+      cursors.add(cursor)
+    }
+    if (this.#client === client) this.#options.onListed(entries, notes)
+  }
+
+  /** @param client The one that was lost: a later one may stand already. */
+  #lost(client: Client, why: string): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    void client.close().catch(() => {})
+    if (performance.now() - this.#upSinceMs > STEADY_MS) this.#returnMs = FIRST_RETURN_MS
+    this.#away(why)
+  }
+
+  #away(why: string): void {
+    const client = this.#client
+    this.#client = undefined
+    void client?.close().catch(() => {})
+    this.#why = why
+    if (this.#stopped.signal.aborted) return
+    this.#options.onAway(why)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.connect(), this.#returnMs)
+    this.#timer.unref()
+    this.#returnMs = Math.min(this.#returnMs * 2, LAST_RETURN_MS)
+  }
+}
+
+/** What a server without tools answers is a list without tools. */
+function noTools(error: unknown): z.output<typeof Page> {
+  if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return { tools: [] }
+  throw error
+}
+
+/** Waits for the work, but not longer than so. */
+async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  signal.addEventListener('abort', () => late.resolve(), { once: true })
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+  if (signal.aborted) throw new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.')
+}

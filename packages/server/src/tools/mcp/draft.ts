@@ -1,0 +1,128 @@
+import {
+  type Effect,
+  type JsonObject,
+  type JsonValue,
+  matchesGlob,
+  type Preview,
+  type RiskLevel,
+  type Tool,
+  ToolError,
+} from '@countersign/core'
+import { readCacheFor } from '../cache-for.ts'
+import { openJsonSchema } from '../json-schema.ts'
+import { fillWords, readTemplate } from '../template.ts'
+import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
+import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
+import { type PinnedTool, whatIsOther } from './pins.ts'
+import { costFault } from './schema-cost.ts'
+import type { ToolSettings } from './section.ts'
+
+/** What the drafts of one server share. */
+export interface DraftParts {
+  group: string
+  /** What the server is called in a sentence. */
+  name: string
+  destination: string
+  credential: string
+  /** How the server is started or reached, as it is written: part of each definition. */
+  server: JsonValue
+  known: KnownServer | undefined
+  settings: Readonly<Record<string, ToolSettings>>
+  timeoutMs: number
+  call(tool: PinnedTool, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<JsonValue>
+  /** Reads with a tool of the same server, for a preview. */
+  readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined>
+}
+
+/** The settings of a tool: what globs say, in their order, and over it what names it. */
+export function settingsOf(settings: DraftParts['settings'], name: string): ToolSettings {
+  const fitting = Object.entries(settings).filter(([glob]) => glob !== name && matchesGlob(glob, name))
+  return Object.assign({}, ...fitting.map(([, own]) => own), settings[name])
+}
+
+/** Whether a tool changes anything: as the configuration says, or our own list. What the server says of it lowers nothing. */
+export const effectOf = ({ known, settings }: Pick<DraftParts, 'known' | 'settings'>, name: string): Effect =>
+  settingsOf(settings, name).effect ?? knownTool(known, name)?.effect ?? 'write'
+
+const knownTool = (known: KnownServer | undefined, name: string): KnownTool | undefined =>
+  known && Object.hasOwn(known.tools, name) ? known.tools[name] : undefined
+
+/** What the tool is called here: `/` has no place in a name. */
+export const toolNameOf = (name: string): string => name.replaceAll('/', '.')
+
+/**
+ * A tool of a server as a tool of ours. While the server says something else of it than before, models go on seeing what it was.
+ * @throws Error in plain words where it cannot be used.
+ */
+export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
+  const { definition, was, hash } = tool
+  const { name } = definition
+  const own = settingsOf(parts.settings, name)
+  const known = knownTool(parts.known, name)
+  const effect = effectOf(parts, name)
+  const shown = was?.definition ?? definition
+  const fault = costFault(shown.inputSchema)
+  if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)
+  const cacheForMs = readCacheFor(own.cacheFor, effect, (words) => {
+    throw new Error(`cacheFor ${words}`)
+  })
+  const words = own.describe === undefined ? undefined : readTemplate(own.describe)
+  const timeoutMs = own.timeoutMs ?? parts.timeoutMs
+  const risk = riskOf(own, known, effect, definition.annotations)
+  const preview = previewOf(parts, tool, known)
+  return {
+    name: toolNameOf(name),
+    // A server's words are not ours: a model may weigh them.
+    description: `${parts.name} says: ${shown.description || shown.title || '(nothing)'}`,
+    effect,
+    inputSchema: shown.inputSchema,
+    executor: 'server',
+    idempotent: own.idempotent ?? effect === 'read',
+    timeoutMs,
+    ...(cacheForMs !== undefined && { cacheForMs }),
+    ...(risk && { risk }),
+    ...(was && { caution: cautionOf(parts, tool) }),
+    destination: parts.destination,
+    credential: parts.credential,
+    definition: { server: parts.server, said: hash, ...(was && { was: was.hash }) },
+    check: openJsonSchema(shown.inputSchema),
+    describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? plainDescription(`${parts.group}.${name}`, args))),
+    ...(preview && { preview }),
+    execute: (args, { signal }) => parts.call(tool, args, effect, signal, timeoutMs),
+  }
+}
+
+function cautionOf({ name: server }: DraftParts, { definition, was }: PinnedTool): string {
+  const fields = was ? whatIsOther(was.definition, definition).map(({ field }) => field.replace(/^the tool’s /, '')) : []
+  const named = fields.length > 3 ? `${fields.slice(0, 3).join('; ')} and more` : fields.join('; ')
+  return `${server} says something else of ${definition.name} than when it was first seen (${named}). It is asked about until a call of it is approved`
+}
+
+function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect, annotations: JsonObject): Tool['risk'] {
+  const is = (level: RiskLevel, reason: string) => ({ level, reason })
+  if (own.risk) return is(own.risk, `the configuration says ${own.risk}`)
+  if (known?.risk)
+    return known.risk === 'high' ? is('high', 'known to do what is hard to take back') : is(known.risk, 'known to change data')
+  // A hint may raise the risk; none lowers it.
+  if (effect === 'write' && !known && annotations.destructiveHint === true)
+    return is('high', 'its server says that it may destroy something')
+  return undefined
+}
+
+function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, known: KnownTool | undefined): ToolDraft['preview'] {
+  const look = known?.preview
+  if (!look && !was) return undefined
+  return async (args, signal): Promise<Preview> => {
+    const other = was ? whatIsOther(was.definition, definition) : []
+    const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
+    const fields = (await look?.(args, read)) ?? []
+    return { fields: [...other, ...fields], precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }
+  }
+}
+
+/** What a result with `isError` comes to. The server has answered that it failed; what it had done before that it does not say. */
+export function saidItFailed(server: string, text: string, effect: Effect): ToolError {
+  const words = `${server} says that it failed: ${text || '(no reason given)'}`
+  if (effect === 'read' || /^MCP error -32602|input validation error/i.test(text)) return new ToolError('refused', words)
+  return new ToolError('refused', `${words}${/[.!?…]$/.test(words) ? '' : '.'} It may have done a part of it.`)
+}

@@ -1,0 +1,110 @@
+import { basename, resolve } from 'node:path'
+import { createRedactor, secretHeaders } from '../../net/index.ts'
+import { credentialOf } from '../credential.ts'
+import type { SourceKind, SourceOpening, ToolSource } from '../source.ts'
+import { KNOWN_SERVERS, knownServer } from './classification.ts'
+import { httpTransport } from './http-transport.ts'
+import { McpSource } from './mcp-source.ts'
+import { McpSection } from './section.ts'
+import { createStderrLog } from './stderr-log.ts'
+import { StdioTransport } from './stdio-transport.ts'
+
+export type { McpInput } from './section.ts'
+export { mcpStarter } from './starter.ts'
+
+/** What a program finds its way by; everything else of our environment stays with us. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'TERM']
+
+/** An MCP server, started as a program or reached under an address. */
+export const mcp: SourceKind<McpSection> = {
+  schema: McpSection,
+  async open(section, opening) {
+    const source = 'command' in section ? openProgram(section, opening) : openRemote(section, opening)
+    await source?.start(section.startWithinMs)
+    return source
+  },
+}
+
+/**
+ * Opens a program that speaks MCP, with nothing but a command: for `countersign mcp -- <command>`.
+ * @example
+ * const source = await openMcpProgram({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] }, opening)
+ */
+export async function openMcpProgram(
+  program: { command: string; args: readonly string[] },
+  opening: Pick<SourceOpening, 'group' | 'folder' | 'inherit'>,
+): Promise<ToolSource> {
+  const section = McpSection.parse({ command: program.command, args: [...program.args] })
+  const source = startProgram(section as ProgramSection, opening, { args: program.args, env: {}, secrets: [] })
+  await source.start(section.startWithinMs)
+  return source
+}
+
+type ProgramSection = Extract<McpSection, { command: string }>
+type RemoteSection = Extract<McpSection, { url: string }>
+
+function openProgram(section: ProgramSection, opening: SourceOpening): McpSource {
+  const secrets: string[] = []
+  const fill = (text: string, path: readonly PropertyKey[]) => {
+    const filled = opening.fillSecret(text, path)
+    secrets.push(...filled.secrets)
+    return filled.value
+  }
+  const args = section.args.map((text, index) => fill(text, ['args', index]))
+  const env = Object.fromEntries(Object.entries(section.env).map(([name, text]) => [name, fill(text, ['env', name])]))
+  opening.refuseVariables(section.tools, ['tools'])
+  return startProgram(section, opening, { args, env, secrets })
+}
+
+function startProgram(
+  section: ProgramSection,
+  { group, folder, inherit }: Pick<SourceOpening, 'group' | 'folder' | 'inherit'>,
+  { args, env, secrets }: { args: readonly string[]; env: Readonly<Record<string, string>>; secrets: readonly string[] },
+): McpSource {
+  const { command } = section
+  const cwd = resolve(folder, section.cwd)
+  // A path is meant from the same folder; a name is looked for on the PATH.
+  const program = { command: /[/\\]/.test(command) ? resolve(cwd, command) : command, args, env: { ...inherit(INHERITED), ...env }, cwd }
+  return new McpSource({
+    group,
+    isHttp: false,
+    destination: `program:${basename(command)}`,
+    credential: credentialOf(secrets.length > 0 ? { ...env, arguments: args.join(' ') } : {}),
+    written: { command, args: section.args, cwd: section.cwd, env: Object.keys(section.env).sort() },
+    known: section.as ? KNOWN_SERVERS[section.as] : knownServer([command, ...section.args]),
+    tools: section.tools,
+    timeoutMs: section.timeoutMs,
+    secrets,
+    openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log) }),
+  })
+}
+
+function openRemote(section: RemoteSection, opening: SourceOpening): McpSource | undefined {
+  const url = opening.fillAddress(section.url, ['url'])
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || new URL(url).username !== '') {
+    opening.report({ path: ['url'], message: 'must be an http or https address without a name or password' })
+    return undefined
+  }
+  const secrets: string[] = []
+  const headers = Object.fromEntries(
+    Object.entries(section.headers).map(([name, text]) => {
+      const filled = opening.fillSecret(text, ['headers', name])
+      secrets.push(...filled.secrets)
+      return [name, filled.value]
+    }),
+  )
+  opening.refuseVariables(section.tools, ['tools'])
+  const { origin, host } = new URL(url)
+  return new McpSource({
+    group: opening.group,
+    isHttp: true,
+    destination: origin,
+    credential: credentialOf(headers),
+    written: { url: section.url },
+    known: section.as ? KNOWN_SERVERS[section.as] : knownServer([host]),
+    tools: section.tools,
+    timeoutMs: section.timeoutMs,
+    secrets: [...secrets, ...secretHeaders(headers)],
+    openTransport: () => httpTransport({ url, headers }, opening.network),
+  })
+}

@@ -1,0 +1,70 @@
+import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
+import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
+
+/** `@modelcontextprotocol/server-filesystem`: what is written is shown as the file is now and as it would be. */
+export const FILESYSTEM: KnownServer = {
+  startedBy: ['@modelcontextprotocol/server-filesystem', 'mcp-server-filesystem'],
+  tools: {
+    ...reads('read_file', 'read_text_file', 'read_media_file', 'read_multiple_files', 'list_directory', 'list_directory_with_sizes'),
+    ...reads('directory_tree', 'search_files', 'get_file_info', 'list_allowed_directories'),
+    write_file: {
+      effect: 'write',
+      risk: 'medium',
+      describe: ({ path, content }) => `Write ${typeof content === 'string' ? content.length : 0} characters to the file ${said(path)}`,
+      preview: async ({ path, content }, read) => [changeOf(path, await contentOf(path, read), content)],
+    },
+    edit_file: {
+      effect: 'write',
+      risk: 'medium',
+      describe: ({ path, edits, dryRun }) =>
+        `${dryRun === true ? 'Try out' : 'Make'} ${countOf(edits, 'edit')} ${dryRun === true ? 'on' : 'in'} the file ${said(path)}`,
+      preview: previewEdits,
+    },
+    create_directory: { effect: 'write', risk: 'medium', describe: ({ path }) => `Create the directory ${said(path)}` },
+    move_file: {
+      effect: 'write',
+      risk: 'medium',
+      describe: ({ source, destination }) => `Move ${said(source)} to ${said(destination)}`,
+      preview: async ({ source, destination }) => [{ field: 'path', oldValue: source ?? null, newValue: destination ?? null }],
+    },
+  },
+}
+
+async function previewEdits({ path, edits }: JsonObject, read: ReadOther): Promise<PreviewField[]> {
+  const before = await contentOf(path, read)
+  if (before === undefined) throw new ToolError('refused', `There is no file ${said(path)} to edit.`)
+  let after = before
+  for (const edit of entriesOf(edits)) {
+    const { oldText, newText } = edit as JsonObject
+    const at = typeof oldText === 'string' ? after.indexOf(oldText) : -1
+    if (typeof oldText !== 'string' || typeof newText !== 'string' || at < 0) {
+      throw new ToolError('refused', `The file ${said(path)} does not hold the text that is to be replaced: ${said(oldText)}`)
+    }
+    after = after.slice(0, at) + newText + after.slice(at + oldText.length)
+  }
+  return [changeOf(path, before, after)]
+}
+
+const changeOf = (path: JsonValue | undefined, before: string | undefined, after: JsonValue | undefined): PreviewField => ({
+  field: said(path),
+  ...(before !== undefined && { oldValue: before }),
+  newValue: after ?? null,
+})
+
+/** What a file holds now; undefined where there is none. */
+async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<string | undefined> {
+  try {
+    const found = await read('read_text_file', { path: path ?? null })
+    const content = typeof found === 'object' && found !== null && !Array.isArray(found) ? found.content : found
+    if (typeof content === 'string') return content
+    throw new ToolError('refused', `The file ${said(path)} could not be read as text.`)
+  } catch (error) {
+    if (error instanceof ToolError && /ENOENT/.test(error.message)) return undefined
+    throw error
+  }
+}
+
+const countOf = (value: JsonValue | undefined, noun: string): string => {
+  const n = entriesOf(value).length
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}

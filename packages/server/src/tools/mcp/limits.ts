@@ -1,0 +1,23 @@
+/** One message of a server: more than any answer that a person or a model reads. */
+export const MAX_MESSAGE_BYTES = 8_000_000
+
+/** Pages of a list of tools; a server whose pages never end is left after these. */
+export const MAX_PAGES = 50
+
+/** Tools of one server. */
+export const MAX_TOOLS = 1_000
+
+/** A description, as models and people see it. */
+export const MAX_DESCRIPTION_CHARACTERS = 4_000
+
+/** The definition of one tool. */
+export const MAX_DEFINITION_BYTES = 100_000
+
+/** All definitions of a server. */
+export const MAX_DEFINITIONS_BYTES = 5_000_000
+
+/** Levels in a schema. */
+export const MAX_SCHEMA_LEVELS = 40
+
+/** Text in the result of a call. */
+export const MAX_TEXT_CHARACTERS = 200_000

@@ -1,0 +1,239 @@
+import type { Effect, JsonObject, JsonValue } from '@countersign/core'
+import type { Transport } from '@modelcontextprotocol/client'
+import type { SetupProblem } from '../setup-error.ts'
+import type { SourceFinding, SourceGround, ToolSource, Way } from '../source.ts'
+import type { ToolDraft } from '../tool-draft.ts'
+import { McpConnection } from './connection.ts'
+import { readDefinitions, type SeenDefinition } from './definitions.ts'
+import { type DraftParts, draftOf, effectOf, saidItFailed, settingsOf, toolNameOf } from './draft.ts'
+import type { KnownServer } from './known/known-tool.ts'
+import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
+import { readResult } from './result.ts'
+import type { ToolSettings } from './section.ts'
+import { plainLine, plainText } from './words.ts'
+
+const PREVIEW_MS = 5_000
+const MAX_FAILURE_CHARACTERS = 1_000
+/** Oddities of a server's that are told, of one connection. */
+const MAX_ODDITIES = 20
+
+/** A server as its configuration describes it, with everything filled in. */
+export interface McpServerSettings {
+  group: string
+  isHttp: boolean
+  destination: string
+  credential: string
+  /** As it is written: part of each tool's definition. */
+  written: JsonValue
+  known: KnownServer | undefined
+  tools: Readonly<Record<string, ToolSettings>>
+  timeoutMs: number
+  secrets: readonly string[]
+  openTransport(log: () => SourceGround['log'] | undefined): Transport
+}
+
+/** An MCP server as a source of tools: connected for as long as the server runs, its tools held against what they were when first seen. */
+export class McpSource implements ToolSource {
+  readonly kind = 'mcp'
+  readonly secrets: readonly string[]
+  readonly #settings: McpServerSettings
+  readonly #connection: McpConnection
+  #ground: SourceGround | undefined
+  #takeIn: (() => SetupProblem[]) | undefined
+  /** What it listed last; undefined until it did. */
+  #seen: SeenDefinition[] | undefined
+  #pins: ReadonlyMap<string, SeenDefinition> = new Map()
+  #tools: PinnedTool[] = []
+  #drafts = new Map<PinnedTool, ToolDraft | { fault: string }>()
+  /** What was left out of its list, in words. */
+  #leftOut: string[] = []
+  #oddities = 0
+  /** Lists are taken in one after the other. */
+  #taking: Promise<void> = Promise.resolve()
+
+  constructor(settings: McpServerSettings) {
+    this.#settings = settings
+    this.secrets = settings.secrets
+    this.#connection = new McpConnection({
+      name: this.#name,
+      isHttp: settings.isHttp,
+      openTransport: () => settings.openTransport(() => this.#ground?.log),
+      onListed: (entries, notes) => this.#onListed(entries, notes),
+      onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.away'),
+      onOdd: (words) => this.#onOdd(words),
+    })
+  }
+
+  get #name(): string {
+    return `The MCP server ${this.#settings.group}`
+  }
+
+  get isKnown(): boolean {
+    return this.#seen !== undefined || this.#pins.size > 0
+  }
+
+  /** Connects, for at most so long; after that it goes on by itself. */
+  async start(withinMs: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, withinMs)
+    await Promise.race([this.#connection.connect(), late.promise]).finally(() => clearTimeout(timer))
+  }
+
+  onChange(takeIn: () => SetupProblem[]): void {
+    this.#takeIn = takeIn
+  }
+
+  async attach(ground: SourceGround): Promise<void> {
+    this.#ground = ground
+    await this.#takeList()
+    this.#tellState()
+  }
+
+  drafts(_way: Way, _report: (problem: SetupProblem) => void): ToolDraft[] {
+    return this.#tools.flatMap((tool) => {
+      const draft = this.#draftOf(tool)
+      return 'fault' in draft ? [] : [draft]
+    })
+  }
+
+  async check(): Promise<SourceFinding[]> {
+    const { trouble, facts } = this.#connection
+    const findings: SourceFinding[] = []
+    if (trouble !== undefined) findings.push({ level: 'problem', message: `${this.#name} is away: ${trouble}` })
+    else
+      findings.push({ level: 'ok', message: `${this.#name} is ${facts?.name}, protocol ${facts?.protocol}, ${this.#tools.length} tools` })
+    for (const { definition } of this.#tools.filter(({ was }) => was)) {
+      findings.push({ level: 'problem', message: `${definition.name} changed since it was first seen: its calls are asked about` })
+    }
+    for (const words of this.#allLeftOut()) findings.push({ level: 'note', message: `left out: ${words}` })
+    return findings
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+    await this.#taking
+  }
+
+  #allLeftOut(): string[] {
+    const faults = this.#tools.flatMap((tool) => {
+      const draft = this.#draftOf(tool)
+      return 'fault' in draft ? [`${tool.definition.name}: ${draft.fault}`] : []
+    })
+    return [...this.#leftOut, ...faults]
+  }
+
+  #draftOf(tool: PinnedTool): ToolDraft | { fault: string } {
+    const known = this.#drafts.get(tool)
+    if (known) return known
+    const draft = this.#openDraft(tool)
+    this.#drafts.set(tool, draft)
+    return draft
+  }
+
+  #openDraft(tool: PinnedTool): ToolDraft | { fault: string } {
+    const { name, taskSupport } = tool.definition
+    if (taskSupport === 'required') return { fault: 'it can only be called as a task, which is not done here' }
+    const twin = this.#tools.find((other) => toolNameOf(other.definition.name) === toolNameOf(name))
+    if (twin !== tool) return { fault: `it would have the name of ${twin?.definition.name}` }
+    try {
+      return draftOf(this.#parts(), tool)
+    } catch (error) {
+      return { fault: plainLine(error instanceof Error ? error.message : String(error), 300) }
+    }
+  }
+
+  #parts(): DraftParts {
+    const { group, destination, credential, written, known, tools, timeoutMs } = this.#settings
+    return {
+      group,
+      name: this.#name,
+      destination,
+      credential,
+      server: written,
+      known,
+      settings: tools,
+      timeoutMs,
+      call: (...given) => this.#call(...given),
+      readOther: (name, args, signal) => this.#readOther(name, args, signal),
+    }
+  }
+
+  async #call(tool: PinnedTool, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<JsonValue> {
+    // It got here although it changed: people saw how, and approved this call.
+    if (tool.was) await this.#accept(tool)
+    const result = await this.#connection.call(tool.definition.name, args, effect, signal, timeoutMs)
+    const read = readResult(result)
+    if (!read) return { note: `${this.#name} answered with something that is no result of the protocol.` }
+    if (!read.isError) return read.output
+    throw saidItFailed(this.#name, plainText(read.text.trim(), MAX_FAILURE_CHARACTERS), effect)
+  }
+
+  async #readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined> {
+    const tool = this.#tools.find(({ definition, was }) => definition.name === name && !was)
+    const { known, tools: settings } = this.#settings
+    if (!tool || effectOf({ known, settings }, name) !== 'read') return undefined
+    return this.#call(tool, args, 'read', signal, PREVIEW_MS)
+  }
+
+  async #accept(tool: PinnedTool): Promise<void> {
+    const { group } = this.#settings
+    await this.#ground?.pins.replace(group, toPin(tool))
+    this.#ground?.log.info({ group, tool: tool.definition.name }, 'mcp.tool_accepted')
+    await this.#takeList()
+  }
+
+  #onListed(entries: unknown[], notes: string[]): void {
+    const { seen, leftOut } = readDefinitions(entries)
+    const isOffered = ({ definition: { name } }: SeenDefinition) => settingsOf(this.#settings.tools, name).leaveOut !== true
+    this.#seen = seen.filter(isOffered)
+    this.#leftOut = [...notes, ...leftOut]
+    this.#oddities = 0
+    if (!this.#ground) {
+      this.#become(this.#seen)
+      return
+    }
+    this.#takeList().then(
+      () => this.#tellState(),
+      (error) => this.#onOdd(`its tools could not be taken in: ${String(error)}`),
+    )
+  }
+
+  /** Pins what is new, reads what is pinned, and takes the tools in as they are then. */
+  #takeList(): Promise<void> {
+    const { group } = this.#settings
+    this.#taking = this.#taking.then(async () => {
+      const pins = this.#ground?.pins
+      if (pins) {
+        if (this.#seen) await pins.keep(group, this.#seen.map(toPin))
+        this.#pins = new Map((await pins.all(group)).map((pin) => [pin.tool, readPin(pin)]))
+      }
+      this.#become(this.#seen ?? [...this.#pins.values()])
+    })
+    const taken = this.#taking
+    // The next one is not held up by this one's failure.
+    this.#taking = taken.catch(() => {})
+    return taken
+  }
+
+  #become(seen: readonly SeenDefinition[]): void {
+    this.#tools = againstPins(seen, this.#pins)
+    this.#drafts = new Map()
+    for (const { path, message } of this.#takeIn?.() ?? []) this.#onOdd(`${path.join('.')} ${message}`)
+  }
+
+  #tellState(): void {
+    const { trouble, facts } = this.#connection
+    const { group } = this.#settings
+    const tools = this.#tools.length
+    const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
+    if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.away')
+    else this.#ground?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
+    if (changed.length > 0) this.#ground?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
+    const leftOut = this.#allLeftOut()
+    if (leftOut.length > 0) this.#ground?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.left_out')
+  }
+
+  #onOdd(words: string): void {
+    if (this.#oddities++ < MAX_ODDITIES) this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.odd')
+  }
+}

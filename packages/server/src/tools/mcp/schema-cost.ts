@@ -1,0 +1,76 @@
+import type { JsonSchema, JsonValue } from '@countersign/core'
+import { MAX_SCHEMA_LEVELS } from './limits.ts'
+
+/** References followed from the top; a schema that refers to itself is looked at this deep. */
+const MAX_REFERENCES = 24
+/** Subschemas that one value may be held against. */
+const MAX_CHECKS_PER_VALUE = 5_000
+
+/** Keywords whose subschemas are all held against the value itself. */
+const OF_THE_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
+/** Keywords whose subschemas are held against members of the value: what they cost is not added up for one value. */
+const OF_MEMBERS = [
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'propertyNames',
+  'items',
+  'prefixItems',
+  'contains',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]
+
+/**
+ * Why a schema of somebody else's is not one to hold arguments against: it is nested too deep, or its references multiply each other, so
+ * that a small value would be checked for ever. Undefined when it is fine.
+ */
+export function costFault(schema: JsonSchema): string | undefined {
+  if (levelsOf(schema, 0) > MAX_SCHEMA_LEVELS) return `is nested more than ${MAX_SCHEMA_LEVELS} levels deep`
+  const cost = costOf(schema, schema, 0, new Map())
+  return cost > MAX_CHECKS_PER_VALUE ? 'has references that multiply each other' : undefined
+}
+
+function levelsOf(value: JsonValue | undefined, level: number): number {
+  if (value === null || typeof value !== 'object' || level > MAX_SCHEMA_LEVELS) return level
+  return Math.max(level, ...Object.values(value).map((child) => levelsOf(child, level + 1)))
+}
+
+type Known = Map<JsonValue, Map<number, number>>
+
+/** How many subschemas a value is held against at most, or the most that a member of it is. */
+function costOf(root: JsonSchema, node: JsonValue | undefined, references: number, known: Known): number {
+  if (node === null || node === undefined || typeof node !== 'object' || references > MAX_REFERENCES) return 1
+  const before = known.get(node)?.get(references)
+  if (before !== undefined) return before
+  const cost = (child: JsonValue | undefined, more = 0) => costOf(root, child, references + more, known)
+  const children = (keyword: string): JsonValue[] => {
+    const value = Array.isArray(node) ? undefined : node[keyword]
+    if (value === null || typeof value !== 'object') return []
+    return isSchemaItself(keyword) && !Array.isArray(value) ? [value] : Object.values(value)
+  }
+  let own = 1
+  const { $ref } = Array.isArray(node) ? {} : node
+  if (typeof $ref === 'string') own += cost(targetOf(root, $ref), 1)
+  for (const keyword of OF_THE_VALUE) for (const child of children(keyword)) own = Math.min(own + cost(child), MAX_CHECKS_PER_VALUE + 1)
+  const members = OF_MEMBERS.flatMap(children).map((child) => cost(child))
+  const all = Math.max(own, ...members)
+  const places = known.get(node) ?? new Map<number, number>()
+  known.set(node, places.set(references, all))
+  return all
+}
+
+/** Keywords that hold one schema, not a list or a record of them. */
+const isSchemaItself = (keyword: string): boolean =>
+  !['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'].includes(keyword)
+
+function targetOf(root: JsonSchema, ref: string): JsonValue | undefined {
+  if (!ref.startsWith('#')) return undefined
+  let node: JsonValue | undefined = root
+  for (const step of ref.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (node === null || typeof node !== 'object' || !Object.hasOwn(node, key)) return undefined
+    node = Array.isArray(node) ? node[Number(key)] : node[key]
+  }
+  return node
+}

@@ -1,0 +1,73 @@
+import type { Effect, RiskLevel } from '@countersign/core'
+import { z } from 'zod'
+import { KNOWN_SERVERS, type KnownServerName } from './classification.ts'
+
+const Variable = z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable')
+
+const ToolSettings = z.strictObject({
+  /** Whether it changes anything. Default: what we know of the server, else `write`. */
+  effect: z.enum(['read', 'write']).optional(),
+  risk: z.enum(['low', 'medium', 'high', 'critical']).optional(),
+  /** Words for the card: `Send {text} to {channel}`. */
+  describe: z.string().min(1).max(500).optional(),
+  /** True when the server runs a repeated call with the same arguments once. */
+  idempotent: z.boolean().optional(),
+  timeoutMs: z.int().min(100).max(3_600_000).optional(),
+  cacheFor: z.string().optional(),
+  /** True: nobody gets this tool. */
+  leaveOut: z.boolean().optional(),
+})
+
+export type ToolSettings = z.output<typeof ToolSettings>
+
+const SHARED = {
+  /** The well-known server that this is, where its command or address does not tell. */
+  as: z.enum(Object.keys(KNOWN_SERVERS) as [KnownServerName, ...KnownServerName[]]).optional(),
+  /** By name or glob; what names a tool exactly counts over what a glob says. */
+  tools: z.record(z.string().min(1), ToolSettings).default({}),
+  timeoutMs: z.int().min(100).max(3_600_000).default(60_000),
+  /** How long the start waits for it. It is connected later where it takes longer. */
+  startWithinMs: z.int().min(0).max(120_000).default(10_000),
+}
+
+const Program = z.strictObject({
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** Besides PATH, HOME and the like, all that the program gets of an environment. */
+  env: z.record(Variable, z.string()).default({}),
+  cwd: z.string().min(1).default('.'),
+  ...SHARED,
+})
+
+const Remote = z.strictObject({
+  url: z.string().min(1),
+  headers: z.record(z.string().min(1), z.string()).default({}),
+  ...SHARED,
+})
+
+/** What may stand under `mcp`: a program that is started, or an address. */
+export const McpSection = z.union([Program, Remote])
+export type McpSection = z.output<typeof McpSection>
+
+interface SharedInput {
+  as?: KnownServerName
+  tools?: Record<
+    string,
+    {
+      effect?: Effect
+      risk?: RiskLevel
+      describe?: string
+      idempotent?: boolean
+      timeoutMs?: number
+      cacheFor?: string
+      leaveOut?: boolean
+    }
+  >
+  timeoutMs?: number
+  startWithinMs?: number
+}
+
+/** `mcp` as it is written. */
+export type McpInput =
+  | ({ command: string; args?: string[]; env?: Record<string, string>; cwd?: string } & SharedInput)
+  | ({ url: string; headers?: Record<string, string> } & SharedInput)
