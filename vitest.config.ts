@@ -6,9 +6,14 @@ import { SlowestFirst } from './scripts/slowest-first.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.
-const RECORDED = ['models/replay', 'models/broken', 'models/chunking', 'models/refusals', 'recordings/recordings'].map(
-  (name) => `packages/server/src/${name}.test.ts`,
-)
+const RECORDED = [
+  'models/replay',
+  'models/broken',
+  'models/chunking',
+  'models/refusals',
+  'recordings/recordings',
+  'tools/linear/schema',
+].map((name) => `packages/server/src/${name}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
@@ -20,6 +25,7 @@ const ON_ANY_DATABASE = [
   'foreign-pages',
   'histories',
   'identity',
+  'linear',
   'oidc',
   'openapi',
   'refused-calls',

@@ -66,7 +66,7 @@ const NOTHING: Load = { openIssues: 0, points: 0, withoutEstimate: 0, urgent: 0,
  * Counts per person. Members without an open issue are there too, with zeros: the average is over who could take something.
  * @returns Members by points of the current cycle, then points, then open issues, the most first; equal ones by name.
  */
-export function countLoad(members: readonly UserNode[], issues: readonly LoadNode[]) {
+function countLoad(members: readonly UserNode[], issues: readonly LoadNode[]) {
   const loads = new Map<string | null, { user: UserNode | null; load: Load }>(
     members.map((user) => [user.id, { user, load: { ...NOTHING } }]),
   )
