@@ -6,6 +6,7 @@ import {
   isCodedTool,
   type LinearInput,
   type McpInput,
+  type OpenApiInput,
   RouteTable,
   type RouteTableInput,
 } from '../tools/index.ts'
@@ -84,6 +85,7 @@ export type ToolGroupInput =
   | { prefix?: boolean; linear: LinearInput }
   | { prefix?: boolean; github: GithubInput }
   | { prefix?: boolean; mcp: McpInput }
+  | { prefix?: boolean; openapi: OpenApiInput }
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

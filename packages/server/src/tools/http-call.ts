@@ -6,16 +6,25 @@ import { readBody, serviceMessage } from './service-text.ts'
 
 const MAX_BODY_BYTES = 1_000_000
 
+/** A body as it is sent: text or bytes, and what they are. */
+export interface CallContent {
+  type: string
+  bytes: string | Uint8Array
+}
+
 export interface HttpCall {
   network: Network
   method: string
   url: URL
-  /** The origin of the base address in the configuration. */
-  own: string
+  /** The origin of the base address in the configuration; undefined where the address is somebody else's word: then it has to be public. */
+  own: string | undefined
   headers: Readonly<Record<string, string>>
   /** Takes out of the answer what must not come back: a service may echo headers into a body or an error. */
   redactor: Redactor
+  /** Sent as JSON. */
   body?: JsonValue
+  /** In place of `body`: what is sent as something else, or under another name. */
+  content?: CallContent | undefined
   /** Set on a call that may change something; its absence makes this a read. */
   idempotencyKey?: string
   /** The version (ETag) that the target must still have to do it. */
@@ -50,13 +59,14 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const signal = AbortSignal.any([call.signal, timeout, halt.signal])
   let isConnected = false
   try {
-    const { network, method, url, own, body: value } = call
+    const { network, method, url, own } = call
+    const content = contentOf(call)
     const response = await send(network, {
       method,
       url,
       own,
-      headers: requestHeaders(call),
-      body: value === undefined ? undefined : canonicalJson(value),
+      headers: requestHeaders(call, content),
+      body: content?.bytes,
       signal,
       onConnected() {
         isConnected = true
@@ -78,12 +88,15 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   }
 }
 
-function requestHeaders(call: HttpCall): Record<string, string> {
+const contentOf = ({ body, content }: HttpCall): CallContent | undefined =>
+  content ?? (body === undefined ? undefined : { type: 'application/json', bytes: canonicalJson(body) })
+
+function requestHeaders(call: HttpCall, content: CallContent | undefined): Record<string, string> {
   return {
     accept: 'application/json',
     'user-agent': 'countersign',
     ...call.headers,
-    ...(call.body !== undefined && { 'content-type': 'application/json' }),
+    ...(content && { 'content-type': content.type }),
     ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
     ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),
   }

@@ -3,6 +3,7 @@ import { canonicalJson, type JsonValue, matchesGlob, type Tool } from '@counters
 import { createRedactor, type Network, openNetwork, secretHeaders } from '../net/index.ts'
 import type { CodedTool } from './define.ts'
 import { modelNames } from './model-names.ts'
+import { overlay } from './overlay.ts'
 import { redactTool } from './redact.ts'
 import type { RouteTable } from './route-schema.ts'
 import { openRouteTable } from './route-table.ts'
@@ -89,7 +90,7 @@ function joinGroups(opened: ReadonlyMap<string, readonly ToolDraft[]>, report: (
   const named = [...opened].flatMap(([group, drafts]) => drafts.map((draft) => ({ group, draft })))
   return named
     .filter(({ draft }) => seen.get(draft.name)?.draft === draft)
-    .map(({ group, draft }) => ({ ...draft, group, modelName: names.get(draft.name) ?? draft.name }))
+    .map(({ group, draft }) => overlay(draft, { group, modelName: names.get(draft.name) ?? draft.name }))
 }
 
 /** The texts that a group's calls carry and that must not come back. */
@@ -107,7 +108,7 @@ function openGroup(group: string, source: ToolGroup, way: Way, report: (problem:
   if ('source' in source) {
     const { kind } = source.source
     const drafts = source.source.drafts(way, ({ path, message }) => report({ path: [kind, ...path], message }))
-    return drafts.map((draft) => redactTool({ ...draft, name: nameOf(draft.name) }, way.redactor))
+    return drafts.map((draft) => redactTool(overlay(draft, { name: nameOf(draft.name) }), way.redactor))
   }
   return source.tools.map((tool, index) => {
     if (!NAME.test(tool.name)) report({ path: ['tools', index], message: `has a name that cannot be used: ${tool.name}` })

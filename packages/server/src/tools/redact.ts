@@ -1,5 +1,13 @@
-import { type PreviewField, ToolError, type Verification } from '@countersign/core'
+import {
+  type ExecuteContext,
+  type JsonObject,
+  type PreviewField,
+  ToolError,
+  type Verification,
+  type VerifyContext,
+} from '@countersign/core'
 import type { Redactor } from '../net/index.ts'
+import { overlay } from './overlay.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
 /** A coded tool whose results, previews and errors hold no secret of ours. (What a route table calls is redacted where its answer arrives.) */
@@ -12,18 +20,19 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
       throw redactError(error, redactor)
     }
   }
-  return {
-    ...tool,
-    execute: async (args, context) => redactor.json(await attempt(tool.execute(args, context))),
+  return overlay(tool, {
+    execute: async (args: JsonObject, context: ExecuteContext) => redactor.json(await attempt(tool.execute(args, context))),
     ...(preview && {
-      preview: async (args, signal) => {
+      preview: async (args: JsonObject, signal: AbortSignal) => {
         const { fields, ...rest } = await attempt(preview(args, signal))
         // What it rests on is never shown, only hashed.
         return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
       },
     }),
-    ...(verify && { verify: async (args, context) => redactFound(await attempt(verify(args, context)), redactor) }),
-  }
+    ...(verify && {
+      verify: async (args: JsonObject, context: VerifyContext) => redactFound(await attempt(verify(args, context)), redactor),
+    }),
+  })
 }
 
 const redactField = ({ field, oldValue, newValue, diff }: PreviewField, redactor: Redactor): PreviewField => ({

@@ -1,7 +1,8 @@
 import { github } from './github/index.ts'
 import { linear } from './linear/index.ts'
 import { mcp } from './mcp/index.ts'
+import { openapi } from './openapi/index.ts'
 import type { AnySourceKind } from './source.ts'
 
 /** The kinds of sources this version opens, by their name in the configuration. */
-export const SOURCE_KINDS = { github, linear, mcp } as const satisfies Readonly<Record<string, AnySourceKind>>
+export const SOURCE_KINDS = { github, linear, mcp, openapi } as const satisfies Readonly<Record<string, AnySourceKind>>

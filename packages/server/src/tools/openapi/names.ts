@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+
+/** As long as a tool's name may be, less some room for its group. */
+const MAX_CHARACTERS = 80
+const HASH_CHARACTERS = 8
+
+/** What an operation can be named after. */
+export interface Nameable {
+  method: string
+  path: string
+  operationId: string | undefined
+}
+
+/**
+ * A name for each operation, in the order given: its operationId with `/` as `.` and everything else that a name cannot hold as `_`; without
+ * one its method and path (`get_pets_petId`). Whatever two operations would share is told apart by a hash of method and path, for all of
+ * them, so no name depends on the order of the document.
+ */
+export function operationNames(operations: readonly Nameable[]): string[] {
+  const ids = countOf(operations.map(({ operationId }) => operationId ?? ''))
+  const plain = operations.map((operation) => {
+    const { operationId, method, path } = operation
+    const isNamed = operationId !== undefined && ids.get(operationId) === 1
+    return clean(isNamed ? operationId : `${method.toLowerCase()}_${path.replaceAll(/[{}]/g, '').replaceAll('/', '_')}`)
+  })
+  const uses = countOf(plain.map((name) => name.toLowerCase()))
+  return operations.map((operation, index) => {
+    const name = plain[index] ?? ''
+    return name.length > MAX_CHARACTERS || (uses.get(name.toLowerCase()) ?? 0) > 1 ? withHash(name, operation) : name
+  })
+}
+
+function clean(text: string): string {
+  const name = text
+    .replaceAll('/', '.')
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
+    .replaceAll(/_{2,}/g, '_')
+    .replaceAll(/^[_.-]+|[_.-]+$/g, '')
+  return /^[A-Za-z]/.test(name) ? name : `op_${name}`.replace(/_$/, '')
+}
+
+function withHash(name: string, { method, path }: Nameable): string {
+  const hash = createHash('sha256').update(`${method} ${path}`).digest('hex').slice(0, HASH_CHARACTERS)
+  return `${name.slice(0, MAX_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`
+}
+
+function countOf(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,89 @@
+import type { Effect, JsonObject, JsonSchema } from '@countersign/core'
+import { readCacheFor } from '../cache-for.ts'
+import type { SetupProblem } from '../setup-error.ts'
+import { type JsonTemplate, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from '../template.ts'
+import { readPathTemplate } from '../url-template.ts'
+import { isObject } from './parts.ts'
+import type { OperationPlan } from './plan.ts'
+import type { OperationOverride } from './section.ts'
+
+/** What the configuration says about an operation, with its templates read and held against the arguments. */
+export interface ReadOverride {
+  effect: Effect
+  cacheForMs: number | undefined
+  describe: Template | undefined
+  before: { get: Template; compare: [string, JsonTemplate | undefined][]; ifMatch: boolean } | false | undefined
+  resultUrl: Template | undefined
+  /** The arguments as templates name them: a member of the body by its own name, where no argument has it. */
+  named(args: JsonObject): JsonObject
+}
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** @param report Takes each problem with its path inside the override. */
+export function readOverride(
+  override: OperationOverride,
+  method: string,
+  plan: OperationPlan,
+  report: (problem: SetupProblem) => void,
+): ReadOverride {
+  const attempt = <T>(path: readonly PropertyKey[], read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      report({ path, message: error instanceof Error ? error.message : String(error) })
+      return undefined
+    }
+  }
+  const effect = override.effect ?? (READS.has(method) ? 'read' : 'write')
+  const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(override.describe ?? ''))
+  const resultUrl = override.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(override.resultUrl ?? ''))
+  const before = override.before ? readBefore(override.before, attempt) : override.before
+  const templates: [readonly PropertyKey[], Template][] = [
+    ...(describe ? [[['describe'], describe] as [PropertyKey[], Template]] : []),
+    ...(resultUrl ? [[['resultUrl'], resultUrl] as [PropertyKey[], Template]] : []),
+    ...(before ? [[['before', 'get'], before.get] as [PropertyKey[], Template]] : []),
+    ...(before ? before.compare : []).flatMap(([field, template]) =>
+      (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
+    ),
+  ]
+  // Only an operation with templates has its schema worked out at the start.
+  if (templates.length > 0) {
+    const known = namesOf(plan.inputSchema())
+    for (const [path, template] of templates) {
+      for (const name of namesIn(template)) {
+        if (!known.has(name)) report({ path, message: `names {${name}}, which is neither an argument nor a member of the body` })
+      }
+      if (path[0] !== 'resultUrl' && readsResult(template)) report({ path, message: 'cannot use {result.…}: there is no answer yet' })
+    }
+  }
+  return {
+    effect,
+    cacheForMs: readCacheFor(override.cacheFor, effect, (words) => report({ path: ['cacheFor'], message: words })),
+    describe,
+    before,
+    resultUrl,
+    named: (args) => (isObject(args.body) ? { ...args.body, ...args } : args),
+  }
+}
+
+function readBefore(
+  { get, compare, ifMatch = false }: NonNullable<Exclude<OperationOverride['before'], false>>,
+  attempt: <T>(path: readonly PropertyKey[], read: () => T) => T | undefined,
+): ReadOverride['before'] {
+  const template = attempt(['before', 'get'], () => readPathTemplate(get))
+  const fields = Array.isArray(compare)
+    ? compare.map((field): [string, undefined] => [field, undefined])
+    : Object.entries(compare).map(([field, value]): [string, JsonTemplate | undefined] => [
+        field,
+        attempt(['before', 'compare', field], () => readJsonTemplate(value)),
+      ])
+  return template && { get: template, compare: fields, ifMatch }
+}
+
+/** The names that templates may use. */
+function namesOf({ properties }: JsonSchema): Set<string> {
+  const own = isObject(properties) ? properties : {}
+  const body = isObject(own.body) && isObject(own.body.properties) ? own.body.properties : {}
+  return new Set([...Object.keys(own), ...Object.keys(body)])
+}

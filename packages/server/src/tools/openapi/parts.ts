@@ -1,0 +1,28 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+
+/** A part of a document that cannot be used. `message` is plain words that follow the name of the operation. */
+export class BrokenPart extends Error {
+  override readonly name = 'BrokenPart'
+}
+
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A part that has to be an object. @throws BrokenPart naming the place. */
+export function objectAt(value: JsonValue | undefined, place: string): JsonObject {
+  if (isObject(value)) return value
+  throw new BrokenPart(`has no object at ${place}`)
+}
+
+export const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const MAX_LINE_CHARACTERS = 200
+
+/** Words of a document in one line, as a card or a list can show them. */
+export function oneLine(text: string, maxCharacters = MAX_LINE_CHARACTERS): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .replace(/\.$/, '')
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1).toWellFormed()}…` : line
+}

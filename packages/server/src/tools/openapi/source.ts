@@ -1,0 +1,136 @@
+import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
+import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
+import { operationTool } from './operation-tool.ts'
+import { readDocument } from './read-document.ts'
+import { OpenApiSection } from './section.ts'
+import { baseFault } from './servers.ts'
+import { callOperation } from './service.ts'
+
+/** Headers that the call itself sets. */
+const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
+const MAX_TOLD = 5
+
+/** Tools from an OpenAPI document: `openapi: { document, … }`. */
+export const openApiSource: SourceKind<OpenApiSection> = {
+  schema: OpenApiSection,
+  async open(written, opening) {
+    const secrets: string[] = []
+    const section = fillSection(written, opening, secrets)
+    if (!section) return undefined
+    try {
+      const document = await readDocument(section.document, opening.folder, opening.network)
+      const opened = openOperations(document, section, opening.report)
+      if (opened.operations.length === 0) {
+        const [first] = opened.leftOut
+        const why = first ? `: ${first.operation} ${first.reason}` : ''
+        opening.report({ path: ['document'], message: `has no operation that can be called${why}` })
+        return undefined
+      }
+      return sourceOf(opened, secrets, opening.group)
+    } catch (error) {
+      opening.report({ path: ['document'], message: error instanceof Error ? error.message : String(error) })
+      return undefined
+    }
+  },
+}
+
+/** Undefined when something in it was reported. */
+function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: string[]): FilledSection | undefined {
+  let isFaulty = false
+  const report: SourceOpening['report'] = (problem) => {
+    isFaulty = true
+    opening.report(problem)
+  }
+  const secret = (text: string, path: readonly PropertyKey[]): string => {
+    const filled = opening.fillSecret(text, path)
+    secrets.push(filled.value, ...filled.secrets)
+    return filled.value
+  }
+  const address = (key: 'baseUrl' | 'publicUrl'): URL | undefined => {
+    const text = written[key]
+    if (text === undefined) return undefined
+    const filled = opening.fillAddress(text, [key])
+    const url = URL.canParse(filled) ? new URL(filled) : undefined
+    const fault = url ? baseFault(url) : 'is not an http:// or https:// address'
+    if (fault !== undefined) report({ path: [key], message: fault })
+    return url
+  }
+  for (const [name, value] of Object.entries(written.headers)) {
+    if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
+    else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
+  }
+  const { document, include, exclude, operations } = written
+  opening.refuseVariables({ include: include ?? [], exclude, operations }, [])
+  const filled: FilledSection = {
+    ...written,
+    document: /^(https?:|\$\{)/i.test(document) ? opening.fillAddress(document, ['document']) : document,
+    headers: Object.fromEntries(Object.entries(written.headers).map(([name, text]) => [name, secret(text, ['headers', name])])),
+    auth: Object.fromEntries(Object.entries(written.auth).map(([name, text]) => [name, secret(text, ['auth', name])])),
+    base: address('baseUrl'),
+    publicBase: address('publicUrl'),
+  }
+  return isFaulty ? undefined : filled
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    new Headers([[name, value]])
+    return true
+  } catch {
+    return false
+  }
+}
+
+function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: string): ToolSource {
+  const { operations, leftOut, missing } = opened
+  return {
+    kind: 'openapi',
+    secrets,
+    drafts: (way) => operations.map((operation) => operationTool(onWay(operation, way))),
+    attach({ log }) {
+      for (const { operation, reason } of leftOut) log.warn({ group, operation, reason }, 'openapi.operation_left_out')
+      for (const [scheme, count] of missing) log.warn({ group, scheme, operations: count }, 'openapi.no_credential')
+    },
+    async check(way, signal) {
+      const counts = `${operations.length} ${operations.length === 1 ? 'operation' : 'operations'} found`
+      return [{ level: 'ok', message: counts }, ...leftOutFindings(opened), await reachFinding(operations, way, signal)]
+    },
+  }
+}
+
+const onWay = ({ service, reading, ...rest }: ReadOperation, way: Way) => ({
+  ...rest,
+  service: { ...service, ...way },
+  reading: reading && { plan: reading.plan, service: { ...reading.service, ...way } },
+})
+
+function leftOutFindings({ leftOut, missing }: OpenedDocument): SourceFinding[] {
+  const told = leftOut
+    .slice(0, MAX_TOLD)
+    .map(({ operation, reason }): SourceFinding => ({ level: 'note', message: `left out: ${operation} ${reason}` }))
+  const rest = leftOut.length - told.length
+  const more: SourceFinding[] = rest > 0 ? [{ level: 'note', message: `left out: ${rest} more` }] : []
+  const asked = [...missing].map(
+    ([scheme, count]): SourceFinding => ({
+      level: 'note',
+      message: `${count} ${count === 1 ? 'operation asks' : 'operations ask'} for ${scheme}, which has no value under auth`,
+    }),
+  )
+  return [...told, ...more, ...asked]
+}
+
+/** Calls the first read that needs no arguments. */
+async function reachFinding(operations: readonly ReadOperation[], way: Way, signal: AbortSignal): Promise<SourceFinding> {
+  const read = operations.find(
+    ({ operation, plan, override }) =>
+      operation.method === 'GET' && override.effect === 'read' && plan.parameters.every(({ isRequired }) => !isRequired),
+  )
+  if (!read) return { level: 'note', message: 'not called: every read needs arguments' }
+  const { plan, service, operation } = onWay(read, way)
+  try {
+    const { status } = await callOperation(plan, service, {}, { method: 'GET', signal })
+    return { level: 'ok', message: `GET ${operation.path} answered (${status})` }
+  } catch (error) {
+    return { level: 'problem', message: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
+import type { CallContent } from '../http-call.ts'
+import type { Finding } from '../issues.ts'
+import { asText } from '../template.ts'
+import type { Style } from './parameters.ts'
+import { isObject, textOf } from './parts.ts'
+import type { RequestBody } from './request-body.ts'
+import { writePairs } from './write-parameters.ts'
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** What is wrong with the bytes among the arguments. @param files The members of a multipart body that are files. */
+export function bodyFindings({ kind }: RequestBody, files: ReadonlySet<string>, value: JsonValue): Finding[] {
+  const words = 'must be base64'
+  if (kind === 'bytes') return BASE64.test(String(value)) ? [] : [{ path: ['body'], words }]
+  if (!isObject(value)) return []
+  return [...files].flatMap((name) => {
+    const member = value[name]
+    const list = Array.isArray(member) ? member : member === undefined ? [] : [member]
+    return list.every((file) => isObject(file) && BASE64.test(String(file.base64))) ? [] : [{ path: ['body', name, 'base64'], words }]
+  })
+}
+
+/** The body as it is sent. */
+export function writeBody(body: RequestBody, files: ReadonlySet<string>, value: JsonValue): CallContent {
+  switch (body.kind) {
+    case 'json':
+      return { type: body.mediaType, bytes: canonicalJson(value) }
+    case 'form':
+      return { type: body.mediaType, bytes: isObject(value) ? writeForm(value, body.encoding) : '' }
+    case 'multipart':
+      return writeMultipart(isObject(value) ? value : {}, files, body.encoding)
+    case 'text':
+      return { type: body.mediaType, bytes: asText(value) }
+    case 'bytes':
+      return { type: body.mediaType, bytes: Buffer.from(String(value), 'base64') }
+  }
+}
+
+function writeForm(value: JsonObject, encoding: JsonObject): string {
+  return Object.entries(value)
+    .flatMap(([name, member]) => {
+      const rule = encoding[name]
+      const isStyled = isObject(rule) && (rule.style !== undefined || rule.explode !== undefined || rule.allowReserved !== undefined)
+      // Without a style of its own a list is repeated and an object is JSON.
+      if (!isStyled) return writePairs({ name, style: 'form', explode: true, allowReserved: false, isJson: isObject(member) }, member)
+      const style = (textOf(rule.style) ?? 'form') as Style
+      const explode = typeof rule.explode === 'boolean' ? rule.explode : style === 'form' || style === 'deepObject'
+      return writePairs({ name, style, explode, allowReserved: rule.allowReserved === true, isJson: false }, member)
+    })
+    .join('&')
+}
+
+interface Part {
+  head: string
+  bytes: Buffer
+}
+
+function writeMultipart(value: JsonObject, files: ReadonlySet<string>, encoding: JsonObject): CallContent {
+  const parts = Object.entries(value).flatMap(([name, member]): Part[] => {
+    const rule = encoding[name]
+    const type = isObject(rule) ? textOf(rule.contentType)?.split(',')[0]?.trim() : undefined
+    const list = Array.isArray(member) ? member : member === null ? [] : [member]
+    return list.map((entry) => (files.has(name) && isObject(entry) ? filePart(name, entry, type) : textPart(name, entry, type)))
+  })
+  // The same arguments make the same bytes, and nothing in them can end a part early.
+  const hash = createHash('sha256')
+  for (const { head, bytes } of parts) hash.update(head).update(bytes)
+  const boundary = `countersign-${hash.digest('hex').slice(0, 40)}`
+  const chunks = parts.flatMap(({ head, bytes }) => [Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`), bytes, Buffer.from('\r\n')])
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]) }
+}
+
+const quoted = (text: string): string => text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+function textPart(name: string, value: JsonValue, type: string | undefined): Part {
+  const isJson = typeof value === 'object' || (type !== undefined && /json/i.test(type))
+  const contentType = type ?? (isJson ? 'application/json' : undefined)
+  return {
+    head: `content-disposition: form-data; name="${quoted(name)}"${contentType === undefined ? '' : `\r\ncontent-type: ${contentType}`}`,
+    bytes: Buffer.from(isJson ? canonicalJson(value) : asText(value)),
+  }
+}
+
+function filePart(name: string, file: JsonObject, type: string | undefined): Part {
+  const given = textOf(file.contentType)
+  const contentType =
+    given !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given : type && !type.includes('*') ? type : 'application/octet-stream'
+  return {
+    head: `content-disposition: form-data; name="${quoted(name)}"; filename="${quoted(textOf(file.filename) ?? name)}"\r\ncontent-type: ${contentType}`,
+    bytes: Buffer.from(String(file.base64), 'base64'),
+  }
+}
