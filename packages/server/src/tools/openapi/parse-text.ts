@@ -1,4 +1,4 @@
-import { checkJson, type JsonValue } from '@countersign/core'
+import type { JsonValue } from '@countersign/core'
 import { parseDocument } from 'yaml'
 
 /** YAML is read a hundred times slower than JSON; the large published documents are JSON. */
@@ -6,25 +6,27 @@ const MAX_YAML_BYTES = 8_000_000
 /** An alias stands for all of its anchor again, and anchors hold aliases: this bounds what a small text can grow to. */
 const MAX_ALIASES = 1_000
 const MAX_DEPTH = 200
+const MAX_VALUES = 1_000_000
 
 /**
  * The data of a document or a part of one, in JSON or YAML.
  * @throws Error in plain words with the line: reads on from the file's name.
  */
 export function parseText(text: string): JsonValue {
-  const value = /^\s*[{[]/.test(text) ? parseJsonText(text) : parseYaml(text)
-  if (isDeeper(value, MAX_DEPTH)) throw new Error(`is nested more than ${MAX_DEPTH} levels deep`)
-  return value
+  return /^\s*[{[]/.test(text) ? parseJsonText(text) : parseYaml(text)
 }
 
 function parseJsonText(text: string): JsonValue {
+  let value: JsonValue
   try {
-    return JSON.parse(text) as JsonValue
+    value = JSON.parse(text) as JsonValue
   } catch (error) {
     // YAML in flow style begins with a brace too.
     if (text.length > MAX_YAML_BYTES) throw new Error(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
     return parseYaml(text)
   }
+  if (isDeeper(value, MAX_DEPTH)) throw new Error(`is nested more than ${MAX_DEPTH} levels deep`)
+  return value
 }
 
 function parseYaml(text: string): JsonValue {
@@ -41,9 +43,19 @@ function parseYaml(text: string): JsonValue {
   } catch (error) {
     throw new Error(`cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const checked = checkJson(data, { maxBytes: 4 * MAX_YAML_BYTES })
-  if (!checked.ok) throw new Error(`cannot be read: ${checked.reason}`)
-  return checked.value
+  return plainOf(data, { left: MAX_VALUES }, 0)
+}
+
+/** A copy that shares nothing with itself: aliases are written out, as far as that stays bounded. */
+function plainOf(value: unknown, budget: { left: number }, depth: number): JsonValue {
+  if (budget.left-- <= 0) throw new Error('grows too large: its aliases stand for too much')
+  if (depth > MAX_DEPTH) throw new Error(`is nested more than ${MAX_DEPTH} levels deep`)
+  if (Array.isArray(value)) return value.map((entry) => plainOf(entry, budget, depth + 1))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plainOf(child, budget, depth + 1)]))
+  }
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
 function isDeeper(value: JsonValue, levels: number): boolean {

@@ -52,10 +52,34 @@ function requirePaths(root: JsonObject): void {
 
 function upgrade(root: JsonObject): JsonObject {
   try {
-    return upgradeFromTwoToThree(root) as JsonObject
+    // An unquoted 2.0 is a number in YAML, and a body that is referred to would stay among the parameters.
+    return upgradeFromTwoToThree({
+      ...root,
+      swagger: '2.0',
+      ...(isObject(root.paths) && { paths: withOwnParameters(root.paths, root) }),
+    }) as JsonObject
   } catch (error) {
     throw new Error(`cannot be brought from Swagger 2.0 to OpenAPI 3.0: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** The paths with every parameter in the place of the reference to it. */
+function withOwnParameters(paths: JsonObject, { parameters }: JsonObject): JsonObject {
+  const shared = isObject(parameters) ? parameters : {}
+  const own = (entry: JsonValue): JsonValue => {
+    const name = isObject(entry) ? /^#\/parameters\/([^/]+)$/.exec(textOf(entry.$ref) ?? '')?.[1] : undefined
+    return name !== undefined && Object.hasOwn(shared, name) ? structuredClone(shared[name] ?? null) : entry
+  }
+  const filled = (node: JsonValue): JsonValue => {
+    if (!isObject(node)) return node
+    return Array.isArray(node.parameters) ? { ...node, parameters: node.parameters.map(own) } : node
+  }
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]): [string, JsonValue] => {
+      const whole = filled(item)
+      return [path, isObject(whole) ? Object.fromEntries(Object.entries(whole).map(([key, node]) => [key, filled(node)])) : whole]
+    }),
+  )
 }
 
 function refersOutside(value: JsonValue): boolean {
