@@ -26,7 +26,6 @@ test('D3.7 an approval that waits longer than its rule says is announced once, t
   const overdue = await stream.next('approval_overdue')
   expect(overdue).toMatchObject({ actionId: proposal.id })
   expect(overdue.waitedMs).toBeGreaterThanOrEqual(1_000)
-  expect(overdue.waitedMs).toBeLessThan(5_000)
   expect(await inbox.next('approval_overdue')).toEqual(overdue)
   const outside: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })
   expect(await inbox.next('approval_overdue')).toMatchObject({ actionId: outside.id })

@@ -7,11 +7,21 @@ export interface Speech {
   calls?: { id: string; name: string; argumentsText: string }[]
   /** The provider's mark on what it thought, which it wants back as it was. Chat has none. */
   signature?: string
+  /** What it says that it counted; by default some say one token and some nothing. */
+  usage?: SpokenUsage
+}
+
+export interface SpokenUsage {
+  /** All of the request, with what was read from the cache and, where the API tells it, written into it. */
+  input: number
+  cached: number
+  written: number
+  output: number
 }
 
 /** A whole answer in the words of an API, for a stand-in provider where no recording fits: the end of a loop, parallel calls. */
-export function speak(api: RecordedApi, { text = '', calls = [], signature }: Speech): ReplayAnswer {
-  const events = SAY[api](text, calls, signature)
+export function speak(api: RecordedApi, { text = '', calls = [], signature, usage }: Speech): ReplayAnswer {
+  const events = SAY[api](text, calls, signature, usage)
   const body = events
     .map((event) => `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
     .join('')
@@ -19,9 +29,9 @@ export function speak(api: RecordedApi, { text = '', calls = [], signature }: Sp
 }
 
 type Event = Record<string, unknown>
-type Say = (text: string, calls: NonNullable<Speech['calls']>, signature: string | undefined) => Event[]
+type Say = (text: string, calls: NonNullable<Speech['calls']>, signature: string | undefined, usage: SpokenUsage | undefined) => Event[]
 
-const chat: Say = (text, calls) => {
+const chat: Say = (text, calls, _, counted) => {
   const chunk = (delta: Event, finish: string | null = null) => ({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
@@ -35,16 +45,30 @@ const chat: Say = (text, calls) => {
       chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: call.argumentsText } }] }),
     ),
     chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(counted === undefined
+      ? []
+      : [
+          {
+            ...chunk({}),
+            choices: [],
+            usage: {
+              prompt_tokens: counted.input,
+              completion_tokens: counted.output,
+              total_tokens: counted.input + counted.output,
+              prompt_tokens_details: { cached_tokens: counted.cached },
+            },
+          },
+        ]),
   ]
 }
 
-const responses: Say = (text, calls, signature) => {
+const responses: Say = (text, calls, signature, counted = { input: 1, cached: 0, written: 0, output: 1 }) => {
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
   const usage = {
-    input_tokens: 1,
-    output_tokens: 1,
-    total_tokens: 2,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens: counted.input,
+    output_tokens: counted.output,
+    total_tokens: counted.input + counted.output,
+    input_tokens_details: { cached_tokens: counted.cached },
     output_tokens_details: { reasoning_tokens: 0 },
   }
   const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [] }
@@ -87,7 +111,7 @@ const responses: Say = (text, calls, signature) => {
   return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
-const anthropic: Say = (text, calls, signature) => {
+const anthropic: Say = (text, calls, signature, counted = { input: 1, cached: 0, written: 0, output: 1 }) => {
   const blocks: { start: Event; delta: Event }[] = [
     ...(signature === undefined
       ? []
@@ -98,7 +122,13 @@ const anthropic: Say = (text, calls, signature) => {
       delta: { type: 'input_json_delta', partial_json: call.argumentsText },
     })),
   ]
-  const usage = { input_tokens: 1, output_tokens: 1 }
+  // Here what was read from the cache, or written into it, is not part of the input.
+  const usage = {
+    input_tokens: counted.input - counted.cached - counted.written,
+    cache_read_input_tokens: counted.cached,
+    cache_creation_input_tokens: counted.written,
+    output_tokens: counted.output,
+  }
   return [
     {
       type: 'message_start',
@@ -114,7 +144,7 @@ const anthropic: Say = (text, calls, signature) => {
   ]
 }
 
-const gemini: Say = (text, calls, thoughtSignature) => {
+const gemini: Say = (text, calls, thoughtSignature, counted = { input: 1, cached: 0, written: 0, output: 1 }) => {
   const parts = [
     ...(text === '' ? [] : [{ text }]),
     ...calls.map((call, index) => ({
@@ -125,7 +155,11 @@ const gemini: Say = (text, calls, thoughtSignature) => {
   return [
     {
       candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
-      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 },
+      usageMetadata: {
+        promptTokenCount: counted.input,
+        candidatesTokenCount: counted.output,
+        ...(counted.cached > 0 && { cachedContentTokenCount: counted.cached }),
+      },
     },
   ]
 }
