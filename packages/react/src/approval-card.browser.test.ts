@@ -325,7 +325,7 @@ test('a result link is followed only over http, https or to this site', async ()
   await card().getByRole('link', { name: 'View result' }).waitFor()
 })
 
-test('an update shows old and new, a creation new only, a deletion old only', async () => {
+test('an update shows old and new, a creation new only, a deletion old only, what stays is shown once', async () => {
   page = await cards.open()
   await show(page, {
     action: sampleAction({
@@ -333,12 +333,13 @@ test('an update shows old and new, a creation new only, a deletion old only', as
         { field: 'total', oldValue: 10, newValue: 12.5 },
         { field: 'note', newValue: 'hello' },
         { field: 'tag', oldValue: '' },
+        { field: 'issue', oldValue: 'ENG-1', newValue: 'ENG-1' },
       ],
     }),
   })
   const rows = card().locator('.cs-changes li')
   await rows.first().waitFor()
-  expect(await rows.allTextContents()).toEqual(['totalfrom 10 →  to 12.5 (+2.5)', 'notesets hello', 'tagremoves ""'])
+  expect(await rows.allTextContents()).toEqual(['totalfrom 10 →  to 12.5 (+2.5)', 'notesets hello', 'tagremoves ""', 'issueENG-1'])
   expect(await card().locator('del').allTextContents()).toEqual(['10', '""'])
   expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello'])
 })

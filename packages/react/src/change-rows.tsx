@@ -50,17 +50,28 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
 /** The paths of the long values in a preview, as {@link ChangeRows} names them. */
 export const longRowPaths = (preview: Action['preview']): string[] =>
   (preview ?? []).flatMap(({ oldValue, newValue, diff }, index) => [
-    ...(isLong(oldValue) ? [`preview/${index}/old`] : []),
+    ...(isLong(oldValue) && !stays({ oldValue, newValue }) ? [`preview/${index}/old`] : []),
     ...(isLong(newValue) ? [`preview/${index}/new`] : []),
     ...(diff !== undefined && diff.length > LONG_DIFF_CHARS ? [`preview/${index}/diff`] : []),
   ])
 
 const isLong = (value: unknown): boolean => value !== undefined && valueText(value).length > LONG_TEXT_CHARS
 
+/** What a change is about and leaves as it is: the name of an issue, beside what becomes of it. */
+const stays = ({ oldValue, newValue }: Pick<Row, 'oldValue' | 'newValue'>): boolean =>
+  oldValue !== undefined && JSON.stringify(oldValue) === JSON.stringify(newValue)
+
 const kind = ({ oldValue, newValue, diff }: Row): 'create' | 'delete' | 'update' =>
   diff !== undefined ? 'update' : oldValue === undefined ? 'create' : newValue === undefined ? 'delete' : 'update'
 
 function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+  if (stays({ oldValue, newValue })) {
+    return (
+      <span className="cs-values" dir="auto">
+        <LongText text={valueText(newValue)} path={`${path}/new`} />
+      </span>
+    )
+  }
   return (
     <span className="cs-values">
       {oldValue === undefined ? null : (

@@ -7,7 +7,10 @@ export type Executor = 'server' | 'client'
 /** A JSON Schema (2020-12 subset) of an object: what a tool's arguments must look like. */
 export type JsonSchema = { [keyword: string]: JsonValue }
 
-/** One changed field: creation has only `newValue`, deletion only `oldValue`, a text that changes in places a `diff` instead of both. */
+/**
+ * One changed field: creation has only `newValue`, deletion only `oldValue`, a text that changes in places a `diff` instead of
+ * both. With both values alike it says what the change is about.
+ */
 export interface PreviewField {
   field: string
   oldValue?: JsonValue
