@@ -73,6 +73,7 @@ function openingOf(network: SourceOpening['network']): SourceOpening {
     },
     fillSecret: (value) => ({ value, secrets: [value] }),
     fillAddress: (text) => text,
+    inherit: () => ({}),
     refuseVariables: () => undefined,
   }
 }
