@@ -9,6 +9,7 @@ import {
   type OpenApiInput,
   RouteTable,
   type RouteTableInput,
+  type WorkspaceInput,
 } from '../tools/index.ts'
 import { SignInSection } from './sign-in.ts'
 
@@ -86,6 +87,7 @@ export type ToolGroupInput =
   | { prefix?: boolean; github: GithubInput }
   | { prefix?: boolean; mcp: McpInput }
   | { prefix?: boolean; openapi: OpenApiInput }
+  | { prefix?: boolean; workspace: WorkspaceInput }
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

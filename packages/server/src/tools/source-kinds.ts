@@ -3,6 +3,13 @@ import { linear } from './linear/index.ts'
 import { mcp } from './mcp/index.ts'
 import { openapi } from './openapi/index.ts'
 import type { AnySourceKind } from './source.ts'
+import { workspace } from './workspace/index.ts'
 
 /** The kinds of sources this version opens, by their name in the configuration. */
-export const SOURCE_KINDS = { github, linear, mcp, openapi } as const satisfies Readonly<Record<string, AnySourceKind>>
+export const SOURCE_KINDS = {
+  github,
+  linear,
+  mcp,
+  openapi,
+  workspace,
+} as const satisfies Readonly<Record<string, AnySourceKind>>

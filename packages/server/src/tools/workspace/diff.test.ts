@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, inject, test } from 'vitest'
+import { tempFolder } from '../../testing/workspace.ts'
+import { unifiedDiff } from './diff.ts'
+import { applyEdits } from './edits.ts'
+
+/** Files as they come: line ends of both kinds and alone, a missing last one, byte order marks, lines that look like a diff. */
+const line = fc.oneof(
+  fc.constantFrom(
+    '',
+    'a',
+    'a',
+    'b',
+    ' ',
+    '\t',
+    '-a',
+    '+a',
+    '--- a/x',
+    '+++ b/x',
+    '@@ -1 +1 @@',
+    '\\ No newline at end of file',
+    'diff --git a/x b/x',
+    'a\rb',
+    '\u2028',
+    'é',
+  ),
+  fc.string({ maxLength: 8 }).map((text) => text.replace(/[\n\0]/g, '')),
+)
+const ending = fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')
+const content = fc
+  .tuple(fc.constantFrom('', '', '', '\uFEFF'), fc.array(fc.tuple(line, ending), { maxLength: 30 }), fc.constantFrom('', '', 'end'))
+  .map(([mark, lines, last]) => mark + lines.map(([text, end]) => text + end).join('') + last)
+/** A change somewhere in it, or another text altogether. */
+const changed = fc.tuple(content, content, fc.nat(), fc.nat(), fc.boolean()).map(([before, other, from, length, isWhole]) => {
+  const at = before.length === 0 ? 0 : from % before.length
+  return { before, after: isWhole ? other : before.slice(0, at) + other.slice(0, 12) + before.slice(at + (length % 9)) }
+})
+
+const NAMES = ['plain.txt', 'with space.txt', 'quo"te.txt', 'tab-less/deep/ü.md', "it's.txt", '-dash.txt']
+
+test('the diff, applied by git and by patch, gives byte for byte what the edit gives', () => {
+  const cases = fc
+    .sample(changed, { numRuns: 300, seed: inject('propertySeed') })
+    .filter(({ before, after }) => before !== after && before.isWellFormed() && after.isWellFormed())
+  expect(cases.length).toBeGreaterThan(200)
+  const named = cases.map((one, at) => ({ ...one, name: `${at}/${NAMES[at % NAMES.length]}`, isNew: at % 7 === 0 && one.before === '' }))
+  for (const { tool, args } of [
+    { tool: 'git', args: ['apply', '--whitespace=nowarn', '-'] },
+    { tool: 'patch', args: ['-p1', '--binary', '--no-backup-if-mismatch', '--silent'] },
+  ]) {
+    using folder = tempFolder()
+    // What patch itself cannot read (quotes, its own idea of an empty file) git has shown.
+    const chosen = tool === 'git' ? named : named.filter(({ name, before, after }) => !/["ü]/.test(name) && before !== '' && after !== '')
+    for (const { name, before } of chosen) folder.write(name, before)
+    const diffs = chosen.map(({ name, before, after }) => unifiedDiff(name, { text: before }, { text: after }))
+    execFileSync(tool, args, { cwd: folder.root, input: diffs.join('') })
+    for (const { name, before, after } of chosen) {
+      expect(readFileSync(join(folder.root, name)).equals(Buffer.from(after)), JSON.stringify({ tool, before, after })).toBe(true)
+    }
+  }
+})
+
+test('a creation and a deletion are diffs too, of an empty file as well, with what may be run said', () => {
+  using folder = tempFolder({ 'gone.sh': 'echo\n', 'empty-gone': '' })
+  const diffs = [
+    unifiedDiff('new.sh', undefined, { text: 'echo new', mode: 0o755 }),
+    unifiedDiff('sub/empty', undefined, { text: '' }),
+    unifiedDiff('gone.sh', { text: 'echo\n' }, undefined),
+    unifiedDiff('empty-gone', { text: '' }, undefined),
+  ]
+  expect(diffs[0]).toBe(
+    'diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+echo new\n\\ No newline at end of file\n',
+  )
+  execFileSync('git', ['apply', '-'], { cwd: folder.root, input: diffs.join('') })
+  expect(readFileSync(join(folder.root, 'new.sh'), 'utf8')).toBe('echo new')
+  expect(readFileSync(join(folder.root, 'sub/empty'), 'utf8')).toBe('')
+  expect(() => readFileSync(join(folder.root, 'gone.sh'))).toThrow('ENOENT')
+  expect(() => readFileSync(join(folder.root, 'empty-gone'))).toThrow('ENOENT')
+})
+
+test('two texts that share nothing are one taken out and the other put in, and that applies as well', () => {
+  const lines = (word: string) => Array.from({ length: 3_000 }, (_, at) => `${word} ${at * 7}\n`).join('')
+  using folder = tempFolder({ 'x.txt': lines('old') })
+  const after = `${lines('new')}last`
+  execFileSync('git', ['apply', '-'], { cwd: folder.root, input: unifiedDiff('x.txt', { text: lines('old') }, { text: after }) })
+  expect(readFileSync(join(folder.root, 'x.txt'), 'utf8')).toBe(after)
+})
+
+test('an edit touches only what it names, which has to be there exactly once', () => {
+  expect(applyEdits('\uFEFFa\r\nb\r\nc', [{ oldText: 'b', newText: '$&$1' }], 'x')).toBe('\uFEFFa\r\n$&$1\r\nc')
+  expect(
+    applyEdits(
+      'one two',
+      [
+        { oldText: 'one', newText: 'two' },
+        { oldText: 'two two', newText: 'x' },
+      ],
+      'x',
+    ),
+  ).toBe('x')
+  const refused = (text: string, oldText: string) => () => applyEdits(text, [{ oldText, newText: 'x' }], 'notes.md')
+  expect(refused('abc', 'd')).toThrow('oldText is not in notes.md.')
+  expect(refused('aXa', 'a')).toThrow('oldText is in notes.md more than once')
+  expect(refused('aaa', 'aa')).toThrow('more than once')
+  expect(refused('a\r\nb', 'a\nb')).toThrow('whose lines end with \\r\\n')
+  fc.assert(
+    fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), fc.string(), (head, oldText, newText, tail) => {
+      const text = head + oldText + tail
+      fc.pre(text.indexOf(oldText) === head.length && text.indexOf(oldText, head.length + 1) < 0)
+      expect(applyEdits(text, [{ oldText, newText }], 'x')).toBe(head + newText + tail)
+    }),
+  )
+})

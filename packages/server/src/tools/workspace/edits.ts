@@ -1,0 +1,28 @@
+import { Fault } from './fault.ts'
+
+/** One replacement: a text that has to be there exactly once, and what stands there after. */
+export interface TextEdit {
+  oldText: string
+  newText: string
+}
+
+/**
+ * A text with the edits made, one after another. Everything around them stays as it is: line ends, the missing last one, a byte order mark.
+ * @throws Fault when an old text is not there, or there more than once.
+ * @example
+ * applyEdits('a b', [{ oldText: 'b', newText: 'c' }], 'x.txt') // 'a c'
+ */
+export function applyEdits(text: string, edits: readonly TextEdit[], path: string): string {
+  return edits.reduce((current, { oldText, newText }, index) => {
+    const which = edits.length === 1 ? 'oldText' : `oldText of edit ${index + 1}`
+    const at = current.indexOf(oldText)
+    if (at < 0) throw new Fault(`${which} is not in ${path}${hintFor(current, oldText)}.`)
+    if (current.indexOf(oldText, at + 1) >= 0) throw new Fault(`${which} is in ${path} more than once: give more of the text around it.`)
+    return current.slice(0, at) + newText + current.slice(at + oldText.length)
+  }, text)
+}
+
+function hintFor(text: string, oldText: string): string {
+  if (text.includes('\r\n') && oldText.includes('\n') && !oldText.includes('\r')) return ', whose lines end with \\r\\n'
+  return ''
+}

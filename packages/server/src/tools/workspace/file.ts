@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
+import { codeOf, Fault, faultOf } from './fault.ts'
+import { type Folder, requireExact, sameName, spelledOtherwise } from './folder.ts'
+
+/** A file as it was read. */
+export interface ReadFile {
+  bytes: Buffer
+  /** Permissions, as `chmod` takes them. */
+  mode: number
+  /** How many names it has. */
+  links: number
+}
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/**
+ * Reads a file of a folder, whole.
+ * @param path As people and models know it.
+ * @returns Undefined when nothing is there.
+ * @throws Fault for what is no file, is larger than `maxBytes`, or is spelled differently.
+ */
+export async function readWhole(folder: Folder, name: string, path: string, maxBytes: number): Promise<ReadFile | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  // A pipe without a writer would be waited for without end.
+  const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw faultOf(error, path)
+  })
+  if (handle === undefined) {
+    await requireNoOther(folder, name, path)
+    return undefined
+  }
+  try {
+    await requireExact(folder, name, path)
+    const found = await handle.stat()
+    if (found.isDirectory()) throw new Fault(`${path} is a folder.`)
+    if (!found.isFile()) throw new Fault(`${path} is not a file.`)
+    if (found.size > maxBytes) throw new Fault(`${path} has ${count(found.size)} bytes; at most ${count(maxBytes)} are read here.`)
+    const buffer = Buffer.alloc(found.size + 1)
+    let length = 0
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length)
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    if (length > found.size) throw new Fault(`${path} grew while it was read.`)
+    return { bytes: buffer.subarray(0, length), mode: found.mode & 0o777, links: found.nlink }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** @throws Fault where a name that differs only in how it is spelled is taken: elsewhere the two would be one file. */
+async function requireNoOther(folder: Folder, name: string, path: string): Promise<void> {
+  const other = await sameName(folder, name)
+  if (other !== undefined && other !== name) throw spelledOtherwise(path, other)
+}
+
+/** @throws Fault when something of this name is there, of whatever kind. */
+export async function requireAbsent(folder: Folder, name: string, path: string): Promise<void> {
+  const found = await lstat(folder.at(name)).catch(() => undefined)
+  if (found) throw new Fault(`${path} is there already.`)
+}
+
+const count = (bytes: number): string => bytes.toLocaleString('en')
+
+/** The text of a file, exactly: written again it gives the same bytes. Undefined for what is not text in UTF-8. */
+export function textOf(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

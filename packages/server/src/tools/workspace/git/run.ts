@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, lstat } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { Fault } from '../fault.ts'
+
+/** Runs git in one repository. */
+export interface Git {
+  /** What it printed. @throws GitFault with what it said, Fault when it is not there. */
+  run(args: readonly string[], options?: GitOptions): Promise<Buffer>
+  /** The same as text, without the last line feed. */
+  text(args: readonly string[], options?: GitOptions): Promise<string>
+}
+
+export interface GitOptions {
+  input?: Buffer | string | undefined
+  signal?: AbortSignal | undefined
+  /** On top of the few variables that it gets. */
+  env?: Readonly<Record<string, string>> | undefined
+}
+
+/** git said no. */
+export class GitFault extends Fault {
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+const MAX_OUTPUT_BYTES = 8_000_000
+const MAX_WORDS = 500
+
+/**
+ * What a repository's own configuration must not decide: programs to run (hooks, file monitors, pagers, signing), other protocols, other
+ * places. Filters have names that the repository chooses, so they are looked up and emptied one by one.
+ */
+const HARDENED = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.pager=cat',
+  'core.attributesFile=/dev/null',
+  'core.excludesFile=/dev/null',
+  'core.precomposeUnicode=false',
+  'core.quotePath=false',
+  'protocol.allow=never',
+  'protocol.ext.allow=never',
+  'commit.gpgSign=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'log.showSignature=false',
+  'advice.detachedHead=false',
+]
+
+/**
+ * The git of this machine on the repository at `root`, or why there is none in words.
+ * @param root A real path. Its `.git` has to be a folder: a file there points to a repository that is somewhere else.
+ * @param searchPath Where git is looked for. Nothing in the workspace is taken for it.
+ */
+export async function openGit(root: string, searchPath: readonly string[]): Promise<Git | { problem: string }> {
+  const folder = join(root, '.git')
+  const found = await lstat(folder).catch(() => undefined)
+  if (!found) return { problem: 'is not a git repository' }
+  if (!found.isDirectory()) return { problem: 'has a .git that is no folder: linked worktrees and submodules are not supported' }
+  const program = await findProgram(searchPath.filter((place) => !`${place}/`.startsWith(`${root}/`)))
+  if (program === undefined) return { problem: 'is a git repository, but git is not installed where this server runs' }
+  const git = gitAt(root, folder, program)
+  try {
+    await git.run(['rev-parse', '--git-dir'])
+    return git
+  } catch (error) {
+    return { problem: error instanceof Fault ? error.message : 'git cannot be used' }
+  }
+}
+
+async function findProgram(places: readonly string[]): Promise<Program | undefined> {
+  for (const place of places) {
+    const file = join(place, process.platform === 'win32' ? 'git.exe' : 'git')
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return { file, searchPath: places.join(delimiter) }
+  }
+  return undefined
+}
+
+interface Program {
+  file: string
+  searchPath: string
+}
+
+function gitAt(root: string, folder: string, program: Program): Git {
+  const base = ['--no-pager', '--no-optional-locks', '--literal-pathspecs', `--git-dir=${folder}`, `--work-tree=${root}`]
+  const plain = HARDENED.flatMap((setting) => ['-c', setting])
+  const run = async (args: readonly string[], options: GitOptions = {}) => {
+    const filters = await filterNames(root, base, program, options.signal)
+    const emptied = filters.flatMap((name) =>
+      ['clean=', 'smudge=', 'process=', 'required=false'].flatMap((setting) => ['-c', `filter.${name}.${setting}`]),
+    )
+    return start(root, program, [...base, ...plain, ...emptied, ...args], options)
+  }
+  return { run, text: async (args, options) => (await run(args, options)).toString('utf8').replace(/\n$/, '') }
+}
+
+/** The filters that the repository configures: programs that git would run on every file it compares. Reading names runs none of them. */
+async function filterNames(root: string, base: readonly string[], program: Program, signal: AbortSignal | undefined): Promise<string[]> {
+  const listed = await start(root, program, [...base, 'config', '--list', '--name-only', '-z'], { signal })
+  const names = listed
+    .toString('utf8')
+    .split('\0')
+    .flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? [])
+  if (names.some((name) => name.includes('=')))
+    throw new Fault('The configuration of this repository names a filter that cannot be turned off.')
+  return [...new Set(names)]
+}
+
+function start(root: string, program: Program, args: readonly string[], { input, signal, env }: GitOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program.file, [...args], {
+      cwd: root,
+      env: environmentOf(program, env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(signal && { signal }),
+    })
+    const out: Buffer[] = []
+    let bytes = 0
+    let words = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > MAX_OUTPUT_BYTES) child.kill('SIGKILL')
+      else out.push(chunk)
+    })
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      words = (words + chunk).slice(0, MAX_WORDS)
+    })
+    // It may end before it has read everything; its own words then say why.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+    child.on('error', (error) => {
+      const isMissing = 'code' in error && error.code === 'ENOENT'
+      reject(isMissing ? new Fault('git is not installed where this server runs.', { cause: error }) : error)
+    })
+    child.on('close', (code) => {
+      if (bytes > MAX_OUTPUT_BYTES) reject(new Fault('git answered with more than is read here.'))
+      else if (code === 0) resolve(Buffer.concat(out))
+      else reject(new GitFault(`git said no: ${words.trim().replace(/\s+/g, ' ') || `exit code ${code}`}`, code ?? -1))
+    })
+  })
+}
+
+/** Nothing of this process's environment but what programs need to start: it may hold secrets, and variables that git obeys. */
+const environmentOf = ({ searchPath }: Program, more: GitOptions['env']): Record<string, string> => ({
+  PATH: searchPath,
+  LC_ALL: 'C.UTF-8',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  ...more,
+})

@@ -1,0 +1,57 @@
+import { lstat, opendir } from 'node:fs/promises'
+import { NotThere } from './fault.ts'
+import { type Folder, openFolder } from './folder.ts'
+import type { Ground } from './ground.ts'
+import { isGitName } from './path.ts'
+import { isLeftOver } from './write-file.ts'
+
+/** Folders below each other that are looked into. */
+const MAX_DEPTH = 64
+/** Names that one walk looks at; a workspace with more is told of in part. */
+const MAX_NAMES = 200_000
+
+export type EntryKind = 'file' | 'folder' | 'link' | 'other'
+
+export interface Entry {
+  path: string
+  kind: EntryKind
+}
+
+/** Everything below a folder that the tools may see, in the order of the names; folders come before what is in them. Follows no link. */
+export async function* walk(ground: Ground, segments: readonly string[], signal: AbortSignal): AsyncGenerator<Entry> {
+  yield* walkInto(ground, segments, signal, { left: MAX_NAMES })
+}
+
+async function* walkInto(ground: Ground, segments: readonly string[], signal: AbortSignal, names: { left: number }): AsyncGenerator<Entry> {
+  for (const { name, kind } of await entriesOf(ground, segments)) {
+    signal.throwIfAborted()
+    if (names.left-- <= 0) return
+    const here = [...segments, name]
+    const path = here.join('/')
+    if (isGitName(name) || isLeftOver(name) || ground.isIgnored(path)) continue
+    yield { path, kind }
+    if (kind === 'folder' && here.length < MAX_DEPTH) yield* walkInto(ground, here, signal, names)
+  }
+}
+
+async function entriesOf({ root }: Ground, segments: readonly string[]): Promise<{ name: string; kind: EntryKind }[]> {
+  try {
+    await using folder = await openFolder(root, segments)
+    const found: { name: string; kind: EntryKind }[] = []
+    for await (const entry of await opendir(folder.at('.'))) {
+      const known = entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other'
+      found.push({ name: entry.name, kind: known === 'other' ? await kindOf(folder, entry.name) : known })
+    }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    // It may go while the walk is on its way.
+    if (error instanceof NotThere && segments.length > 0) return []
+    throw error
+  }
+}
+
+/** Some file systems do not say with the name what it is. */
+async function kindOf(folder: Folder, name: string): Promise<EntryKind> {
+  const found = await lstat(folder.at(name)).catch(() => undefined)
+  return found?.isFile() ? 'file' : found?.isDirectory() ? 'folder' : found?.isSymbolicLink() ? 'link' : 'other'
+}

@@ -1,0 +1,62 @@
+import { posix } from 'node:path'
+import { showInvisible } from '@countersign/core/text'
+
+/** A path inside a workspace, read from what a model wrote: its segments, or in words why it is none. */
+export type ReadPath = { segments: readonly string[]; text: string } | { problem: string }
+
+const MAX_PATH_CHARS = 1_000
+const MAX_SEGMENT_BYTES = 255
+/** Reserved on Windows with any ending: writing there writes to a device. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i
+/** Characters that some file systems leave out of a name when they compare it. */
+const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+
+/**
+ * Reads a path with `/` between its segments, from the root of the workspace: `src/index.ts`. `''` and `.` are the root itself.
+ * Nothing that could lead outside, into `.git`, to a device, or be another name on another file system, is a path.
+ */
+export function readPath(text: string): ReadPath {
+  const named = showInvisible(text)
+  const bad = (why: string): ReadPath => ({ problem: `${named === '' ? 'The path' : named} ${why}` })
+  if (text.length > MAX_PATH_CHARS) return { problem: `The path has more than ${MAX_PATH_CHARS} characters.` }
+  if (!text.isWellFormed() || /\p{Cc}/u.test(text)) return bad('has control characters, which no file here may have in its name.')
+  if (text.includes('\\')) return bad('has a backslash: write / between folders.')
+  if (text.startsWith('/') || /^[a-z]:/i.test(text)) return bad('is an absolute path: write it from the root of the workspace.')
+  const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.')
+  for (const segment of segments) {
+    const why = whyNot(segment)
+    if (why !== undefined) return bad(why)
+  }
+  return { segments, text: segments.join('/') }
+}
+
+function whyNot(segment: string): string | undefined {
+  if (segment === '..') return 'leads outside the workspace.'
+  if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return 'has a name that is too long.'
+  if (isGitName(segment)) return 'belongs to git: no tool reads or writes there.'
+  if (DEVICE.test(segment)) return 'is the name of a device on Windows.'
+  if (/[. ]$/.test(segment)) return 'has a name that ends with a dot or a space, which Windows leaves out.'
+  return undefined
+}
+
+/** True for `.git` in all the ways in which a file system may take it for the same name, and for the file that names submodules. */
+export function isGitName(segment: string): boolean {
+  const name = segment
+    .normalize('NFKC')
+    .replace(IGNORABLE, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '')
+  return name === '.git' || name === '.gitmodules' || /^git(?:mod)?~\d+$/.test(name) || /^gi7[0-9a-f]{0,4}~\d+$/.test(name)
+}
+
+/** Says whether a path, or a folder on the way to it, is one that the workspace leaves out. */
+export function openIgnore(globs: readonly string[]): (text: string) => boolean {
+  return (text) => {
+    const segments = text.split('/')
+    return segments.some((_, at) => {
+      const path = segments.slice(0, at + 1).join('/')
+      return globs.some((glob) => posix.matchesGlob(path, glob))
+    })
+  }
+}

@@ -1,0 +1,18 @@
+import type { StarterRules } from '../starters.ts'
+
+/** A policy to start from for the tools of a workspace. */
+export const workspaceStarter = (group: string): StarterRules => [
+  { name: `${group}: looking at files runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
+  { name: `${group}: deleting a file asks`, match: { tool: `${group}.deleteFile` }, verdict: 'ask', risk: 'high' },
+  {
+    name: `${group}: files that decide what runs elsewhere ask as high risk`,
+    match: {
+      tool: `${group}.*`,
+      effect: 'write',
+      when: 'has(args.path) && args.path.matches("(^|/)(\\\\.github|\\\\.gitlab-ci\\\\.yml|Dockerfile|Makefile|package\\\\.json)($|/)")',
+    },
+    verdict: 'ask',
+    risk: 'high',
+  },
+  { name: `${group}: every change asks`, match: { tool: `${group}.*`, effect: 'write' }, verdict: 'ask' },
+]

@@ -1,0 +1,128 @@
+import { unlink } from 'node:fs/promises'
+import type { ExecuteContext, JsonValue, Preview, PreviewField, Verification, VerifyContext } from '@countersign/core'
+import { z } from 'zod'
+import { defineTool } from '../define.ts'
+import { Changed, orRefuse } from './fault.ts'
+import { openFolder } from './folder.ts'
+import type { Ground } from './ground.ts'
+import { moveTool } from './move.ts'
+import { endNow, endsOf, expectedOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { cannot, type WorkspaceTool } from './tool.ts'
+import { requireUnchanged, writeWhole } from './write-file.ts'
+
+const Text = z.string().refine((text) => text.isWellFormed(), 'has half of a character pair')
+const Path = z.string().min(1).max(1_000).describe('From the root of the workspace, with / between folders: src/index.ts')
+
+/** The tools that change files. */
+export const fileWrites = (ground: Ground): WorkspaceTool[] => [
+  fileTool(ground, {
+    name: 'editFile',
+    description:
+      'Replaces exact pieces of a text file. Each oldText must be in the file exactly once, with its spaces and line ends; read the file first.',
+    input: z.object({
+      path: Path,
+      edits: z
+        .array(z.object({ oldText: Text.min(1), newText: Text }))
+        .min(1)
+        .max(100),
+    }),
+    describe: ({ path }) => `Edit ${path}`,
+    plan: ({ path, edits }) => planEdit(ground, path, edits),
+  }),
+  fileTool(ground, {
+    name: 'writeFile',
+    description: 'Creates a text file, or replaces all of one. To change parts of a file use editFile.',
+    input: z.object({ path: Path, content: Text }),
+    describe: ({ path }) => `Write ${path}`,
+    plan: ({ path, content }) => planWrite(ground, path, content),
+  }),
+  fileTool(ground, {
+    name: 'deleteFile',
+    description: 'Deletes one file. Folders are not deleted.',
+    input: z.object({ path: Path }),
+    describe: ({ path }) => `Delete ${path}`,
+    plan: ({ path }) => planDelete(ground, path),
+  }),
+  moveTool(ground, Path),
+]
+
+interface FileWrite<Input extends z.ZodObject> {
+  name: string
+  description: string
+  input: Input
+  describe(args: z.output<Input>): string
+  plan(args: z.output<Input>): Promise<Plan>
+}
+
+function fileTool<Input extends z.ZodObject<{ path: z.ZodString }>>(ground: Ground, write: FileWrite<Input>): WorkspaceTool {
+  const { plan, ...words } = write
+  const { secrets: _, ...tool } = defineTool<Input>({
+    ...words,
+    effect: 'write',
+    execute: (args, context) => ground.inTurn(() => carryOut(ground, args.path, () => plan(args), context)),
+    verify: (args, context) => findOut(ground, args.path, context),
+  })
+  // Sound because every argument object that reaches this went through `check`, which yields exactly the input's type.
+  return { ...tool, preview: (args) => show(args.path as string, () => plan(args as z.output<Input>)) }
+}
+
+async function show(path: string, makePlan: () => Promise<Plan>): Promise<Preview> {
+  try {
+    const plan = await makePlan()
+    const ends = endsOf(plan)
+    return { fields: fieldsOf(plan), precondition: { path: plan.place.text, ...ends }, version: versionOf(ends) }
+  } catch (error) {
+    return cannot(error, path)
+  }
+}
+
+function fieldsOf({ place, before, after, diff }: Plan): PreviewField[] {
+  const field = place.text
+  const links: PreviewField[] =
+    before && after && before.links > 1
+      ? [{ field: 'other names of this file, which keep the old content', oldValue: before.links - 1 }]
+      : []
+  if (diff === undefined) return [{ field, oldValue: `${before?.bytes.length.toLocaleString('en')} bytes that are no text` }, ...links]
+  return [{ field, diff }, ...links]
+}
+
+async function carryOut(ground: Ground, path: string, makePlan: () => Promise<Plan>, { version }: ExecuteContext): Promise<JsonValue> {
+  const shown = readVersion(version)
+  return orRefuse(async () => {
+    if (shown) {
+      const now = await endNow(ground, path)
+      if (now === shown.after) return resultOf(path, shown)
+      if (now !== shown.before) throw new Changed(path)
+    }
+    const plan = await makePlan()
+    const ends = endsOf(plan)
+    if (shown && (ends.before !== shown.before || ends.after !== shown.after)) throw new Changed(path)
+    await land(ground, plan)
+    return resultOf(plan.place.text, ends)
+  })
+}
+
+async function land({ root, maxFileBytes }: Ground, plan: Plan): Promise<void> {
+  const { place, after } = plan
+  const expected = { sha256: expectedOf(endsOf(plan).before), maxBytes: maxFileBytes }
+  await using folder = await openFolder(root, place.folders, after !== undefined)
+  if (after) return await writeWhole(folder, place.name, place.text, after, expected)
+  await folder.stillThere()
+  await requireUnchanged(folder, place.name, place.text, expected)
+  await unlink(folder.at(place.name))
+  await folder.sync()
+}
+
+const resultOf = (path: string, { before, after }: { before: string; after: string }): JsonValue => {
+  const did = expectedOf(after) === undefined ? 'deleted' : expectedOf(before) === undefined ? 'created' : 'changed'
+  return { path, did, ...(did !== 'deleted' && { sha256: after }) }
+}
+
+/** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */
+async function findOut(ground: Ground, path: string, { version }: VerifyContext): Promise<Verification> {
+  const shown = readVersion(version)
+  if (!shown) return { done: 'unknown' }
+  const now = await endNow(ground, path)
+  if (now === shown.after) return { done: true, output: resultOf(path, shown) }
+  return now === shown.before ? { done: false } : { done: 'unknown' }
+}
