@@ -27,6 +27,8 @@ export interface ServerOptions {
   config: Config
   settings: Settings
   log: Logger
+  /** A key that is good while this server runs, for the MCP client that it was started for. A secret. */
+  clientKey?: string
 }
 
 export interface RunningServer {
@@ -54,7 +56,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-async function start({ config, settings, log }: ServerOptions): Promise<RunningServer> {
+async function start({ config, settings, log, clientKey }: ServerOptions): Promise<RunningServer> {
   // How a model is, is the same for all agents. Only this machine's time is asked: what counts is how much of it passed.
   const circuits = createCircuits(systemClock)
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
@@ -72,6 +74,7 @@ async function start({ config, settings, log }: ServerOptions): Promise<RunningS
       log,
       savePrincipal: engine.savePrincipal,
       bootstrapKey: settings.bootstrapKey,
+      clientKey,
       localName: userInfo().username,
     })
     const oidc = oidcOf(settings, config.signIn)

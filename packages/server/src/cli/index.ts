@@ -5,6 +5,7 @@ import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { keyCommand } from './key.ts'
+import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
 import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
@@ -17,6 +18,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
     .showHelpAfterError('(countersign --help tells what there is)')
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
+  program.addCommand(mcpCommand(environment))
   program.addCommand(archiveCommand(environment))
   program.addCommand(policyCommand(environment))
   program.addCommand(auditCommand())

@@ -23,7 +23,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     trustedProxies: [],
     consoleDir: undefined,
     publicUrl: undefined,
-    tools: { all: () => [] },
+    tools: { all: () => [], onChange: () => undefined },
     agents: new Map(),
   }
   const app = await createApp(parts as unknown as HttpParts)

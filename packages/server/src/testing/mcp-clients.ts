@@ -1,7 +1,13 @@
+import { fileURLToPath } from 'node:url'
 import { type CallToolResult, Client as Client2, StreamableHTTPClientTransport as HttpTransport2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as StdioTransport2 } from '@modelcontextprotocol/client/stdio'
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as StdioTransport1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as HttpTransport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { COMPILE_CACHE } from './compile-cache.ts'
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
 export interface McpCallOptions {
   timeoutMs?: number
@@ -17,21 +23,35 @@ export interface McpClient extends AsyncDisposable {
   protocolVersion(): string | undefined
 }
 
-export interface McpConnection {
-  /** With its path: `http://127.0.0.1:4319/mcp`. */
-  url: string
-  key: string
-  headers?: Record<string, string>
-}
+/** An address with its key, or the arguments of a `countersign` process that is started. */
+export type McpConnection =
+  | { url: string; key: string; headers?: Record<string, string> }
+  | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void }
 
 const WHO = { name: 'test-client', version: '1.0.0' }
 
-const requestInit = ({ key, headers }: McpConnection) => ({ headers: { authorization: `Bearer ${key}`, ...headers } })
+const programOf = ({ args, environment }: Extract<McpConnection, { args: unknown }>) => ({
+  command: process.execPath,
+  args: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args],
+  env: { ...COMPILE_CACHE, ...environment },
+  stderr: 'pipe' as const,
+})
+
+const requestOf = ({ key, headers }: Extract<McpConnection, { url: string }>) => ({
+  requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
+})
 
 async function connect1(connection: McpConnection): Promise<McpClient> {
   const client = new Client1(WHO)
-  const transport = new HttpTransport1(new URL(connection.url), { requestInit: requestInit(connection) })
-  await client.connect(transport as Parameters<typeof client.connect>[0])
+  if ('url' in connection) {
+    const transport = new HttpTransport1(new URL(connection.url), requestOf(connection))
+    // Its own types disagree about `sessionId` under exact optional properties.
+    await client.connect(transport as Parameters<typeof client.connect>[0])
+  } else {
+    const transport = new StdioTransport1(programOf(connection))
+    transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
+    await client.connect(transport)
+  }
   return {
     async call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
       const options = {
@@ -43,7 +63,7 @@ async function connect1(connection: McpConnection): Promise<McpClient> {
       return (await client.callTool(params, CallToolResultSchema, options)) as CallToolResult
     },
     tools: async () => (await client.listTools()).tools,
-    protocolVersion: () => transport.protocolVersion,
+    protocolVersion: () => '2025-11-25',
     [Symbol.asyncDispose]: () => client.close(),
   }
 }
@@ -52,7 +72,12 @@ const connect2 =
   (mode: 'legacy' | 'auto') =>
   async (connection: McpConnection): Promise<McpClient> => {
     const client = new Client2(WHO, { versionNegotiation: { mode } })
-    await client.connect(new HttpTransport2(new URL(connection.url), { requestInit: requestInit(connection) }))
+    if ('url' in connection) await client.connect(new HttpTransport2(new URL(connection.url), requestOf(connection)))
+    else {
+      const transport = new StdioTransport2(programOf(connection))
+      transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
+      await client.connect(transport)
+    }
     return {
       call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
         const options = {

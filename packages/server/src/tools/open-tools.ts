@@ -33,6 +33,8 @@ export interface ToolRegistry {
   forAgent(globs: readonly string[]): () => readonly Tool[]
   /** True when the glob fits a tool, or may fit one of a source that has not told of its tools yet. */
   mayFit(glob: string): boolean
+  /** Calls `changed` when there are other tools than before. */
+  onChange(changed: () => void): void
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/
@@ -119,6 +121,7 @@ function openGroup(group: string, source: ToolGroup, way: Way, report: (problem:
 
 /** A registry, and what replaces all of its tools at once. */
 function createRegistry(first: readonly Tool[], groups: readonly (readonly [string, ToolGroup])[]) {
+  const listeners: (() => void)[] = []
   let tools = first
   let named = new Map(tools.map((tool) => [tool.name, tool]))
   const mayFit = (glob: string) => tools.some((tool) => fitsTool(glob, tool)) || groups.some((group) => mayFitLater(glob, group))
@@ -126,6 +129,7 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
     all: () => tools,
     byName: (name) => named.get(name),
     mayFit,
+    onChange: (changed) => void listeners.push(changed),
     forAgent(globs) {
       const problems = globs.flatMap((glob, index) => (mayFit(glob) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }]))
       if (problems.length > 0) throw new SetupError(problems)
@@ -144,6 +148,7 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
     replace(next: readonly Tool[]) {
       tools = next
       named = new Map(next.map((tool) => [tool.name, tool]))
+      for (const changed of listeners) changed()
     },
   }
 }

@@ -56,6 +56,7 @@ const registryOf = (...tools: readonly Tool[]): ToolRegistry => ({
   byName: (name) => tools.find((tool) => tool.name === name),
   forAgent: () => () => tools,
   mayFit: () => true,
+  onChange: () => undefined,
 })
 
 /** Proposes and approves the first of them through the gate; the others are its copies. */

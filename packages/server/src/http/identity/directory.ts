@@ -31,6 +31,8 @@ export interface DirectoryOptions {
   log: Logger
   savePrincipal(principal: Principal): Promise<void>
   bootstrapKey: string | undefined
+  /** Of the MCP client that this process was started for. */
+  clientKey: string | undefined
   /** Name of the person at this machine. */
   localName: string
 }
@@ -38,15 +40,29 @@ export interface DirectoryOptions {
 /** How exactly it is noted when a key or a session was last used: a write for every request would cost more than it tells. */
 export const NOTED_EVERY_MS = 60_000
 
-export async function openDirectory({ store, clock, log, savePrincipal, bootstrapKey, localName }: DirectoryOptions): Promise<Directory> {
+export async function openDirectory({
+  store,
+  clock,
+  log,
+  savePrincipal,
+  bootstrapKey,
+  clientKey,
+  localName,
+}: DirectoryOptions): Promise<Directory> {
   const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
   const bootstrap: Principal = { id: 'prn_bootstrap', kind: 'person', name: 'Bootstrap key', roles: ['admin', 'approver'] }
-  const bootstrapHash = bootstrapKey === undefined ? undefined : hashOf(bootstrapKey)
-  for (const principal of [localPerson, bootstrap]) await savePrincipal(principal)
+  // The same after every start, so that what it asked for stays its own.
+  const client: Principal = { id: 'prn_mcp_client', kind: 'agent', name: 'MCP client', roles: ['agent'], personId: localPerson.id }
+  for (const principal of [localPerson, bootstrap, ...(clientKey === undefined ? [] : [client])]) await savePrincipal(principal)
+  const held = [
+    ...(bootstrapKey === undefined ? [] : [{ hash: Buffer.from(hashOf(bootstrapKey), 'hex'), principal: bootstrap }]),
+    ...(clientKey === undefined ? [] : [{ hash: Buffer.from(hashOf(clientKey), 'hex'), principal: client }]),
+  ]
   const secret = await openSecret(store, 'key_secret')
 
-  const isBootstrap = (hash: string): boolean =>
-    bootstrapHash !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(bootstrapHash, 'hex'))
+  /** Whose key is known to this process and not to the store. */
+  const holderHere = (hash: string): Principal | undefined =>
+    held.find((one) => timingSafeEqual(Buffer.from(hash, 'hex'), one.hash))?.principal
 
   function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
     if (last_used_at !== null && now - last_used_at < NOTED_EVERY_MS) return
@@ -57,7 +73,8 @@ export async function openDirectory({ store, clock, log, savePrincipal, bootstra
   const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
 
   async function byHash(hash: string): Promise<Principal | undefined> {
-    if (isBootstrap(hash)) return bootstrap
+    const here = holderHere(hash)
+    if (here) return here
     const now = clock.nowMs()
     const holder = await holderOf(hash, now)
     if (!holder) return undefined
@@ -66,7 +83,8 @@ export async function openDirectory({ store, clock, log, savePrincipal, bootstra
   }
 
   async function standing(hash: string): Promise<Standing | undefined> {
-    if (isBootstrap(hash)) return { principal: bootstrap }
+    const here = holderHere(hash)
+    if (here) return { principal: here }
     const holder = await holderOf(hash, clock.nowMs())
     return holder && { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }

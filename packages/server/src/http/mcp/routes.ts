@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { App, HttpParts } from '../app.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { whenHungUp } from '../read-until.ts'
+import type { EventStream } from '../sse.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type Exchange, type GatewayParts, whenDelivered } from './exchange.ts'
 import { createMcpServer, createStateCodec } from './mcp-server.ts'
@@ -20,6 +21,7 @@ const Query = z.object({ agent: z.string().min(1).max(100).optional() })
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 const Messages = z.union([Message, z.array(Message).min(1).max(100)])
 const ANSWER = { 'application/json': { schema: Message }, 'text/event-stream': { schema: z.string() } }
+const TOOLS_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 const Initialize = z.object({ method: z.literal('initialize') })
 
 /**
@@ -41,6 +43,11 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     { onerror: (error) => parts.log.debug({ error }, 'gateway.refused') },
   )
   app.addHook('onClose', () => handler.close())
+  const listening = new Set<EventStream>()
+  parts.tools.onChange(() => {
+    handler.notify.toolsChanged()
+    for (const stream of listening) stream.send({ type: 'message', data: TOOLS_CHANGED })
+  })
 
   async function answer(request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>, reply: FastifyReply): Promise<never> {
     const caller = callerOfGateway(request)
@@ -101,7 +108,9 @@ export function mcpRoutes(app: App, http: HttpParts): void {
   app.get('/mcp', { ...hooks, schema: { tags, querystring: Query, produces: ['text/event-stream'] } }, async (request, reply) => {
     const { principal } = callerOfGateway(request)
     if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
-    await streamWhileStanding(parts, request, reply)
+    const stream = await streamWhileStanding(parts, request, reply)
+    listening.add(stream)
+    stream.onClose(() => listening.delete(stream))
     return sent(reply)
   })
 

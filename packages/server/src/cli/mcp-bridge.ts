@@ -1,0 +1,97 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+
+/** Where a client's messages go. */
+export interface BridgeTarget {
+  /** `http://127.0.0.1:4319/mcp`. */
+  url: URL
+  key: string
+  /** Told what is of no use to the client. */
+  complain(message: string): void
+}
+
+/** A client on standard input and output, connected to `/mcp` of a server. */
+export interface Bridge {
+  /** Resolves when the client is gone. */
+  readonly ended: Promise<void>
+  close(): Promise<void>
+}
+
+/** A request that has no answer yet. */
+interface Pending {
+  hangUp: AbortController
+  isInitialize: boolean
+}
+
+/**
+ * Passes every message on as it is, and the answers back. It decides nothing and keeps nothing: what a call became is known by the server,
+ * so that neither end loses anything with this process.
+ */
+export async function openBridge({ url, key, complain }: BridgeTarget): Promise<Bridge> {
+  const client = new StdioServerTransport()
+  const server = new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${key}` } } })
+  const pending = new Map<string | number, Pending>()
+  const ended = Promise.withResolvers<void>()
+
+  function answer(message: JSONRPCMessage): void {
+    if (!('method' in message) && message.id !== undefined) {
+      const asked = pending.get(message.id)
+      pending.delete(message.id)
+      // Taken back meanwhile: nobody waits for it.
+      if (!asked) return
+      if (asked.isInitialize && 'result' in message) server.setProtocolVersion(String(message.result.protocolVersion))
+    }
+    client.send(message).catch(() => close())
+  }
+
+  function fail(id: string | number, why: string): void {
+    if (!pending.delete(id)) return
+    const message = `Countersign at ${url.origin} did not answer: ${why}. What it had taken is not lost: once it is back, the same call finds it.`
+    client.send({ jsonrpc: '2.0', id, error: { code: -32_000, message } }).catch(() => close())
+  }
+
+  async function pass(message: JSONRPCMessage): Promise<void> {
+    const cancelled = idOfCancelled(message)
+    if (cancelled !== undefined) {
+      // Hanging up says it in every version of the protocol.
+      pending.get(cancelled)?.hangUp.abort()
+      pending.delete(cancelled)
+      return
+    }
+    if (!('method' in message) || !('id' in message)) return server.send(message)
+    const { id, method } = message
+    const hangUp = new AbortController()
+    pending.set(id, { hangUp, isInitialize: method === 'initialize' })
+    const lost = () => fail(id, 'the connection was lost')
+    await server
+      .send(message, { requestSignal: hangUp.signal, onRequestStreamEnd: lost })
+      .catch((error: unknown) => fail(id, wordsOf(error)))
+  }
+
+  async function close(): Promise<void> {
+    for (const { hangUp } of pending.values()) hangUp.abort()
+    pending.clear()
+    await Promise.allSettled([client.close(), server.close()])
+    ended.resolve()
+  }
+
+  client.onmessage = (message) => void pass(message).catch((error: unknown) => complain(wordsOf(error)))
+  client.onclose = () => void close()
+  server.onmessage = answer
+  await server.start()
+  await client.start()
+  return { ended: ended.promise, close }
+}
+
+function idOfCancelled(message: JSONRPCMessage): string | number | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
+  const id: unknown = message.params?.requestId
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
+}
+
+/** A refusal of the server comes with a problem document; its sentence is what helps. */
+function wordsOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return /"detail":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text
+}
