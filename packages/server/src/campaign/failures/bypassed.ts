@@ -39,7 +39,7 @@ export const BYPASSED: readonly Failure[] = [
         'a rule may name a tool that is not there',
         [
           'packages/server/src/policy/problems.ts',
-          `    if (tool !== undefined && !tools.some((one) => fitsTool(tool, one))) report('tool', \`"\${tool}" fits no tool\`)
+          `    if (tool !== undefined && !tools.mayFit(tool)) report('tool', \`"\${tool}" fits no tool\`)
 `,
           '',
         ],
