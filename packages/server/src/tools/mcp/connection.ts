@@ -8,6 +8,8 @@ import { plainLine } from './words.ts'
 
 /** For a server to come up and shake hands: `npx` may have to fetch it first. */
 const CONNECT_MS = 60_000
+/** A program that keeps silent about a question that it does not know is one of the older protocol; one still coming up is asked again. */
+const PROGRAM_PROBE_MS = 3_000
 const LIST_MS = 15_000
 /** A call waits this long for a connection that is just being made. */
 const PATIENCE_MS = 5_000
@@ -42,6 +44,8 @@ export class McpConnection {
   readonly #options: ConnectionOptions
   readonly #stopped = new AbortController()
   #client: Client | undefined
+  /** Of the connection that is being made. */
+  #transport: Transport | undefined
   #connecting: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #returnMs = FIRST_RETURN_MS
@@ -92,6 +96,8 @@ export class McpConnection {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = undefined
+    // The SDK hears the signal only once it shakes hands.
+    if (this.#connecting) await this.#transport?.close().catch(() => {})
     await this.#connecting
     await client?.close().catch(() => {})
   }
@@ -155,7 +161,7 @@ export class McpConnection {
       {
         // Nothing is offered: no sampling, no roots, no elicitation. What a server needs of people it gets through arguments they see.
         capabilities: {},
-        versionNegotiation: { mode: 'auto', probe: { timeoutMs: CONNECT_MS / 2 } },
+        versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: PROGRAM_PROBE_MS } }) },
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#relist(client) } },
       },
@@ -163,7 +169,8 @@ export class McpConnection {
     client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
     const options = { timeout: CONNECT_MS, signal: this.#stopped.signal }
     try {
-      await client.connect(this.#options.openTransport(), prior ? { ...options, prior } : options)
+      this.#transport = this.#options.openTransport()
+      await client.connect(this.#transport, prior ? { ...options, prior } : options)
       return client
     } catch (error) {
       await client.close().catch(() => {})
