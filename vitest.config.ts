@@ -27,6 +27,7 @@ const ON_ANY_DATABASE = [
   'histories',
   'identity',
   'linear',
+  'mcp',
   'mcp-stdio',
   'oidc',
   'openapi',

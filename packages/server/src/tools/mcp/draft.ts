@@ -10,7 +10,7 @@ import {
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
-import { fillWords, readTemplate } from '../template.ts'
+import { fillJson, fillWords, readJsonTemplate, readTemplate } from '../template.ts'
 import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, whatIsOther } from './pins.ts'
@@ -110,13 +110,25 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
 }
 
 function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, known: KnownTool | undefined): ToolDraft['preview'] {
-  const look = known?.preview
+  const { before } = settingsOf(parts.settings, definition.name)
+  const look = before ? lookBefore(before) : known?.preview
   if (!look && !was) return undefined
   return async (args, signal): Promise<Preview> => {
     const other = was ? whatIsOther(was.definition, definition) : []
     const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
     const fields = (await look?.(args, read)) ?? []
     return { fields: [...other, ...fields], precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }
+  }
+}
+
+/** What the configuration says that a write replaces, and by what. */
+function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSettings['before']>): NonNullable<KnownTool['preview']> {
+  const template = readJsonTemplate(given)
+  return async (args, read) => {
+    const oldValue = await read(tool, (fillJson(template, args) ?? {}) as JsonObject)
+    if (oldValue === undefined)
+      throw new ToolError('refused', `What it replaces could not be read: ${tool} is no tool of the server that only reads.`)
+    return [{ field: becomes, oldValue, newValue: args[becomes] ?? null }]
   }
 }
 

@@ -1,8 +1,17 @@
-import type { Effect, RiskLevel } from '@countersign/core'
 import { z } from 'zod'
 import { KNOWN_SERVERS, type KnownServerName } from './classification.ts'
 
 const Variable = z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable')
+
+/** Reads with another tool of the server what a write replaces, so that the card shows both. */
+const Before = z.strictObject({
+  /** A tool that only reads. */
+  tool: z.string().min(1),
+  /** Its arguments, in which `{name}` stands for an argument of the write. */
+  arguments: z.record(z.string(), z.string()).default({}),
+  /** The argument of the write that takes the place of what was read. */
+  becomes: z.string().min(1),
+})
 
 const ToolSettings = z.strictObject({
   /** Whether it changes anything. Default: what we know of the server, else `write`. */
@@ -10,6 +19,7 @@ const ToolSettings = z.strictObject({
   risk: z.enum(['low', 'medium', 'high', 'critical']).optional(),
   /** Words for the card: `Send {text} to {channel}`. */
   describe: z.string().min(1).max(500).optional(),
+  before: Before.optional(),
   /** True when the server runs a repeated call with the same arguments once. */
   idempotent: z.boolean().optional(),
   timeoutMs: z.int().min(100).max(3_600_000).optional(),
@@ -51,18 +61,7 @@ export type McpSection = z.output<typeof McpSection>
 
 interface SharedInput {
   as?: KnownServerName
-  tools?: Record<
-    string,
-    {
-      effect?: Effect
-      risk?: RiskLevel
-      describe?: string
-      idempotent?: boolean
-      timeoutMs?: number
-      cacheFor?: string
-      leaveOut?: boolean
-    }
-  >
+  tools?: Record<string, z.input<typeof ToolSettings>>
   timeoutMs?: number
   startWithinMs?: number
 }
