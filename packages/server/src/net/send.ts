@@ -38,7 +38,12 @@ export async function send(
   const begin = isEncrypted ? requestHttps : requestHttp
   const request = begin(url, {
     method,
-    headers: { 'accept-encoding': 'identity', ...headers },
+    headers: {
+      'accept-encoding': 'identity',
+      ...headers,
+      // Node sends the body of a DELETE without saying how long it is, and whoever receives it takes it for the next request.
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    },
     // No kept connection: one that the service is just closing would turn a definite failure into an unknown outcome, and the name of
     // one was checked long ago.
     agent: false,

@@ -158,6 +158,24 @@ test('T17 no redirect is followed, wherever it leads and whichever way it says s
   expect(canary.connections()).toBe(0)
 })
 
+test('the body of every method arrives as the body of its request, and no further request is made of it', async () => {
+  const seen: string[] = []
+  await using server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    seen.push(`${request.method} ${text}`)
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const body = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    expect((await outgoingFetch(openNetwork(), own)(own, { method, body })).status).toBe(200)
+  }
+  expect(seen).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => `${method} ${body}`))
+})
+
 test('an answer that is cut, an abort and a bad address read as they do with the global fetch', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('half')
