@@ -26,10 +26,6 @@ export const github: SourceKind<GithubSection> = {
   open(section, { report, fillSecret, fillAddress, refuseVariables }) {
     const { repositories, defaultRepository } = section
     refuseVariables({ repositories, defaultRepository }, [])
-    if (!/^\$\{\w+\}$/.test(section.token)) {
-      report({ path: ['token'], message: `must come from the environment: write \${GITHUB_TOKEN}` })
-      return undefined
-    }
     const { value: token, secrets } = fillSecret(section.token, ['token'])
     const baseUrl = addressOf(fillAddress(section.baseUrl, ['baseUrl']))
     const webUrl = section.webUrl === undefined ? baseUrl && webUrlOf(baseUrl) : addressOf(fillAddress(section.webUrl, ['webUrl']))
@@ -45,7 +41,7 @@ export const github: SourceKind<GithubSection> = {
     const options = { token, baseUrl: baseUrl.href, webOrigin: webUrl.origin, allowed, defaultRepository }
     return {
       kind: 'github',
-      secrets,
+      secrets: [...secrets, token],
       drafts({ network }) {
         const hub = openHub({ network, token, baseUrl: baseUrl.href, allowed })
         return toolsOf(openGround({ ...options, hub }), allowed)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { Body, Branch, IssueNumber, Login, Title } from './fields.ts'
-import { doneWhen, findMade } from './found.ts'
+import { doneWhen, earliestOf, findMade } from './found.ts'
 import type { Hub } from './hub.ts'
 import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
@@ -251,17 +251,23 @@ const requestReview = (ground: GithubGround): ToolDraft =>
             rest.pulls.requestReviewers({ ...at, pull_number: number, reviewers, team_reviewers: teams }),
           ),
         ),
-      async verify(args, { signal }) {
+      async verify(args, context) {
         const { hub } = ground
+        const { signal } = context
         const [pull, reviews] = await Promise.all([
           lookAtPull(hub, args, signal),
           hub.look(signal, repositoryOf(args.repository), (rest, at) =>
             rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 }),
           ),
         ])
-        // Who has given a review is not asked for one any more.
-        const gave = reviews.flatMap(({ user }) => user?.login ?? [])
-        return doneWhen(without(wanted(args), [...reviewersOf(pull), ...gave]).length === 0, pullResult(pull))
+        const missing = without(wanted(args), reviewersOf(pull))
+        if (missing.length === 0) return { done: true, output: pullResult(pull) }
+        // Who gives a review is not asked for one any more: it may have been given since, or not long before.
+        const gave = reviews.filter(
+          ({ submitted_at }) => submitted_at !== undefined && Date.parse(submitted_at) >= earliestOf(context).getTime(),
+        )
+        const logins = gave.flatMap(({ user }) => user?.login ?? [])
+        return { done: without(missing, logins).length < missing.length ? 'unknown' : false }
       },
     },
   )

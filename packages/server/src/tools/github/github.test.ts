@@ -1,0 +1,104 @@
+import type { JsonObject } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { openGithubBench } from '../../testing/github.ts'
+import { githubDescription } from '../../testing/github-description.ts'
+
+/** One call of every tool that is answered, in an order in which each is possible. */
+const CALLS: [string, JsonObject?][] = [
+  ['searchIssues', { query: 'prices is:open', repository: 'acme/shop' }],
+  ['searchIssues', { query: 'price', kind: 'pr' }],
+  ['searchCode', { query: 'price' }],
+  ['getIssue', { number: 1 }],
+  ['listIssues', { labels: ['bug'], assignee: 'ben', creator: 'ada', sort: 'updated', limit: 5 }],
+  ['getWorkload'],
+  ['getPullRequest', { number: 3 }],
+  ['listPullRequests', { base: 'main' }],
+  ['getRepository'],
+  ['getFile', { path: 'src/price.ts', ref: 'fix-price' }],
+  ['listFiles', { folder: 'src' }],
+  ['listBranches'],
+  ['listCommits', { path: 'src/price.ts', ref: 'fix-price' }],
+  ['listLabels'],
+  ['listMilestones'],
+  ['listAssignees'],
+  ['createIssue', { title: 'New', body: 'Text', labels: ['bug', 'new'], assignees: ['ada'], milestone: 1 }],
+  ['updateIssue', { number: 1, title: 'Prices', body: 'Some of them.', labels: ['bug'], assignees: ['ada'], milestone: 1, state: 'open' }],
+  ['closeIssue', { number: 2, reason: 'not_planned' }],
+  ['reopenIssue', { number: 2 }],
+  ['addLabels', { number: 2, labels: ['question', 'docs/guide'] }],
+  ['removeLabel', { number: 2, label: 'docs/guide' }],
+  ['assignIssue', { number: 2, assignees: ['ada'] }],
+  ['unassignIssue', { number: 2, assignees: ['ada'] }],
+  ['commentOnIssue', { number: 2, body: 'With a card.' }],
+  ['createBranch', { branch: 'docs/pay' }],
+  [
+    'commitFiles',
+    {
+      ...{ branch: 'docs/pay', message: 'Say how one pays' },
+      files: [
+        { path: 'docs/pay.md', content: '# Pay\n' },
+        { path: 'README.md', content: '# Shop\n\nSee docs/pay.md\n' },
+        { path: 'src/tax.ts', content: null },
+      ],
+    },
+  ],
+  ['createPullRequest', { title: 'Say how one pays', head: 'docs/pay', body: 'For #2.', draft: true }],
+  ['updatePullRequest', { number: 5, title: 'Payment', body: 'Text', base: 'main' }],
+  ['requestReview', { number: 5, reviewers: ['ada'], teams: ['writers'] }],
+  ['closePullRequest', { number: 5 }],
+  ['deleteBranch', { branch: 'docs/pay' }],
+  ['mergePullRequest', { number: 3, method: 'squash', title: 'Fix it' }],
+]
+
+test('GitHub: every request of every tool, and every answer of the stand-in, is as GitHub describes them', async () => {
+  await using bench = await openGithubBench()
+  const ask = async (name: string, args: JsonObject = {}) => {
+    const output = await bench.run(name, args)
+    await bench.verify(name, args, {
+      actionId: 'act',
+      idempotencyKey: 'act.1',
+      proposedAtMs: Date.now(),
+      signal: AbortSignal.timeout(60_000),
+    })
+    return output
+  }
+  for (const [name, args] of CALLS) await ask(name, args)
+  const comment = await ask('commentOnIssue', { number: 1, body: 'First' })
+  await ask('editComment', { commentId: (comment as { id: number }).id, body: 'Second' })
+  expect(bench.undescribed()).toEqual([])
+  expect(new Set([...CALLS.map(([name]) => `github.${name}`), 'github.editComment'])).toEqual(new Set(bench.names()))
+})
+
+test('GitHub: the doctor asks only what is described', async () => {
+  for (const repositories of [undefined, ['acme/shop', 'acme/gone']]) {
+    await using bench = await openGithubBench({ section: { ...(repositories && { repositories }) } })
+    const findings = await bench.check()
+    expect(bench.undescribed()).toEqual([])
+    expect(findings.map(({ level }) => level)).toEqual(repositories ? ['ok', 'ok', 'ok', 'problem'] : ['ok', 'ok', 'ok'])
+    expect(findings[0]?.message).toContain('as countersign-bot')
+  }
+})
+
+test('a request or an answer that GitHub does not describe is noticed', () => {
+  const description = githubDescription()
+  const exchange = {
+    method: 'POST',
+    path: '/repos/acme/shop/issues',
+    query: new URLSearchParams(),
+    body: { title: 'x' },
+    status: 201,
+    answer: {},
+  }
+  expect(description.requestProblems(exchange)).toEqual([])
+  expect(description.answerProblems(exchange).join()).toContain('"html_url"')
+  const wrong = [
+    { body: { titel: 'x' } },
+    { body: { title: 'x', labels: 'bug' } },
+    { body: undefined },
+    { query: new URLSearchParams({ stat: 'open' }) },
+    { path: '/repos/acme/shop/issue' },
+    { method: 'GET', path: '/repos/acme/shop/issues/x', body: undefined },
+    { method: 'GET', body: undefined, query: new URLSearchParams({ state: 'opened' }) },
+  ]
+  for (const change of wrong) expect([change, description.requestProblems({ ...exchange, ...change })]).not.toEqual([change, []])
+})
