@@ -1,6 +1,6 @@
 import { TREE, type TreeEntry } from './git.ts'
 import { type Call, invalid, missing, ok, paged, problem, type Reply, type Route, textIn } from './route.ts'
-import { commit, commitsBetween, file, gitCommit, mergeBase, pullDiff, ref, repository } from './shapes.ts'
+import { commit, commitsBetween, file, gitCommit, mergeBase, pathIn, pullDiff, ref, repository } from './shapes.ts'
 import { timeOf } from './state.ts'
 
 const REPO = '/repos/{owner}/{repo}'
@@ -71,10 +71,10 @@ function branch({ at, repo, params }: Call): Reply {
   const found = repo.git.commits.get(repo.git.heads.get(name) ?? '')
   if (!found) return problem(404, 'Branch not found')
   const { html_url, url } = repository(at, repo)
-  const self = `${url}/branches/${name}`
+  const self = `${url}/branches/${pathIn(name)}`
   return ok({
     ...{ name, commit: commit(at, repo, found), protected: false, protection: { enabled: false }, protection_url: `${self}/protection` },
-    _links: { html: `${html_url}/tree/${name}`, self },
+    _links: { html: `${html_url}/tree/${pathIn(name)}`, self },
   })
 }
 
@@ -99,9 +99,9 @@ function contents({ at, repo, params, query }: Call): Reply {
   const files = repo.git.filesOf(head.tree)
   const view = (entry: TreeEntry) => {
     const { url, html_url } = repository(at, repo)
-    const self = `${url}/contents/${entry.path}?ref=${head.sha}`
+    const self = `${url}/contents/${pathIn(entry.path)}?ref=${head.sha}`
     const git = `${url}/git/blobs/${entry.sha}`
-    const html = `${html_url}/blob/main/${entry.path}`
+    const html = `${html_url}/blob/main/${pathIn(entry.path)}`
     return {
       ...{
         name: entry.path.split('/').at(-1),
@@ -128,7 +128,7 @@ function compare({ at, repo, params }: Call): Reply {
   if (from === undefined || to === undefined) return missing()
   const [ahead, behind] = [commitsBetween(repo, from, to), commitsBetween(repo, to, from)]
   const { url, html_url } = repository(at, repo)
-  const page = `${html_url}/compare/${base}...${head}`
+  const page = `${html_url}/compare/${pathIn(base)}...${pathIn(head)}`
   const [baseCommit, common] = [repo.git.commits.get(from), mergeBase(repo, from, to)]
   return ok({
     ...{

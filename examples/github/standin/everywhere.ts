@@ -1,5 +1,5 @@
 import { type Call, ok, paged, problem, type Route } from './route.ts'
-import { issue, me, repository } from './shapes.ts'
+import { issue, me, pathIn, repository } from './shapes.ts'
 import type { Issue, Repo } from './state.ts'
 
 /** What belongs to no repository: who one is, what is left, search. */
@@ -42,8 +42,8 @@ export const OTHER_ROUTES: Route[] = [
       const items = repos.flatMap((repo) =>
         filesWith(repo, words).map(({ path, sha }) => {
           const home = repository(call.at, repo)
-          const url = `${home.url}/contents/${path}`
-          const html = `${home.html_url}/blob/main/${path}`
+          const url = `${home.url}/contents/${pathIn(path)}`
+          const html = `${home.html_url}/blob/main/${pathIn(path)}`
           return {
             name: path.split('/').at(-1),
             path,

@@ -12,6 +12,9 @@ export interface Addresses {
 const idOf = (text: string): number => Number.parseInt(createHash('sha1').update(text).digest('hex').slice(0, 8), 16)
 const nodeId = (text: string | number): string => Buffer.from(`standin:${text}`).toString('base64url')
 
+/** A path of files as an address has it. */
+export const pathIn = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
 const USER_LINKS = ['followers', 'organizations', 'repos', 'subscriptions', 'received_events']
 const USER_TEMPLATES = ['events', 'following', 'gists', 'starred']
 
@@ -204,7 +207,11 @@ export function file(at: Addresses, repo: Repo, { path, status, additions, delet
   const { url, page } = urlOf(at, repo)
   return {
     ...{ sha, filename: path, status, additions, deletions, changes: additions + deletions, patch },
-    ...{ blob_url: `${page}/blob/${path}`, raw_url: `${page}/raw/${path}`, contents_url: `${url}/contents/${path}` },
+    ...{
+      blob_url: `${page}/blob/${pathIn(path)}`,
+      raw_url: `${page}/raw/${pathIn(path)}`,
+      contents_url: `${url}/contents/${pathIn(path)}`,
+    },
   }
 }
 

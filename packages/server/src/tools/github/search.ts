@@ -21,7 +21,7 @@ const Query = z
 
 /** Search, over the repositories that are allowed and no others. */
 export function searches(ground: GithubGround, allowed: AllowList): ToolDraft[] {
-  const repository = ground.repository.optional().describe('Only in this repository, as owner/name')
+  const repository = ground.repositoryName.optional().describe('Only in this repository, as owner/name')
   return [
     readTool(
       ground,

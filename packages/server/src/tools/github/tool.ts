@@ -13,8 +13,10 @@ export interface GithubGround {
   /** The origin that links to results must have. */
   webOrigin: string
   credential: string
-  /** The argument that names the repository. */
+  /** The argument that names the repository; the default one where it is left out. */
   repository: z.ZodType<string>
+  /** The name of a repository, without a default. */
+  repositoryName: z.ZodType<string>
 }
 
 export interface GroundOptions {
@@ -26,7 +28,7 @@ export interface GroundOptions {
   defaultRepository: string | undefined
 }
 
-/** @throws nothing: what it is given was checked. */
+/** What all tools of a group share. */
 export function openGround({ allowed, defaultRepository, token, ...rest }: GroundOptions): GithubGround {
   const name = z
     .string()
@@ -34,11 +36,8 @@ export function openGround({ allowed, defaultRepository, token, ...rest }: Groun
     .refine(isRepositoryName, 'must be owner/name')
     .refine((text) => allowed.allows(text), allowed.refusal)
     .describe('The repository, as owner/name')
-  return {
-    ...rest,
-    credential: credentialOf({ token }),
-    repository: defaultRepository === undefined ? name : name.default(defaultRepository),
-  }
+  const repository = defaultRepository === undefined ? name : name.default(defaultRepository)
+  return { ...rest, credential: credentialOf({ token }), repository, repositoryName: name }
 }
 
 interface Words<Args> {
