@@ -371,10 +371,10 @@ test('a long diff says how many lines are hidden, and a high risk waits until th
   const lines = Array.from({ length: 400 }, (_, at) => `+line ${at} of a long file`)
   const long = `--- /dev/null\n+++ b/long.md\n@@ -0,0 +1,400 @@\n${lines.join('\n')}\n`
   await show(page, { action: { ...HIGH, preview: [{ field: 'long.md', diff: long }] } })
-  const reveal = card().getByRole('button', { name: /^\d+ more lines, show all$/ })
+  const reveal = card().getByRole('button', { name: /^\d+ lines hidden, show all$/ })
   await reveal.waitFor()
   const shown = await card().locator('.cs-diff pre > *').count()
-  expect(await reveal.textContent()).toBe(`${403 - shown} more lines, show all`)
+  expect(await reveal.textContent()).toBe(`${403 - shown} lines hidden, show all`)
   await page.waitForTimeout(600)
   expect(await approve().getAttribute('aria-disabled')).toBe('true')
   await reveal.click()

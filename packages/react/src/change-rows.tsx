@@ -30,10 +30,10 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
       <ul>
         {preview.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
-          <li key={index} data-kind={kind(row)}>
+          <li key={index}>
             <span className="cs-field">{showInvisible(row.field)}</span>
             <Values row={row} path={`preview/${index}`} />
-            {row.diff === undefined ? null : <DiffText diff={row.diff} path={`preview/${index}/diff`} />}
+            {row.diff ? <DiffText diff={row.diff} path={`preview/${index}/diff`} /> : null}
           </li>
         ))}
       </ul>
@@ -52,7 +52,7 @@ export const longRowPaths = (preview: Action['preview']): string[] =>
   (preview ?? []).flatMap(({ oldValue, newValue, diff }, index) => [
     ...(isLong(oldValue) && !stays({ oldValue, newValue }) ? [`preview/${index}/old`] : []),
     ...(isLong(newValue) ? [`preview/${index}/new`] : []),
-    ...(diff !== undefined && diff.length > LONG_DIFF_CHARS ? [`preview/${index}/diff`] : []),
+    ...(diff && diff.length > LONG_DIFF_CHARS ? [`preview/${index}/diff`] : []),
   ])
 
 const isLong = (value: unknown): boolean => value !== undefined && valueText(value).length > LONG_TEXT_CHARS
@@ -60,9 +60,6 @@ const isLong = (value: unknown): boolean => value !== undefined && valueText(val
 /** What a change is about and leaves as it is: the name of an issue, beside what becomes of it. */
 const stays = ({ oldValue, newValue }: Pick<Row, 'oldValue' | 'newValue'>): boolean =>
   oldValue !== undefined && JSON.stringify(oldValue) === JSON.stringify(newValue)
-
-const kind = ({ oldValue, newValue, diff }: Row): 'create' | 'delete' | 'update' =>
-  diff !== undefined ? 'update' : oldValue === undefined ? 'create' : newValue === undefined ? 'delete' : 'update'
 
 function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
   if (stays({ oldValue, newValue })) {

@@ -6,26 +6,28 @@ import { OpenedTexts } from './long-text.tsx'
 /** Of a longer diff, the lines from here on are opened by a button. */
 export const LONG_DIFF_CHARS = 6_000
 
+const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
+
 /** A unified diff as it is, each changed line marked by its sign and its colour. */
 export function DiffText({ diff, path }: { diff: string; path: string }) {
   const opened = useContext(OpenedTexts)
   const lines = diff.replace(/\n$/, '').split('\n')
   const first = lines.findIndex((line) => line.startsWith('@@'))
-  const shown = opened.has(path) || diff.length <= LONG_DIFF_CHARS ? lines.length : diff.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
+  const shown = opened.has(path) ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
   const hidden = lines.length - shown
   return (
     <div className="cs-diff">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>
         {lines.slice(0, shown).map((line, at) => {
-          const Mark = at < first ? 'span' : line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span'
+          const Mark = (at > first && MARKS[line.charAt(0)]) || 'span'
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
           return <Mark key={at}>{[showLine(line), '\n']}</Mark>
         })}
       </pre>
       {hidden > 0 ? (
         <button type="button" className="cs-reveal" onClick={() => opened.open(path)}>
-          {hidden} more lines, show all
+          {hidden} lines hidden, show all
         </button>
       ) : null}
       <CopyButton text={() => diff} label="Copy diff" />
