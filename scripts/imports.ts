@@ -24,7 +24,7 @@ const SERVER_ROWS = [
   ['audit', 'policy'],
   ['config'],
   ['dispatch', 'gate'],
-  ['agent', 'notify', 'archive'],
+  ['agent', 'notify', 'archive', 'stats'],
   ['ground', 'engine', 'http'],
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.

@@ -26,6 +26,7 @@ export type {
   KeyScope,
   Message,
   MessageList,
+  ModelStats,
   Person,
   PolicyChange,
   PolicyVersion,
@@ -47,6 +48,7 @@ export type {
   SessionList,
   SessionStatus,
   ShadowReport,
+  Stats,
   TestedCall,
   ToolView,
   VerdictChange,
@@ -69,7 +71,7 @@ export {
 } from './client.ts'
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
-export type { AuditQuery, GrantQuery, Management } from './manage.ts'
+export type { AuditQuery, GrantQuery, Management, StatsQuery } from './manage.ts'
 export type { Schedule } from './reconnect.ts'
 export {
   EMPTY_SESSION,

@@ -20,6 +20,7 @@ import type {
   SavedPolicy,
   SavePolicyBody,
   ShadowReport,
+  Stats,
   TestedCall,
   TestPolicyBody,
 } from '@countersign/core'
@@ -27,6 +28,8 @@ import type { CallOptions, ChangeOptions, Page } from './client.ts'
 import { type HttpOptions, type RequestInput, send } from './http.ts'
 
 export type GrantQuery = Page & { session?: string; agent?: string; state?: 'standing' }
+/** `since` and `until` are ISO 8601: from that time on, and before it. Default: the seven days up to now. */
+export type StatsQuery = { since?: string; until?: string; bucket?: 'hour' | 'day' }
 /** `since` and `until` are ISO 8601: from that time on, and before it. */
 export type AuditQuery = Page & { action?: string; session?: string; actor?: string; kind?: AuditKind; since?: string; until?: string }
 
@@ -77,6 +80,8 @@ export type Management = {
     list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
     key(options?: CallOptions): Promise<AuditKeyView>
   }
+  /** What was asked, decided, done and counted in a time. */
+  stats(query?: StatsQuery, options?: CallOptions): Promise<Stats>
   keys: {
     list(page?: Page, options?: CallOptions): Promise<KeyList>
     /** The answer is the only place where the key itself ever stands. */
@@ -130,6 +135,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       list: (query, options) => read('/api/audit', query, options),
       key: (options) => read('/api/audit/key', undefined, options),
     },
+    stats: (query, options) => read('/api/stats', query, options),
     keys: {
       list: (page, options) => read('/api/keys', page, options),
       create: (body, options) => change('/api/keys', body, options),

@@ -78,3 +78,4 @@ export {
   ToolCall,
   ToolView,
 } from './session.ts'
+export { ModelStats, Stats, StatsQuery } from './stats.ts'

@@ -192,6 +192,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/policy/shadow': { rule: only('admin') },
 
   'GET /api/audit': { rule: only('admin viewer') },
+  'GET /api/stats': { rule: only('admin viewer') },
   // Whoever is let in is answered by MCP itself: what may not be done is said in the message, see `mcp-authority.test.ts`.
   'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'GET /mcp': { rule: everybody },

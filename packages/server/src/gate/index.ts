@@ -1,4 +1,4 @@
-export { type Caller, mayDecide, partOf, requireAdmin, requireWriter } from './caller.ts'
+export { type Caller, mayDecide, partOf, requireAdmin, requireWriter, seesAll } from './caller.ts'
 export { alreadyDecided, decideInSession } from './decide.ts'
 export { isRepeatedTooOften } from './declined-before.ts'
 export { delegationsSeenBy, requireDelegator, viewDelegation } from './delegations.ts'

@@ -49,6 +49,7 @@ import { policyRoutes } from './policy.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
+import { statsRoutes } from './stats.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -148,6 +149,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     chatRoutes(app, parts)
     eventRoutes(app, parts)
     auditRoutes(app, parts)
+    statsRoutes(app, parts)
     mcpRoutes(app, parts)
   })
   app.setNotFoundHandler(

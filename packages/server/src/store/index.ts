@@ -51,6 +51,7 @@ export type {
 export * as sessions from './sessions.ts'
 export * as settings from './settings.ts'
 export { openSqlite, type SqliteOptions } from './sqlite.ts'
+export * as stats from './stats.ts'
 export type { Database, Outbox, Store, StoredEvent } from './store.ts'
 export * as toolPins from './tool-pins.ts'
 export * as visibility from './visibility.ts'

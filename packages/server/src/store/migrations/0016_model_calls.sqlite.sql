@@ -1,4 +1,4 @@
--- One row per step: which model answered, and what it counted. Budgets and statistics read these and never the conversation.
+-- One row per step: which model answered, and what it counted. Statistics read these and never the conversation.
 create table model_call (
   session_id          text not null references session (id),
   run_id              text not null,
@@ -18,9 +18,9 @@ create table model_call (
   -- 1 when the provider did not say, and the numbers are our estimate.
   estimated           integer not null,
   created_at          integer not null,
-  primary key (session_id, run_id, step)
+  -- By time: a row is written behind the last one, and statistics read a piece of it.
+  primary key (created_at, session_id, run_id, step)
 ) strict, without rowid;
-create index model_call_by_time on model_call (created_at);
 alter table run add column cache_write_tokens integer not null default 0;
 -- How many of its steps were estimated.
 alter table run add column estimated_steps integer not null default 0;

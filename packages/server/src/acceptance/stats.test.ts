@@ -1,0 +1,139 @@
+import type { Stats } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const call = (tool: string, what: string) => ({ tool, arguments: { what } })
+
+test('the statistics count what was asked, decided, run and used, by tool, state, verdict and model', async () => {
+  await using target = await startTarget(({ body }) => ({
+    status: (body as { what?: string })?.what === 'bad' ? 409 : 200,
+    body: { id: 1 },
+  }))
+  await using server = await startTestServer({
+    config: {
+      agents: {
+        desk: { model: 'scripted/first.json', fallbacks: ['scripted/second.json'], tools: ['*'] },
+        other: { model: 'scripted/third.json', tools: ['*'] },
+      },
+      tools: toolsOf(target),
+    },
+    scripts: {
+      first: [
+        { calls: [call('look', 'it')], usage: { inputTokens: 100, outputTokens: 10 } },
+        { error: { code: 'model_broken_stream', message: 'away', retryable: true } },
+        { text: 'Done.', usage: { inputTokens: 300, cachedInputTokens: 250, cacheWriteTokens: 20, outputTokens: 5 } },
+      ],
+      second: [
+        { text: 'never asked' },
+        {
+          calls: [call('keyed', 'good'), call('keyed', 'bad'), call('unkeyed', 'no')],
+          usage: { inputTokens: 200, cachedInputTokens: 100, outputTokens: 20 },
+        },
+      ],
+      third: [{ error: 'out of order' }],
+    },
+  })
+  const { admin } = server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  await stream.next('session_status', ({ pendingApprovals }) => pendingApprovals.length === 3)
+  const while3 = (await admin.get('/api/stats')) as Stats
+  expect(while3).toMatchObject({ waiting: 3, decisions: { count: 0, medianMs: null, p95Ms: null }, runs: { open: 1, done: 0 } })
+  const { items } = await admin.get(`/api/actions?session=${sessionId}&state=proposed`)
+  for (const { id, tool } of items) await admin.post(`/api/actions/${id}/decision`, { verdict: tool === 'unkeyed' ? 'decline' : 'approve' })
+  await stream.next('done')
+  using failing = await admin.stream('/api/chat', { body: { message: 'go', agent: 'other' } })
+  await failing.next('error')
+  await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'outside' } })
+
+  const stats = (await admin.get('/api/stats?bucket=hour')) as Stats
+  expect(stats.actions).toEqual({
+    total: 5,
+    byState: { succeeded: 2, failed: 1, declined: 1, proposed: 1 },
+    byVerdict: { allow: 1, ask: 4, deny: 0 },
+    byTool: [
+      { tool: 'keyed', total: 3, asked: 3, declined: 0, failed: 1 },
+      { tool: 'look', total: 1, asked: 0, declined: 0, failed: 0 },
+      { tool: 'unkeyed', total: 1, asked: 1, declined: 1, failed: 0 },
+    ],
+    isComplete: true,
+  })
+  expect(stats.waiting).toBe(1)
+  expect(stats.runs).toEqual({ open: 0, done: 1, failed: 1, cancelled: 0 })
+  expect(stats.decisions).toEqual({ count: 3, medianMs: expect.any(Number), p95Ms: expect.any(Number) })
+  expect(stats.models).toEqual([
+    {
+      agent: 'desk',
+      model: 'scripted/first.json',
+      calls: 2,
+      fallbacks: 0,
+      errors: 0,
+      inputTokens: 400,
+      cachedInputTokens: 250,
+      cacheWriteTokens: 20,
+      outputTokens: 15,
+      cachedShare: 0.625,
+      estimated: 0,
+    },
+    {
+      agent: 'desk',
+      model: 'scripted/second.json',
+      calls: 1,
+      fallbacks: 1,
+      errors: 0,
+      inputTokens: 200,
+      cachedInputTokens: 100,
+      cacheWriteTokens: 0,
+      outputTokens: 20,
+      cachedShare: 0.5,
+      estimated: 0,
+    },
+    {
+      agent: 'other',
+      model: 'scripted/third.json',
+      calls: 1,
+      fallbacks: 0,
+      errors: 1,
+      inputTokens: 0,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: 0,
+      cachedShare: null,
+      estimated: 0,
+    },
+  ])
+  // An hour may end while this runs: what counts is the sum.
+  const sum = (of: 'actions' | 'asked' | 'runs' | 'modelCalls' | 'inputTokens' | 'cachedInputTokens') =>
+    stats.series.reduce((total, each) => total + each[of], 0)
+  expect([sum('actions'), sum('asked'), sum('runs'), sum('modelCalls'), sum('inputTokens'), sum('cachedInputTokens')]).toEqual([
+    5, 4, 2, 4, 600, 350,
+  ])
+  expect(stats.series.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true)
+  expect(await admin.get(`/api/stats?since=${stats.since}&until=${stats.until}&bucket=day`)).toMatchObject({
+    actions: stats.actions,
+    models: stats.models,
+    bucket: 'day',
+  })
+})
+
+test('a time that is empty, too long or too fine is refused, and one in which nothing was is all zeros', async () => {
+  await using server = await startTestServer({ config: {} })
+  const { admin } = server
+  const status = async (query: string) => (await admin.send('GET', `/api/stats?${query}`)).status
+  expect(await status('since=2026-01-02T00:00:00Z&until=2026-01-02T00:00:00Z')).toBe(400)
+  expect(await status('since=2024-01-01T00:00:00Z&until=2026-01-02T00:00:00Z')).toBe(400)
+  expect(await status('since=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z&bucket=hour')).toBe(400)
+  expect(await status('since=yesterday')).toBe(400)
+  expect(await admin.get('/api/stats?since=2020-01-01T00:00:00Z&until=2021-01-01T00:00:00Z')).toEqual({
+    since: '2020-01-01T00:00:00.000Z',
+    until: '2021-01-01T00:00:00.000Z',
+    bucket: 'day',
+    actions: { total: 0, byState: {}, byVerdict: { allow: 0, ask: 0, deny: 0 }, byTool: [], isComplete: true },
+    waiting: 0,
+    decisions: { count: 0, medianMs: null, p95Ms: null },
+    runs: { open: 0, done: 0, failed: 0, cancelled: 0 },
+    models: [],
+    series: [],
+  })
+})

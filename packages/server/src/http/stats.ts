@@ -1,0 +1,19 @@
+import { CountersignError, type Principal, Stats, StatsQuery } from '@countersign/core'
+import { seesAll } from '../gate/index.ts'
+import { readStats } from '../stats/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+
+/** @throws CountersignError `forbidden` for who does not see everything: the numbers are about everybody. */
+function requireOverview(principal: Principal): void {
+  if (seesAll(principal)) return
+  throw new CountersignError('forbidden', `${principal.name} may not read the statistics: the role admin or viewer is needed`)
+}
+
+/** Numbers about what was asked, decided, done and counted. */
+export function statsRoutes(app: App, { store, clock }: HttpParts): void {
+  app.get('/api/stats', { schema: { tags: ['stats'], querystring: StatsQuery, response: { 200: Stats } } }, (request) => {
+    requireOverview(callerOf(request).principal)
+    return readStats(store, request.query, clock.nowMs())
+  })
+}

@@ -1,0 +1,1 @@
+export { readStats } from './read.ts'

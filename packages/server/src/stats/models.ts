@@ -1,0 +1,61 @@
+import type { ModelStats } from '@countersign/core'
+import type { stats } from '../store/index.ts'
+
+type Group = stats.ModelCallGroup
+
+const ADDED = [
+  'calls',
+  'fallbacks',
+  'errors',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'estimated',
+] as const
+
+/** What each model did for each agent, added up. */
+export interface ModelTotals {
+  add(group: Group): void
+  /** Who counted most first. */
+  views(): ModelStats[]
+}
+
+export function modelTotals(): ModelTotals {
+  const byName = new Map<string, Group>()
+  return {
+    add(group) {
+      const name = JSON.stringify([group.agent, group.model])
+      const known = byName.get(name)
+      byName.set(name, known ? { ...known, ...sumOf([known, group]) } : group)
+    },
+    views: () => [...byName.values()].map(view).sort((a, b) => b.inputTokens - a.inputTokens || b.calls - a.calls),
+  }
+}
+
+// Sums come as text from Postgres.
+const sumOf = (groups: readonly Group[]) =>
+  Object.fromEntries(ADDED.map((column) => [column, groups.reduce((sum, group) => sum + Number(group[column]), 0)])) as Record<
+    (typeof ADDED)[number],
+    number
+  >
+
+/** The tokens of several groups together. */
+export function tokensOf(
+  groups: readonly Group[],
+): Pick<ModelStats, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'> {
+  const sum = sumOf(groups)
+  return {
+    inputTokens: sum.input_tokens,
+    cachedInputTokens: sum.cached_input_tokens,
+    cacheWriteTokens: sum.cache_write_tokens,
+    outputTokens: sum.output_tokens,
+  }
+}
+
+function view(group: Group): ModelStats {
+  const { calls, fallbacks, errors, estimated } = sumOf([group])
+  const tokens = tokensOf([group])
+  const cachedShare = tokens.inputTokens === 0 ? null : tokens.cachedInputTokens / tokens.inputTokens
+  return { agent: group.agent, model: group.model, calls, fallbacks, errors, ...tokens, cachedShare, estimated }
+}

@@ -1,0 +1,93 @@
+import { CountersignError, makeId, type Stats, type StatsQuery } from '@countersign/core'
+import { type Store, stats } from '../store/index.ts'
+import { totalActions } from './actions.ts'
+import { modelTotals, tokensOf } from './models.ts'
+
+const HOUR_MS = 3_600_000
+const BUCKET_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
+const DAY_MS = BUCKET_MS.day
+const MAX_BY_HOUR_MS = 14 * DAY_MS
+const MAX_MS = 366 * DAY_MS
+const DEFAULT_MS = 7 * DAY_MS
+
+/**
+ * What was asked, decided, done and counted in a time. It is read in many short pieces, so that nobody waits for it.
+ * @throws CountersignError `bad_request` for a time that is empty or too long.
+ * @example
+ * const { actions, models } = await readStats(store, { since: '2026-01-01T00:00:00Z' }, clock.nowMs())
+ */
+export async function readStats(store: Store, query: StatsQuery, nowMs: number): Promise<Stats> {
+  const { since, until, bucket } = windowOf(query, nowMs)
+  const times = bucketTimes(since, until, BUCKET_MS[bucket])
+  const models = modelTotals()
+  const runs = { open: 0, done: 0, failed: 0, cancelled: 0 }
+  const series = new Map<number, Stats['series'][number]>()
+  const entry = (at: number) => {
+    const known = series.get(at) ?? { at: iso(at), actions: 0, asked: 0, runs: 0, modelCalls: 0, ...tokensOf([]) }
+    series.set(at, known)
+    return known
+  }
+
+  for (const { at, from, to } of times) {
+    const calls = await store.read(() => stats.groupModelCalls.all({ since: from, until: to }))
+    const ended = await store.read(() => stats.groupRuns.all({ since: from, until: to }))
+    for (const { state, count } of ended) runs[state] += Number(count)
+    if (calls.length + ended.length === 0) continue
+    for (const call of calls) models.add(call)
+    Object.assign(entry(at), {
+      runs: ended.reduce((sum, { count }) => sum + Number(count), 0),
+      modelCalls: calls.reduce((sum, call) => sum + Number(call.calls), 0),
+      ...tokensOf(calls),
+    })
+  }
+
+  const totals = await totalActions(store, { from: idAt(since), before: idAt(until), bucketMs: BUCKET_MS[bucket] })
+  for (const [at, { actions, asked }] of totals.byBucket) Object.assign(entry(at), { actions, asked })
+  const waiting = await store.read(() => stats.countWaiting.first({}))
+  const took = await store.read(() => stats.decisionTimes.all({ from: idAt(since), before: idAt(until) }))
+  return {
+    since: iso(since),
+    until: iso(until),
+    bucket,
+    actions: totals.actions,
+    waiting: Number(waiting?.count ?? 0),
+    decisions: decisionsOf(took.map(({ ms }) => Number(ms))),
+    runs,
+    models: models.views(),
+    series: [...series.keys()].sort((a, b) => a - b).map(entry),
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** The first id that an action of this millisecond could have. */
+const idAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
+
+function windowOf(query: StatsQuery, nowMs: number) {
+  const until = query.until === undefined ? nowMs : Date.parse(query.until)
+  const since = query.since === undefined ? Math.max(0, until - DEFAULT_MS) : Date.parse(query.since)
+  const bucket = query.bucket ?? (until - since <= 3 * DAY_MS ? 'hour' : 'day')
+  if (since < 0 || since >= until) throw new CountersignError('bad_request', 'since: must be before until')
+  if (until - since > MAX_MS) throw new CountersignError('bad_request', 'since: at most 366 days before until')
+  if (bucket === 'hour' && until - since > MAX_BY_HOUR_MS)
+    throw new CountersignError('bad_request', 'bucket: by the hour for 14 days at most')
+  return { since, until, bucket }
+}
+
+/** The hours or days (of UTC) in a time: their beginning, and the part of each that lies in it. */
+function bucketTimes(since: number, until: number, bucketMs: number): { at: number; from: number; to: number }[] {
+  const first = since - (since % bucketMs)
+  const count = Math.ceil((until - first) / bucketMs)
+  return Array.from({ length: count }, (_, index) => first + index * bucketMs).map((at) => ({
+    at,
+    from: Math.max(at, since),
+    to: Math.min(at + bucketMs, until),
+  }))
+}
+
+function decisionsOf(times: number[]): Stats['decisions'] {
+  const sorted = times.map((ms) => Math.max(0, ms)).sort((a, b) => a - b)
+  // The smallest that at least this share took no longer than.
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? null
+  return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95) }
+}
