@@ -53,7 +53,7 @@ export const Stats = z.object({
   }),
   /** Waiting for people now, whenever they were asked. */
   waiting: Count,
-  /** From the proposal to the last vote, of the newest 10,000 that people voted on. */
+  /** From the proposal to the last vote, of the newest 2,000 that people voted on. */
   decisions: z.object({ count: Count, medianMs: Count.nullable(), p95Ms: Count.nullable() }),
   runs: z.object({ open: Count, done: Count, failed: Count, cancelled: Count }),
   models: z.array(ModelStats),

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ActionState, Stats } from '@countersign/core'
 import { type Store, stats } from '../store/index.ts'
 
@@ -22,6 +23,7 @@ export async function totalActions(
   let end = before
   let read: number
   do {
+    await nextTurn()
     const groups = await store.read(() => stats.groupActions.all({ from, before: end, bucket_ms: bucketMs }))
     read = 0
     for (const group of groups) {

@@ -40,10 +40,10 @@ const sumOf = (groups: readonly Group[]) =>
     number
   >
 
+export type Tokens = Pick<ModelStats, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'>
+
 /** The tokens of several groups together. */
-export function tokensOf(
-  groups: readonly Group[],
-): Pick<ModelStats, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'> {
+export function tokensOf(groups: readonly Group[]): Tokens {
   const sum = sumOf(groups)
   return {
     inputTokens: sum.input_tokens,

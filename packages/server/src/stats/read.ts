@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CountersignError, makeId, type Stats, type StatsQuery } from '@countersign/core'
 import { type Store, stats } from '../store/index.ts'
 import { totalActions } from './actions.ts'
-import { modelTotals, tokensOf } from './models.ts'
+import { modelTotals, type Tokens, tokensOf } from './models.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKET_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
@@ -9,6 +10,9 @@ const DAY_MS = BUCKET_MS.day
 const MAX_BY_HOUR_MS = 14 * DAY_MS
 const MAX_MS = 366 * DAY_MS
 const DEFAULT_MS = 7 * DAY_MS
+/** Pieces that a time is read in, shortest first, and how many of them at most: each is a query that nobody else is answered beside. */
+const PIECES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS]
+const MAX_PIECES = 400
 
 /**
  * What was asked, decided, done and counted in a time. It is read in many short pieces, so that nobody waits for it.
@@ -18,7 +22,7 @@ const DEFAULT_MS = 7 * DAY_MS
  */
 export async function readStats(store: Store, query: StatsQuery, nowMs: number): Promise<Stats> {
   const { since, until, bucket } = windowOf(query, nowMs)
-  const times = bucketTimes(since, until, BUCKET_MS[bucket])
+  const bucketMs = BUCKET_MS[bucket]
   const models = modelTotals()
   const runs = { open: 0, done: 0, failed: 0, cancelled: 0 }
   const series = new Map<number, Stats['series'][number]>()
@@ -28,20 +32,20 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
     return known
   }
 
-  for (const { at, from, to } of times) {
+  for (const { from, to } of piecesOf(since, until)) {
+    await nextTurn()
     const calls = await store.read(() => stats.groupModelCalls.all({ since: from, until: to }))
     const ended = await store.read(() => stats.groupRuns.all({ since: from, until: to }))
     for (const { state, count } of ended) runs[state] += Number(count)
     if (calls.length + ended.length === 0) continue
     for (const call of calls) models.add(call)
-    Object.assign(entry(at), {
-      runs: ended.reduce((sum, { count }) => sum + Number(count), 0),
-      modelCalls: calls.reduce((sum, call) => sum + Number(call.calls), 0),
-      ...tokensOf(calls),
-    })
+    const counted = entry(from - (from % bucketMs))
+    counted.runs += ended.reduce((sum, { count }) => sum + Number(count), 0)
+    counted.modelCalls += calls.reduce((sum, call) => sum + Number(call.calls), 0)
+    for (const [name, count] of Object.entries(tokensOf(calls))) counted[name as keyof Tokens] += count
   }
 
-  const totals = await totalActions(store, { from: idAt(since), before: idAt(until), bucketMs: BUCKET_MS[bucket] })
+  const totals = await totalActions(store, { from: idAt(since), before: idAt(until), bucketMs })
   for (const [at, { actions, asked }] of totals.byBucket) Object.assign(entry(at), { actions, asked })
   const waiting = await store.read(() => stats.countWaiting.first({}))
   const took = await store.read(() => stats.decisionTimes.all({ from: idAt(since), before: idAt(until) }))
@@ -74,14 +78,13 @@ function windowOf(query: StatsQuery, nowMs: number) {
   return { since, until, bucket }
 }
 
-/** The hours or days (of UTC) in a time: their beginning, and the part of each that lies in it. */
-function bucketTimes(since: number, until: number, bucketMs: number): { at: number; from: number; to: number }[] {
-  const first = since - (since % bucketMs)
-  const count = Math.ceil((until - first) / bucketMs)
-  return Array.from({ length: count }, (_, index) => first + index * bucketMs).map((at) => ({
-    at,
-    from: Math.max(at, since),
-    to: Math.min(at + bucketMs, until),
+/** A time in pieces, none of which lies in two hours or days (of UTC) of the series. */
+function piecesOf(since: number, until: number): { from: number; to: number }[] {
+  const pieceMs = PIECES_MS.find((ms) => until - since <= ms * MAX_PIECES) ?? DAY_MS
+  const first = since - (since % pieceMs)
+  return Array.from({ length: Math.ceil((until - first) / pieceMs) }, (_, index) => ({
+    from: Math.max(first + index * pieceMs, since),
+    to: Math.min(first + (index + 1) * pieceMs, until),
   }))
 }
 

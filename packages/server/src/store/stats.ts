@@ -3,7 +3,7 @@ import { lit, question } from './query.ts'
 import type { RunRow } from './schema.ts'
 
 /** How many actions one query looks at: SQLite answers nobody else meanwhile. */
-export const ACTIONS_PER_PAGE = 5_000
+export const ACTIONS_PER_PAGE = 1_000
 
 /** The actions of a page, by what they have in common. `first_id` is the oldest of the group. */
 export interface ActionGroup {
@@ -59,7 +59,7 @@ export const decisionTimes = question<{ from: string; before: string }, { ms: nu
         .where('action_id', '<', p.before)
         .groupBy('action_id')
         .orderBy('action_id', 'desc')
-        .limit(lit(10_000))
+        .limit(lit(2_000))
         .as('voted'),
     )
     .innerJoin('action', 'action.id', 'voted.action_id')
