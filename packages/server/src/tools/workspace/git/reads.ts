@@ -156,8 +156,10 @@ export async function requireCommit(git: Git, name: string, signal?: AbortSignal
 export async function gitIgnored(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set()
   try {
-    const found = await git.text(['check-ignore', '-z', '--stdin'], { input: paths.map((path) => `${path}\0`).join(''), signal })
-    return new Set(found.split('\0').filter(Boolean))
+    // It knows no literal paths; behind ./ none is anything else.
+    const options = { input: paths.map((path) => `./${path}\0`).join(''), signal, env: { GIT_LITERAL_PATHSPECS: '0' } }
+    const found = await git.text(['check-ignore', '-z', '--stdin'], options)
+    return new Set(found.split('\0').flatMap((path) => (path.startsWith('./') ? [path.slice(2)] : [])))
   } catch (error) {
     // 1 is how it says that none is.
     if (error instanceof GitFault && error.exitCode === 1) return new Set()

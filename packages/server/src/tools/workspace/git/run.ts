@@ -95,7 +95,7 @@ interface Program {
 }
 
 function gitAt(root: string, folder: string, program: Program): Git {
-  const base = ['--no-pager', '--no-optional-locks', '--literal-pathspecs', `--git-dir=${folder}`, `--work-tree=${root}`]
+  const base = ['--no-pager', '--no-optional-locks', `--git-dir=${folder}`, `--work-tree=${root}`]
   const plain = HARDENED.flatMap((setting) => ['-c', setting])
   const run = async (args: readonly string[], options: GitOptions = {}) => {
     const filters = await filterNames(root, base, program, options.signal)
@@ -161,6 +161,7 @@ const environmentOf = ({ searchPath }: Program, more: GitOptions['env']): Record
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
+  GIT_LITERAL_PATHSPECS: '1',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_NO_LAZY_FETCH: '1',
