@@ -24,6 +24,7 @@ const ON_ANY_DATABASE = [
   'd0-client',
   'fallback',
   'foreign-pages',
+  'github',
   'histories',
   'identity',
   'linear',

@@ -8,7 +8,7 @@ import {
   type StandIn,
   type StandInOptions,
   startStandIn,
-} from '../../../../examples/github/standin/index.ts'
+} from '../../../../examples/github/standin/server.ts'
 import { openConfig } from '../config/index.ts'
 import { createRedactor } from '../net/index.ts'
 import type { GithubInput, SourceFinding } from '../tools/index.ts'

@@ -69,6 +69,28 @@ test('GitHub: every request of every tool, and every answer of the stand-in, is 
   expect(new Set([...CALLS.map(([name]) => `github.${name}`), 'github.editComment'])).toEqual(new Set(bench.names()))
 })
 
+test('GitHub: refusals of the stand-in, and what its tools ask under strange names, are as GitHub describes them', async () => {
+  await using bench = await openGithubBench()
+  const refused: [string, JsonObject][] = [
+    ['getIssue', { number: 99 }],
+    ['getFile', { path: 'gone.md' }],
+    ['getFile', { path: 'a b/ü#x?y' }],
+    ['listCommits', { ref: 'gone' }],
+    ['createIssue', { title: 'New', milestone: 7 }],
+    ['createBranch', { branch: 'x', from: 'gone' }],
+    ['createBranch', { branch: 'fix-price' }],
+    ['createPullRequest', { title: 'Again', head: 'fix-price' }],
+    ['requestReview', { number: 3, reviewers: ['stranger'] }],
+    ['updatePullRequest', { number: 3, base: 'gone' }],
+    ['assignIssue', { number: 1, assignees: ['stranger'] }],
+  ]
+  for (const [name, args] of refused)
+    expect([name, await bench.run(name, args).catch(({ kind }: { kind: string }) => kind)]).toEqual([name, 'refused'])
+  bench.repo.hasIssues = false
+  await expect(bench.run('commentOnIssue', { number: 1, body: 'x' })).rejects.toThrow('(410)')
+  expect(bench.undescribed()).toEqual([])
+})
+
 test('GitHub: the doctor asks only what is described', async () => {
   for (const repositories of [undefined, ['acme/shop', 'acme/gone']]) {
     await using bench = await openGithubBench({ section: { ...(repositories && { repositories }) } })

@@ -8,10 +8,11 @@ import type { z } from 'zod'
  * policy: { rules: [...githubStarter('github')] }
  */
 export const githubStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
-  { name: `${group}: reads run`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
-  { name: `${group}: changes ask`, match: { tool: `${group}.*`, effect: 'write' }, verdict: 'ask', risk: 'medium' },
+  // Of the rules that ask, the first one says the risk.
   ...['mergePullRequest', 'deleteBranch'].map((tool) => ({
     ...{ name: `${group}: ${tool} is high risk`, match: { tool: `${group}.${tool}` } },
     ...{ verdict: 'ask' as const, risk: 'high' as const },
   })),
+  { name: `${group}: changes ask`, match: { tool: `${group}.*`, effect: 'write' }, verdict: 'ask', risk: 'medium' },
+  { name: `${group}: reads run`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
 ]
