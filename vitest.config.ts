@@ -29,6 +29,8 @@ const ON_ANY_DATABASE = [
   'identity',
   'linear',
   'mcp',
+  'mcp-authority',
+  'mcp-gateway',
   'mcp-stdio',
   'oidc',
   'openapi',

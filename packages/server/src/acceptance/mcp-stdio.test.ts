@@ -1,48 +1,89 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
-import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { counterpart } from '../testing/counterparts.ts'
+import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const [oldest, , newest] = MCP_CLIENTS
 
-test.each([oldest, newest])(
-  'countersign mcp: $client ($speaks) starts it, calls a tool, and gets the result of what a person approved',
-  async ({ connect, speaks }) => {
-    using folder = temporaryFolder()
-    await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))
-    const config = join(folder.path, 'countersign.json')
-    writeFileSync(config, JSON.stringify({ tools: toolsOf(target), gateway: { waitSeconds: 0 } }))
-    const told = Promise.withResolvers<string>()
-    let stderr = ''
-    await using client = await connect({
-      args: ['mcp', '--config', config, '--data', join(folder.path, 'data'), '--port', '0'],
-      environment: { COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
-      stderr(chunk) {
-        stderr += chunk
-        const url = /calls at (http:\S+)/.exec(stderr)?.[1]
-        if (url) told.resolve(url)
-      },
-    })
-    expect(client.protocolVersion()).toBe(speaks)
-    const url = await told.promise
-    expect(await client.call('look', { what: 'a' })).toMatchObject({ structuredContent: { id: 7 } })
-    const asked = await client.call('keyed', { what: 'a' })
-    const { actionId, url: card } = asked.structuredContent as { actionId: string; url: string }
-    expect(card).toBe(`${url}/actions/${actionId}`)
-    const response = await fetch(`${url}/api/actions/${actionId}/decision`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ verdict: 'approve' }),
-    })
-    expect(response.status).toBe(200)
-    expect(await client.call('countersign_wait', { actionId, seconds: 50 })).toMatchObject({ structuredContent: { id: 7 } })
-    expect(target.writes).toHaveLength(1)
-  },
-)
+interface Process {
+  client: McpClient
+  /** Of its console. */
+  url: string
+}
+
+/** Starts `countersign mcp` as a client does, and waits until it says where people decide. */
+async function startProcess({ connect }: (typeof MCP_CLIENTS)[number], args: readonly string[]): Promise<Process> {
+  const told = Promise.withResolvers<string>()
+  let stderr = ''
+  const client = await connect({
+    args: ['mcp', '--port', '0', ...args],
+    environment: { PATH: process.env.PATH ?? '', COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
+    stderr(chunk) {
+      stderr += chunk
+      const url = /calls at (http:\S+)/.exec(stderr)?.[1]
+      if (url) told.resolve(url)
+    },
+  })
+  return { client, url: await told.promise }
+}
+
+/** Approves over the API of the process's own console. */
+async function approve(url: string, actionId: string): Promise<void> {
+  const response = await fetch(`${url}/api/actions/${actionId}/decision`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ verdict: 'approve' }),
+  })
+  expect(response.status).toBe(200)
+}
+
+interface Waiting {
+  actionId: string
+  url: string
+}
+
+test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a file is written when a person approved it, once', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'work', 'a.txt')
+  mkdirSync(join(folder.path, 'work'))
+  writeFileSync(file, 'hello')
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const own = ['--data', join(folder.path, 'data'), '--', process.execPath, program, join(folder.path, 'work')]
+  const { client, url } = await startProcess(newest, own)
+  await using _ = client
+  expect(client.protocolVersion()).toBe('2026-07-28')
+  const annotations = new Map((await client.tools()).map((tool) => [tool.name, tool.annotations?.readOnlyHint]))
+  expect([annotations.get('read_text_file'), annotations.get('write_file')]).toEqual([true, false])
+  expect(JSON.stringify(await client.call('read_text_file', { path: file }))).toContain('hello')
+
+  const asked = Promise.withResolvers<string>()
+  const writing = client.call('write_file', { path: file, content: 'bye' }, { onprogress: ({ message = '' }) => asked.resolve(message) })
+  const actionId = /act_\w+/.exec(await asked.promise)?.[0] ?? ''
+  expect(readFileSync(file, 'utf8')).toBe('hello')
+  await approve(url, actionId)
+  expect((await writing).isError).toBeUndefined()
+  expect(readFileSync(file, 'utf8')).toBe('bye')
+})
+
+test('countersign mcp --config: SDK 1.32.2 (2025-11-25) gets the result of what a person approved after its call was answered', async () => {
+  using folder = temporaryFolder()
+  await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))
+  const config = join(folder.path, 'countersign.json')
+  writeFileSync(config, JSON.stringify({ tools: toolsOf(target), gateway: { waitSeconds: 0 } }))
+  const { client, url } = await startProcess(oldest, ['--config', config, '--data', join(folder.path, 'data')])
+  await using _ = client
+  expect(await client.call('look', { what: 'a' })).toMatchObject({ structuredContent: { id: 7 } })
+  const { actionId, url: card } = (await client.call('keyed', { what: 'a' })).structuredContent as unknown as Waiting
+  expect(card).toBe(`${url}/actions/${actionId}`)
+  await approve(url, actionId)
+  expect(await client.call('countersign_wait', { actionId, seconds: 50 })).toMatchObject({ structuredContent: { id: 7 } })
+  expect(target.writes).toHaveLength(1)
+})
 
 test('countersign mcp --server passes everything on to a running server, and says so when it is gone', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))

@@ -141,8 +141,11 @@ async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: 
     stop: AbortSignal.any([exchange.hungUp, ctx.mcpReq.signal]),
     onBeat(action, waitedMs) {
       if (token === undefined) return
-      const message = action.state === 'proposed' ? `Waiting for approval ${action.id}` : `${action.id} is being carried out`
-      const params = { progressToken: token, progress: waitedMs / 1_000, total: waits.result, message }
+      const [message, total] =
+        action.state === 'proposed'
+          ? [`Waiting for approval ${action.id}`, waits.decision]
+          : [`${action.id} is being carried out`, waits.result]
+      const params = { progressToken: token, progress: waitedMs / 1_000, total: Math.ceil(total), message }
       // Nobody to tell is no failure of the waiting.
       ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },
