@@ -32,6 +32,7 @@ const ON_ANY_DATABASE = [
   'mcp-authority',
   'mcp-gateway',
   'mcp-stdio',
+  'models-example',
   'oidc',
   'openapi',
   'prompt-cache',
