@@ -32,7 +32,7 @@ export interface GithubBench extends AsyncDisposable {
   undescribed(): string[]
 }
 
-export const KEY = 'act_0000000000000000000000000.1'
+const KEY = 'act_0000000000000000000000000.1'
 
 /** What {@link openGithubBench} starts with. */
 export interface BenchOptions extends StandInOptions {

@@ -27,7 +27,7 @@ const commitAt = (hub: Hub, repository: string, ref: string, signal: AbortSignal
   hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getCommit({ ...at, ref, per_page: 1 }))
 
 /** The page of a branch. */
-export const branchUrl = ({ webOrigin }: GithubGround, repository: string, branch: string): string =>
+const branchUrl = ({ webOrigin }: GithubGround, repository: string, branch: string): string =>
   `${webOrigin}/${repository}/tree/${branch.split('/').map(encodeURIComponent).join('/')}`
 
 const createBranch = (ground: GithubGround): ToolDraft =>

@@ -1,4 +1,4 @@
-import { type JsonValue, ToolError } from '@countersign/core'
+import { ToolError } from '@countersign/core'
 import { eachOf } from './before.ts'
 import type { Hub } from './hub.ts'
 import { decodeText } from './read-repository.ts'
@@ -117,15 +117,3 @@ export const treeEntries = (commit: CommitFiles, changes: readonly FileChange[])
     const mode = (await existing(commit, { path, content }))?.mode ?? ('100644' as const)
     return content === null ? { path, mode, type: 'blob' as const, sha: null } : { path, mode, type: 'blob' as const, content }
   })
-
-/** True when the commit holds the files as the changes leave them. */
-export async function holdsChanges(commit: CommitFiles, changes: readonly FileChange[]): Promise<boolean> {
-  const same = await eachOf(changes, AT_ONCE, async ({ path, content }): Promise<boolean> => {
-    const file = await commit.file(path)
-    return content === null ? file === undefined : file !== undefined && (await commit.text(path, file)) === content
-  })
-  return same.every((isSame): isSame is true => isSame)
-}
-
-/** For the precondition: JSON of what was read. */
-export const seenOf = (plan: readonly PlannedChange[]): JsonValue => plan.map(({ path, old }) => ({ path, sha: old?.sha ?? null }))
