@@ -1,6 +1,6 @@
 import { defineConfig, githubStarter } from 'countersign'
-import { seedShop } from './standin/seed.ts'
-import { startStandIn } from './standin/server.ts'
+import { seedShop } from './stand-in/seed.ts'
+import { startStandIn } from './stand-in/server.ts'
 
 // A GitHub in memory, so that this runs without an account. For your own leave out everything about `standIn`, and write
 // `github: { token: '${GITHUB_TOKEN}', repositories: ['you/yours'], defaultRepository: 'you/yours' }`.

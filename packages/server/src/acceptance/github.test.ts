@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Action, JsonObject } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
-import { type Fault, startStandIn } from '../../../../examples/github/standin/server.ts'
+import { type Fault, startStandIn } from '../../../../examples/github/stand-in/server.ts'
 import { loadConfig } from '../config/index.ts'
 import { addShop } from '../testing/github.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'

@@ -8,7 +8,7 @@ import {
   type StandIn,
   type StandInOptions,
   startStandIn,
-} from '../../../../examples/github/standin/server.ts'
+} from '../../../../examples/github/stand-in/server.ts'
 import { openConfig } from '../config/index.ts'
 import { createRedactor } from '../net/index.ts'
 import type { GithubInput, SourceFinding } from '../tools/index.ts'

@@ -2,7 +2,7 @@ import type { JsonObject } from '@countersign/core'
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { push } from '../../../../../examples/github/standin/server.ts'
+import { push } from '../../../../../examples/github/stand-in/server.ts'
 import { type GithubBench, openGithubBench } from '../../testing/github.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(60_000) })

@@ -1,6 +1,6 @@
 import type { JsonObject, VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { push } from '../../../../../examples/github/standin/server.ts'
+import { push } from '../../../../../examples/github/stand-in/server.ts'
 import { type GithubBench, openGithubBench } from '../../testing/github.ts'
 import { hasMarker, hasTrailer, markerOf, withMarker, withoutMarker, withTrailer } from './marker.ts'
 

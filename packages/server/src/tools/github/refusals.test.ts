@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
-import type { Fault } from '../../../../../examples/github/standin/server.ts'
+import type { Fault } from '../../../../../examples/github/stand-in/server.ts'
 import { openGithubBench } from '../../testing/github.ts'
 
 const answer = (status: number, body: JsonObject, headers: Record<string, string> = {}): Fault => ({ status, body, headers })
