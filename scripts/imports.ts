@@ -23,7 +23,7 @@ const SERVER_ROWS = [
   ['models', 'tools', 'store'],
   ['audit', 'policy'],
   ['config'],
-  ['dispatch', 'gate'],
+  ['dispatch', 'gate', 'pin-store'],
   ['agent', 'notify', 'archive', 'stats'],
   ['ground', 'engine', 'http'],
   ['server'],
@@ -73,7 +73,7 @@ export function findWrongImports(root: string): string[] {
 }
 
 /** The services that an example brings along are what the helpers of tests start, too; nothing that ships imports either. */
-const isStandIn = (from: string, to: string): boolean => from.includes('/testing/') && /^examples\/[^/]+\/stand-in\//.test(to)
+const isStandIn = (from: string, to: string): boolean => from.includes('/testing/') && /^examples\/[^/]+\/stand-?in\//.test(to)
 
 function sourceFiles(folder: string): string[] {
   if (!existsSync(folder)) return []
