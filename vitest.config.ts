@@ -13,6 +13,7 @@ const RECORDED = [
   'models/refusals',
   'recordings/recordings',
   'tools/linear/schema',
+  'tools/mcp/recorded',
 ].map((name) => `packages/server/src/${name}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)

@@ -80,39 +80,15 @@ test('MCP: server-filesystem behind the gate: a file that changed meanwhile is a
   expect(await readFile(path, 'utf8')).toBe('somebody else')
   expect(await approve(server, await server.admin.get(`/api/actions/${asked.id}`))).toMatchObject({ state: 'succeeded', attempt: 1 })
   expect(await readFile(path, 'utf8')).toBe('two')
+  const edit = await propose(server, 'files.edit_file', { path, edits: [{ oldText: 'two', newText: 'three' }] })
+  expect(edit).toMatchObject({ description: `Make 1 edit in the file ${path}`, preview: [{ oldValue: 'two', newValue: 'three' }] })
+  expect(await approve(server, edit)).toMatchObject({ state: 'succeeded' })
+  expect(await readFile(path, 'utf8')).toBe('three')
+  const created = await propose(server, 'files.write_file', { path: join(folder, 'new'), content: 'x' })
+  expect(created.preview).toEqual([{ field: join(folder, 'new'), newValue: 'x' }])
   const outside = await propose(server, 'files.write_file', { path: join(tmpdir(), 'outside.txt'), content: 'x' })
   expect(outside.previewError).toContain('Access denied')
   expect(await approve(server, outside)).toMatchObject({ state: 'failed', error: { kind: 'refused', retryable: false } })
-})
-
-test('MCP: a changed tool is asked about whatever policy and a grant allow, also after a restart, until a call is approved', async () => {
-  const file = join(await mkdtemp(join(tmpdir(), 'mcp-pin-')), 'tools.json')
-  const become = (description: string) => writeFile(file, JSON.stringify([{ name: 'note', description, inputSchema: { type: 'object' } }]))
-  await become('Writes a note')
-  await using server = await startTestServer({
-    environment: process.env,
-    config: {
-      tools: { s: { mcp: { command: process.execPath, args: [RAW, 'plain', file] } } },
-      policy: { rules: [{ name: 'all run', match: { tool: '*' }, verdict: 'allow' }] },
-    },
-  })
-  expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'succeeded' })
-  await become('Writes a note, and sends it to somebody')
-  await server.restart()
-  const asked = await propose(server, 's.note', {})
-  expect(asked).toMatchObject({
-    state: 'proposed',
-    policy: {
-      rule: 'changed tool',
-      reason: expect.stringContaining('says something else of note than when it was first seen (description)'),
-    },
-    preview: [{ field: 'the tool’s description', oldValue: 'Writes a note', newValue: 'Writes a note, and sends it to somebody' }],
-  })
-  expect(await propose(server, 's.note', {})).toMatchObject({ state: 'proposed' })
-  expect(await approve(server, asked)).toMatchObject({ state: 'succeeded', attempt: 1 })
-  await server.restart()
-  expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'succeeded', policy: { verdict: 'allow' } })
-  expect((await readFile(`${file}.calls`, 'utf8')).trim().split('\n')).toHaveLength(3)
 })
 
 test('MCP: a write that its server dies of has an unknown outcome, is sent once, and the server comes back', async () => {

@@ -8,6 +8,7 @@ import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
 import { failuresPart } from './failures/part.ts'
 import { killPart } from './kill/part.ts'
+import { mcpPart } from './mcp/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { propertiesPart } from './properties/part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
@@ -28,6 +29,7 @@ const PARTS: Record<string, Part> = {
   audit: auditPart,
   properties: propertiesPart,
   failures: failuresPart,
+  mcp: mcpPart,
 }
 
 const { values } = parseArgs({

@@ -65,6 +65,19 @@ test('an answer without an end is broken off, the outcome is unknown, and the se
   await expect.poll(() => opened.call('other', {}).catch(() => undefined)).toBe('did other')
 })
 
+test('a server that asks for something in the middle of a call is asked nothing back: what it did is not known', async () => {
+  const opened = await open('modern')
+  expect((await opened.source.check())[0]?.message).toContain('protocol 2026-07-28')
+  await expect(opened.call('call', {})).rejects.toMatchObject({
+    kind: 'ambiguous',
+    message: 'The MCP server s asked for something in the middle of the call, which is not answered here. Whether it acted is not known.',
+  })
+})
+
+test('a program of the older protocol that ends at what it does not know is started again and spoken to in that', async () => {
+  expect(await (await open('old')).call('call', {})).toBe('did call')
+})
+
 test('noise on the line and a flood of errors harm no call and little of the log', async () => {
   const opened = await open('noise')
   expect(await opened.call('call', {})).toBe('did call')

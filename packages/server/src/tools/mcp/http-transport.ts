@@ -14,8 +14,10 @@ export interface HttpServer {
 /** The transport of one connection over Streamable HTTP. Through our network: no redirect, no address that the configuration does not name. */
 export function httpTransport({ url, headers }: HttpServer, network: Network): StreamableHTTPClientTransport {
   const fetch = outgoingFetch(network, new URL(url).origin)
-  return new StreamableHTTPClientTransport(new URL(url), {
-    fetch: async (input, init) => bounded(await fetch(input, init)),
+  // What waits for the rest of such a message hears of the end of the connection only.
+  const onTooLarge = () => void transport.close()
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: async (input, init) => bounded(await fetch(input, init), onTooLarge),
     // Else the SDK itself would send a call again to wherever a 307 of the same origin points.
     requestInit: { headers, redirect: 'manual' },
     reconnectionOptions: {
@@ -29,10 +31,11 @@ export function httpTransport({ url, headers }: HttpServer, network: Network): S
       return () => clearTimeout(timer)
     },
   })
+  return transport
 }
 
 /** The answer, broken off at a message that is too large. A stream of events may go on for ever: what counts is each of them. */
-function bounded(response: Response): Response {
+function bounded(response: Response, onTooLarge: () => void): Response {
   if (!response.body) return response
   const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
   let bytes = 0
@@ -42,6 +45,7 @@ function bounded(response: Response): Response {
       bytes += chunk.length
       if (bytes > MAX_MESSAGE_BYTES) {
         controller.error(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`))
+        onTooLarge()
         return
       }
       if (isStream) {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,37 +7,6 @@ import { openSource } from './testing/open-source.ts'
 
 const node = process.execPath
 const signal = new AbortController().signal
-
-test('server-filesystem: reads read, a write has words and shows the file as it is and as it would be', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mcp-files-'))
-  const path = join(folder, 'a.txt')
-  await writeFile(path, 'one\n')
-  const { tools, tool, call } = await openSource({
-    command: node,
-    args: [counterpart('@modelcontextprotocol/server-filesystem/dist/index.js'), folder],
-  })
-  expect(
-    tools
-      .all()
-      .filter(({ effect }) => effect === 'write')
-      .map(({ name }) => name),
-  ).toEqual(['s.write_file', 's.edit_file', 's.create_directory', 's.move_file'])
-  expect(await call('read_text_file', { path })).toEqual({ content: 'one\n' })
-  const write = tool('write_file')
-  expect(write.describe({ path, content: 'two\n' })).toBe(`Write 4 characters to the file ${path}`)
-  expect(await write.preview?.({ path, content: 'two\n' }, signal)).toMatchObject({
-    fields: [{ field: path, oldValue: 'one\n', newValue: 'two\n' }],
-  })
-  expect(await tool('write_file').preview?.({ path: join(folder, 'new'), content: 'x' }, signal)).toMatchObject({
-    fields: [{ field: join(folder, 'new'), newValue: 'x' }],
-  })
-  const edits = { path, edits: [{ oldText: 'one', newText: 'three' }], dryRun: false }
-  expect(await tool('edit_file').preview?.(edits, signal)).toMatchObject({ fields: [{ oldValue: 'one\n', newValue: 'three\n' }] })
-  await call('edit_file', edits)
-  expect(await readFile(path, 'utf8')).toBe('three\n')
-  await expect(call('edit_file', edits)).rejects.toMatchObject({ kind: 'refused', retryable: false })
-  await expect(call('read_text_file', { path: '/etc/passwd' })).rejects.toThrow(/says that it failed: Access denied/)
-})
 
 test('server-memory: what is to be forgotten is shown', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
@@ -72,13 +41,4 @@ test('server-everything: pictures are left out with a note, get-env is asked abo
   expect(tools.byName('s.simulate-research-query')).toBeUndefined()
   const found = await source.check()
   expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
-})
-
-test('git-mcp-server: history is read, what rewrites or publishes it is high risk', async () => {
-  const { tools } = await openSource({ command: node, args: [counterpart('@cyanheads/git-mcp-server/dist/index.js')] })
-  const high = tools.all().filter(({ risk }) => risk?.level === 'high')
-  expect(high.map(({ name }) => name).sort()).toEqual(
-    ['clean', 'clear_working_dir', 'push', 'rebase', 'remote', 'reset'].map((name) => `s.git_${name}`),
-  )
-  expect(tools.all().filter(({ effect }) => effect === 'read')).toHaveLength(8)
 })

@@ -44,7 +44,9 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     fillSecret: (text) => ({ value: text, secrets: [] }),
     fillAddress: (text) => text,
     refuseVariables: () => {},
-    inherit: (names) => Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
+    // A second start of the same program is the faster for its compiled modules.
+    inherit: (names) =>
+      Object.fromEntries([...names, 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
   }
   const source = (await mcp.open(McpSection.parse(written), opening)) as McpSource | undefined
   if (!source) throw new Error(JSON.stringify(problems))

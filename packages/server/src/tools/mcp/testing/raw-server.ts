@@ -88,6 +88,12 @@ function call(id: number | string | undefined, name: string, args: Record<string
     write({ id: 'mine', method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } } })
     return
   }
+  if (role === 'modern') {
+    const inputRequests = {
+      sure: { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } } },
+    }
+    return void write({ id, result: { resultType: 'input_required', inputRequests, requestState: 'state' } })
+  }
   if (name === 'fail') return void write({ id, result: { ...text('the disk is full'), isError: true } })
   if (name === 'broken') return void write({ id, error: { code: -32603, message: 'internal' } })
   if (name === 'unknown') return void write({ id, error: { code: -32602, message: 'Unknown tool' } })
@@ -119,14 +125,21 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'initialize') {
     const serverInfo = { name: 'raw\u202e', version: '1' }
     write({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo } })
-  } else if (method === 'tools/list') write({ id, result: list(params.cursor) })
+  } else if (method === 'tools/list')
+    write({ id, result: { ...list(params.cursor), ...(role === 'modern' && { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }) } })
   else if (method === 'tools/call' && params.name === 'change') {
     write({ method: 'notifications/tools/list_changed' })
     write({ id, result: text('changed') })
   } else if (method === 'tools/call') call(id, params.name ?? '', params.arguments ?? {})
   else if (method === undefined && id === 'mine')
     write({ id: asked, result: text(`answered ${line.includes('"error"') ? 'with an error' : 'yes'}`) })
+  else if (method === 'server/discover' && role === 'modern') {
+    write({
+      id,
+      result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' },
+    })
+  }
   // Some programs end at the first question that they do not know.
-  else if (method === 'server/discover' && role === 'plain') process.exit(3)
+  else if (method === 'server/discover' && role === 'old') process.exit(3)
   else if (id !== undefined && method !== undefined) write({ id, error: { code: -32601, message: 'unknown' } })
 })

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { startModernServer, startSessionServer } from './testing/http-server.ts'
+import { openSource } from './testing/open-source.ts'
+
+test('over HTTP a call is sent once, whatever is answered', async () => {
+  const server = await startSessionServer()
+  const { call, tool } = await openSource({ url: server.url })
+  expect(tool('note').destination).toBe(new URL(server.url).origin)
+  expect(await call('note', {})).toBe('did note')
+  await expect(call('moved', {})).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Redirects are not followed') })
+  await expect(call('forbidden', {})).rejects.toMatchObject({ kind: 'refused', retryable: false })
+  await expect(call('broken', {})).rejects.toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('HTTP 502') })
+  await expect(call('cut', {})).rejects.toMatchObject({ kind: 'ambiguous' })
+  expect(server.calls).toEqual(['note', 'moved', 'forbidden', 'broken', 'cut'])
+})
+
+test('over HTTP an answer without an end is broken off', async () => {
+  const { call } = await openSource({ url: (await startSessionServer()).url })
+  await expect(call('flood', {})).rejects.toMatchObject({ kind: 'ambiguous' })
+})
+
+test('over HTTP a session that the server forgot is found out before a write, and made anew', async () => {
+  const server = await startSessionServer()
+  const { call } = await openSource({ url: server.url, tools: { note: { effect: 'write' } } })
+  server.forget()
+  expect(await call('note', {})).toBe('did note')
+  expect(server.calls).toEqual(['note'])
+})
+
+test('over HTTP a server that is away is sent nothing, and comes back', async () => {
+  const server = await startSessionServer()
+  const { call } = await openSource({ url: server.url })
+  await server.away()
+  await expect(call('note', {})).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('Nothing was sent') })
+  await server.back()
+  await expect.poll(() => call('note', {}).catch(() => undefined), { interval: 50, timeout: 20_000 }).toBe('did note')
+  expect(server.calls).toEqual(['note'])
+})
+
+test('protocol 2026-07-28 is spoken where it is offered; what would ask people in the middle of a call has an unknown outcome', async () => {
+  const server = await startModernServer()
+  const { call, source } = await openSource({ url: server.url })
+  expect((await source.check())[0]?.message).toBe('The MCP server s is modern 2, protocol 2026-07-28, 2 tools')
+  expect(await call('note', { text: 'hello' })).toBe('noted hello')
+  await expect(call('ask', {})).rejects.toMatchObject({
+    kind: 'ambiguous',
+    message: expect.stringContaining('asked for something in the middle of the call'),
+  })
+  expect(server.calls).toEqual(['note', 'ask'])
+})
+
+test('an address is an http or https address, and a private one only where the configuration writes it', async () => {
+  await expect(openSource({ url: 'file:///etc/passwd' })).rejects.toThrow('must be an http or https address')
+  await expect(openSource({ url: 'http://name:secret@example.com/' })).rejects.toThrow('without a name or password')
+})

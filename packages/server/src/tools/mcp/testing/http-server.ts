@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { ReadableStream } from 'node:stream/web'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { onTestFinished } from 'vitest'
+import { z } from 'zod'
+
+export interface HttpMcp {
+  url: string
+  /** The names of the tools that were called, in order. */
+  calls: string[]
+  /** Forgets its sessions, as a server does that was started anew. */
+  forget(): void
+  /** Hangs up on everybody and listens no more; `back` listens again at the same address. */
+  away(): Promise<void>
+  back(): Promise<void>
+}
+
+type Answer = (request: IncomingMessage, body: string, response: ServerResponse) => Promise<void> | void
+
+async function listen(answer: Answer): Promise<Omit<HttpMcp, 'calls' | 'forget'>> {
+  const server = createServer((request, response) => void text(request).then((body) => answer(request, body, response)))
+  const start = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const away = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await start(0)
+  const { port } = server.address() as AddressInfo
+  onTestFinished(away)
+  return { url: `http://127.0.0.1:${port}/mcp`, away, back: () => start(port) }
+}
+
+/** A server of the protocol 2025-11-25 with sessions; what it is called does what its name says. */
+export async function startSessionServer(): Promise<HttpMcp> {
+  const calls: string[] = []
+  let sessions = new Set<string>()
+  const server = await listen((request, body, response) => {
+    const json = (status: number, value: object, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const { id, method, params = {} } = JSON.parse(body)
+    const result = (value: object, headers?: Record<string, string>) => void json(200, { jsonrpc: '2.0', id, result: value }, headers)
+    if (method === 'initialize') {
+      const session = `session-${sessions.size}-${performance.now()}`
+      sessions.add(session)
+      const serverInfo = { name: 'sessions', version: '1' }
+      return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }, { 'mcp-session-id': session })
+    }
+    if (method === 'server/discover') return void json(400, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown method' } })
+    if (!sessions.has(String(request.headers['mcp-session-id'])))
+      return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
+    if (id === undefined) return void response.writeHead(202).end()
+    if (method === 'ping') return result({})
+    const names = ['note', 'moved', 'broken', 'forbidden', 'cut', 'flood']
+    if (method === 'tools/list') return result({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
+    calls.push(params.name)
+    if (params.name === 'moved') return void response.writeHead(307, { location: '/elsewhere' }).end()
+    if (params.name === 'broken') return void json(502, {})
+    if (params.name === 'forbidden') return void json(403, {})
+    if (params.name === 'cut') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"jsonrpc"')
+      return void setImmediate(() => response.destroy())
+    }
+    if (params.name === 'flood') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: "')
+      const more = () => {
+        while (response.write('x'.repeat(1_000_000)));
+      }
+      response.on('drain', more)
+      return more()
+    }
+    return result({ content: [{ type: 'text', text: `did ${params.name}` }] })
+  })
+  return {
+    ...server,
+    calls,
+    forget: () => {
+      sessions = new Set()
+    },
+  }
+}
+
+/** A server of the protocol 2026-07-28, made with the SDK. */
+export async function startModernServer(): Promise<HttpMcp> {
+  const calls: string[] = []
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: 'modern', version: '2' })
+      server.registerTool('note', { inputSchema: z.object({ text: z.string() }) }, ({ text: words }) => {
+        calls.push('note')
+        return { content: [{ type: 'text', text: `noted ${words}` }] }
+      })
+      server.registerTool('ask', { inputSchema: z.object({}) }, () => {
+        calls.push('ask')
+        return {
+          resultType: 'input_required',
+          inputRequests: {
+            sure: { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } } },
+          },
+        } as never
+      })
+      return server
+    },
+    { legacy: 'reject' },
+  )
+  const server = await listen(async (request, body, response) => {
+    const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]))
+    const { method = 'GET' } = request
+    const answer = await handler.fetch(new Request(`http://127.0.0.1${request.url}`, { method, headers, ...(body !== '' && { body }) }))
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    if (answer.body) Readable.fromWeb(answer.body as ReadableStream).pipe(response)
+    else response.end()
+  })
+  return { ...server, calls, forget: () => {} }
+}
