@@ -37,14 +37,14 @@ test('over HTTP a server that is away is sent nothing, and comes back', async ()
   expect(server.calls).toEqual(['note'])
 })
 
-test('protocol 2026-07-28 is spoken where it is offered; what would ask people in the middle of a call has an unknown outcome', async () => {
+test('protocol 2026-07-28 is spoken where it is offered; what would ask people in the middle of a call ends with an unknown outcome', async () => {
   const server = await startModernServer()
   const { call, source } = await openSource({ url: server.url })
   expect((await source.check())[0]?.message).toBe('The MCP server s is modern 2, protocol 2026-07-28, 2 tools')
   expect(await call('note', { text: 'hello' })).toBe('noted hello')
   await expect(call('ask', {})).rejects.toMatchObject({
     kind: 'ambiguous',
-    message: expect.stringContaining('asked for something in the middle of the call'),
+    message: expect.stringContaining('Whether it acted is not known'),
   })
   expect(server.calls).toEqual(['note', 'ask'])
 })
