@@ -196,6 +196,35 @@ test('D3.6 a conversation that is too long goes only to a model that is known to
   }
 })
 
+test('D3.6 whole calls of an answer that its filter stopped are not carried out beside those of the model that answers then', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const call = (tool: string, what: string) => ({ tool, arguments: { what } })
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/first.json', fallbacks: ['scripted/second.json'], fallbackAlsoOn: ['filtered'], tools: ['*'] } },
+      tools: toolsOf(target),
+    },
+    scripts: {
+      first: [
+        { text: 'One ', calls: [call('unkeyed', 'filtered'), call('look', 'filtered')], finish: 'content_filter' },
+        { text: 'Done.' },
+      ],
+      second: [{ text: 'Two', calls: [call('keyed', 'x')] }],
+    },
+  })
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  const { proposal } = await stream.next('action_proposed')
+  await server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await stream.next('done')
+  expect(await said(server, sessionId)).toEqual([
+    ['Two', 'scripted/second.json'],
+    ['Done.', 'scripted/first.json'],
+  ])
+  expect((await server.admin.get('/api/actions')).items).toHaveLength(1)
+  expect(target.writes.map(({ path }) => path)).toEqual(['/keyed'])
+})
+
 test('D3.6 when no model answers, the run ends and says of each why', async () => {
   await using desk = await startDesk({
     anthropic: [overloaded],
