@@ -79,6 +79,8 @@ export async function startStandIn({
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy())
   })
+  // Whoever only reads the configuration that starts this has nothing to wait for.
+  server.unref()
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

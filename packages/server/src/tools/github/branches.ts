@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { Branch, Ref } from './fields.ts'
+import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { repositoryOf } from './repository.ts'
 import { added, same } from './shown.ts'
@@ -18,7 +19,7 @@ export async function headOf(hub: Hub, repository: string, branch: string, signa
     const { object } = await hub.look(signal, repositoryOf(repository), (rest, at) => rest.git.getRef({ ...at, ref: `heads/${branch}` }))
     return object.sha
   } catch (error) {
-    if (error instanceof ToolError && error.kind === 'refused' && error.message.includes('(404)')) return undefined
+    if (statusOf(error) === 404) return undefined
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { ToolError } from '@countersign/core'
 import type { SourceFinding } from '../source.ts'
+import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { type AllowList, repositoryOf } from './repository.ts'
 
@@ -13,8 +14,7 @@ export async function checkGithub(hub: Hub, allowed: AllowList, signal: AbortSig
     if (typeof scopes === 'string') findings.push(scopeFinding(scopes))
   } catch (error) {
     // The token of an app's installation is nobody's, and is good all the same.
-    const isOfApp = error instanceof ToolError && error.message.includes('(403)')
-    if (!isOfApp) return [{ level: 'problem', message: wordsOf(error) }]
+    if (statusOf(error) !== 403) return [{ level: 'problem', message: wordsOf(error) }]
     findings.push({ level: 'ok', message: `${hub.origin} takes the token. It is not a user's.` })
   }
   findings.push(await limitFinding(hub, signal))

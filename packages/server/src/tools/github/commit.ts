@@ -5,6 +5,7 @@ import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { headOf } from './branches.ts'
 import { Branch, Path } from './fields.ts'
+import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { hasTrailer, TRAILER_SHOWN, withTrailer } from './marker.ts'
 import { repositoryOf } from './repository.ts'
@@ -40,6 +41,9 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
       async look({ repository, branch, message, files }, signal) {
         const head = await existingHead(ground.hub, repository, branch, signal)
         const plan = await planChanges(await readCommit(ground.hub, repository, head, signal), files)
+        if (plan.every(({ content, oldText }) => content !== null && content === oldText)) {
+          throw new ToolError('refused', `The files are as they are in ${branch} already.`)
+        }
         return {
           fields: [
             same('branch', branch),
@@ -61,7 +65,7 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
         await hub
           .write(signal, place, (rest, at) => rest.git.updateRef({ ...at, ref: `heads/${branch}`, sha: commit.sha, force: false }))
           .catch((error: unknown) => {
-            if (error instanceof ToolError && /\(422\).*fast.?forward/i.test(error.message)) throw moved(branch, undefined)
+            if (statusOf(error) === 422 && /fast.?forward/i.test(String(error))) throw moved(branch, undefined)
             throw error
           })
         return { sha: commit.sha, branch, files: files.map(({ path }) => path), url: commit.html_url }

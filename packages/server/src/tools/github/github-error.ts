@@ -20,8 +20,16 @@ export function readGithubError(error: unknown, call: FailedCall): ToolError {
   const known = find(error, (at) => at instanceof ToolError)
   if (known instanceof ToolError) return known
   const answer = answerOf(error)
-  return answer ? refusal(answer, call) : noAnswer(error, call)
+  if (!answer) return noAnswer(error, call)
+  const said = refusal(answer, call)
+  statuses.set(said, answer.status)
+  return said
 }
+
+const statuses = new WeakMap<ToolError, number>()
+
+/** The status of the answer that an error of {@link readGithubError} tells; undefined for any other error. */
+export const statusOf = (error: unknown): number | undefined => (error instanceof ToolError ? statuses.get(error) : undefined)
 
 interface Answer {
   status: number

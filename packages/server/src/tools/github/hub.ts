@@ -3,7 +3,7 @@ import { Octokit } from '@octokit/core'
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import type { Network } from '../../net/index.ts'
 import { wholeFetch } from './fetch.ts'
-import { readGithubError } from './github-error.ts'
+import { readGithubError, statusOf } from './github-error.ts'
 import { type AllowList, nameOf, type Repository } from './repository.ts'
 
 const GithubOctokit = Octokit.plugin(restEndpointMethods)
@@ -123,7 +123,7 @@ export function openHub({ network, token, baseUrl, allowed }: HubOptions): Hub {
         return knownLogin
       } catch (error) {
         // The token of an app's installation is nobody's.
-        if (error instanceof ToolError && error.kind === 'refused' && !error.retryable) return undefined
+        if (statusOf(error) === 403 || statusOf(error) === 404) return undefined
         throw error
       }
     },

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { IssueNumber, Title } from './fields.ts'
+import { statusOf } from './github-error.ts'
 import { lookAtPull, pullHeading } from './pulls.ts'
 import { readChecks } from './read-pulls.ts'
 import { repositoryOf } from './repository.ts'
@@ -68,7 +69,7 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
           )
           .catch((error: unknown) => {
             // GitHub holds the merge to the commit that it is told.
-            if (!(error instanceof ToolError) || !error.message.includes('(409)')) throw error
+            if (statusOf(error) !== 409) throw error
             throw new ToolError('stale', `#${number} has other commits than those that were shown, and was not merged.`, { cause: error })
           })
         return { number, merged: merged.merged, sha: merged.sha, url: `${ground.webOrigin}/${repository}/pull/${number}` }

@@ -1,7 +1,8 @@
-import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Branch, IssueNumber, Limit, Page } from './fields.ts'
+import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { type Repository, repositoryOf } from './repository.ts'
 import { type GithubGround, readTool } from './tool.ts'
@@ -10,7 +11,7 @@ import { hasMore, pullInList, textOf } from './views.ts'
 /** Pull requests: one with files, reviews and checks, and lists. */
 export const pullReads = (ground: GithubGround): ToolDraft[] => [getPullRequest(ground), listPullRequests(ground)]
 
-const MAX_PATCH_CHARACTERS = 4_000
+const MAX_PATCH_CHARACTERS = 3_000
 
 const getPullRequest = (ground: GithubGround): ToolDraft =>
   readTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
@@ -36,7 +37,7 @@ const getPullRequest = (ground: GithubGround): ToolDraft =>
         })),
         moreFiles: hasMore(files.headers),
         reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({
-          ...{ by: user?.login ?? null, state, body: textOf(body, 2_000), submittedAt: submitted_at },
+          ...{ by: user?.login ?? null, state, body: textOf(body, 1_000), submittedAt: submitted_at },
         })),
         checks: await readChecks(hub, place, pull.data.head.sha, signal),
       }
@@ -56,7 +57,7 @@ export async function readChecks(hub: Hub, place: Repository, ref: string, signa
     ]
     return Object.fromEntries([...new Set(states)].sort().map((state) => [state, states.filter((other) => other === state).length]))
   } catch (error) {
-    if (error instanceof ToolError && error.kind === 'refused' && !error.retryable) return 'The token may not see the checks.'
+    if (statusOf(error) === 403 || statusOf(error) === 404) return 'The token may not see the checks.'
     throw error
   }
 }

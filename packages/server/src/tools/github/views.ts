@@ -5,6 +5,8 @@ import { withoutMarker } from './marker.ts'
 
 const MAX_TEXT = 20_000
 const MAX_LISTED_TEXT = 1_000
+/** A hundred of them stay below what a result may have. */
+const MAX_COMMENT = 3_000
 
 /** A text as people see it, cut where it is long. */
 export function textOf(body: string | null | undefined, most = MAX_TEXT): string {
@@ -82,7 +84,7 @@ export const commentView = (comment: GithubComment): JsonObject => ({
   id: comment.id,
   author: comment.user?.login ?? null,
   createdAt: comment.created_at,
-  body: textOf(comment.body, 10_000),
+  body: textOf(comment.body, MAX_COMMENT),
   url: comment.html_url,
 })
 
