@@ -24,7 +24,7 @@ const SERVER_ROWS = [
   ['audit', 'policy'],
   ['config'],
   ['dispatch', 'gate', 'pin-store'],
-  ['agent', 'notify', 'archive', 'stats'],
+  ['agent', 'notify', 'archive', 'objectives', 'stats'],
   ['ground', 'engine', 'http'],
   ['server'],
   // Helpers of the acceptance tests; nothing that ships imports them.

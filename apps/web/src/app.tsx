@@ -6,7 +6,7 @@ import { BrowserRouter, Route, Routes } from 'react-router'
 import { NewChatPage } from './chat/new-chat-page.tsx'
 import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
-import { type Person, type Services, ServicesProvider } from './services.tsx'
+import { type Services, ServicesProvider } from './services.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
 import { Button, UiProvider } from './ui/index.ts'
@@ -18,6 +18,8 @@ const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
 const RecordPage = lazy(() => import('./record/record-page.tsx'))
 const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
 const DelegationsPage = lazy(() => import('./people/delegations-page.tsx'))
+const ObjectivesPage = lazy(() => import('./objectives/objectives-page.tsx'))
+const ObjectivePage = lazy(() => import('./objectives/objective-page.tsx'))
 const ConsolesPage = lazy(() => import('./people/consoles-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
@@ -76,11 +78,11 @@ function Entrance({ client }: { client: Client }) {
       </main>
     )
   }
-  const { principal, signIn } = me.data
+  const { principal, signIn, objectives: keepsObjectives = false } = me.data
   if (location.pathname === SIGN_IN_CALLBACK) {
     return <SignInReturn client={client} onSignIn={(found) => cache.setQueryData(ME, found)} />
   }
-  if (principal) return <SignedIn client={client} me={principal} signIn={signIn} />
+  if (principal) return <SignedIn client={client} me={principal} signIn={signIn} keepsObjectives={keepsObjectives} />
   return (
     <SignInPage
       client={signIn === 'oidc' ? client : undefined}
@@ -91,7 +93,7 @@ function Entrance({ client }: { client: Client }) {
   )
 }
 
-function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: Services['signIn'] }) {
+function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox'>) {
   const [inbox, setInbox] = useState<InboxStore | null>(null)
   useEffect(() => {
     const opened = openInbox(client)
@@ -100,7 +102,7 @@ function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: 
   }, [client])
   if (!inbox) return null
   return (
-    <ServicesProvider value={{ client, inbox, me, signIn }}>
+    <ServicesProvider value={{ client, inbox, me, signIn, keepsObjectives }}>
       <LeaveWhenSignedOut inbox={inbox} />
       <Routes>
         <Route element={<Shell />}>
@@ -113,6 +115,8 @@ function SignedIn({ client, me, signIn }: { client: Client; me: Person; signIn: 
           <Route path="record" element={<RecordPage />} />
           <Route path="keys" element={<KeysPage />} />
           <Route path="delegations" element={<DelegationsPage />} />
+          <Route path="objectives" element={<ObjectivesPage />} />
+          <Route path="objectives/:objectiveId" element={<ObjectivePage />} />
           <Route path="consoles" element={<ConsolesPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>

@@ -4,7 +4,7 @@ import { createContext, use } from 'react'
 /** Who is signed in. The console decides nothing with it: the server does; it tells people why a button is not for them. */
 export type Person = NonNullable<Me['principal']>
 
-export type Services = { client: Client; inbox: InboxStore; me: Person; signIn: Me['signIn'] }
+export type Services = { client: Client; inbox: InboxStore; me: Person; signIn: Me['signIn']; keepsObjectives: boolean }
 
 const ServicesContext = createContext<Services | null>(null)
 

@@ -59,7 +59,12 @@ export type ActionQuery = Page & {
 export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
 
 /** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key, `oidc` leads to the sign-in service. */
-export type Me = { principal: Principal | null; signIn: 'local' | 'key' | 'oidc' }
+export type Me = {
+  principal: Principal | null
+  signIn: 'local' | 'key' | 'oidc'
+  /** True where there are tools for objectives. */
+  objectives?: true
+}
 
 export type Client = Management & {
   sessions: {

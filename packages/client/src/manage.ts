@@ -11,6 +11,9 @@ import type {
   GrantBody,
   Key,
   KeyList,
+  Objective,
+  ObjectiveChange,
+  ObjectiveState,
   Person,
   PolicyVersionList,
   PolicyVersionView,
@@ -30,6 +33,7 @@ import { type HttpOptions, type RequestInput, send } from './http.ts'
 export type GrantQuery = Page & { session?: string; agent?: string; state?: 'standing' }
 /** `since` and `until` are ISO 8601: from that time on, and before it. Default: the seven days up to now. */
 export type StatsQuery = { since?: string; until?: string; bucket?: 'hour' | 'day' }
+export type ObjectiveQuery = Page & { owner?: string; period?: string; state?: ObjectiveState }
 /** `since` and `until` are ISO 8601: from that time on, and before it. */
 export type AuditQuery = Page & { action?: string; session?: string; actor?: string; kind?: AuditKind; since?: string; until?: string }
 
@@ -75,6 +79,13 @@ export type Management = {
     end(consoleSessionId: string, options?: ChangeOptions): Promise<void>
     /** Signs out everywhere but here. */
     endOthers(options?: ChangeOptions): Promise<void>
+  }
+  /** What people aim at, and how far it is. Changed by tools, through the gate. */
+  objectives: {
+    list(query?: ObjectiveQuery, options?: CallOptions): Promise<ListOf<Objective>>
+    get(objectiveId: string, options?: CallOptions): Promise<Objective>
+    /** Every change of it, newest first. */
+    history(objectiveId: string, page?: Page, options?: CallOptions): Promise<ListOf<ObjectiveChange>>
   }
   audit: {
     list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
@@ -130,6 +141,11 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       list: (page, options) => read('/api/console-sessions', page, options),
       end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),
       endOthers: (options) => change('/api/console-sessions', undefined, options, { method: 'DELETE' }),
+    },
+    objectives: {
+      list: (query, options) => read('/api/objectives', query, options),
+      get: (objectiveId, options) => read(`/api/objectives/${encodeURIComponent(objectiveId)}`, undefined, options),
+      history: (objectiveId, page, options) => read(`/api/objectives/${encodeURIComponent(objectiveId)}/history`, page, options),
     },
     audit: {
       list: (query, options) => read('/api/audit', query, options),

@@ -18,6 +18,10 @@ export { type CheckResult, checkJson } from './json/check.ts'
 export type { ParseLimits } from './json/limits.ts'
 export { type ParseResult, parseJson } from './json/parse.ts'
 export type { JsonObject, JsonValue } from './json/value.ts'
+export { decimalText } from './objective/decimal.ts'
+export { elapsedOf, PERIOD } from './objective/period.ts'
+export { type Measure, meanProgress, progressOf } from './objective/progress.ts'
+export { standingOf } from './objective/standing.ts'
 export { DEFAULT_POLICY, PolicyDocument, PolicyRule, Verdict } from './policy/document.ts'
 export {
   type CheckCondition,

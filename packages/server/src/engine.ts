@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts'
 import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
 import { createGate, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
+import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { reach } from './points.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
@@ -103,7 +104,8 @@ export async function startEngine({
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   // Before anything that an earlier process left is carried out with their tools.
-  for (const source of sources) await source.attach?.({ log, pins: openPinStore(store, clock) })
+  for (const source of sources)
+    await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock) })
   await seedPolicy(store, policy, clock.nowMs())
   const policies = await openPolicies(store)
   requireUsable(policies.current, { tools, agents: [...byName.keys()] })

@@ -11,4 +11,12 @@ export {
 export { type Engine, type EngineOptions, openEngine } from './engine.ts'
 export { defineScript, type Script, type ScriptReply, type ScriptStep, scriptedModel } from './models/index.ts'
 export { type RunningServer, type ServerOptions, startServer } from './server.ts'
-export { type ClientToolDefinition, defineTool, githubStarter, linearStarter, mcpStarter, type ToolDefinition } from './tools/index.ts'
+export {
+  type ClientToolDefinition,
+  defineTool,
+  githubStarter,
+  linearStarter,
+  mcpStarter,
+  objectivesStarter,
+  type ToolDefinition,
+} from './tools/index.ts'

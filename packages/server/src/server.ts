@@ -113,6 +113,7 @@ async function start({ config, settings, log, clientKey }: ServerOptions): Promi
       streams,
       logs: createLogReader(store),
       signsInLocally,
+      keepsObjectives: [...config.sources.values()].some(({ kind }) => kind === 'objectives'),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       trouble: () => (stopping.signal.aborted ? 'the server is shutting down' : engine.trouble),
       isStopping: () => stopping.signal.aborted,

@@ -1,12 +1,13 @@
 import { NavLink } from 'react-router'
-import type { Person } from '../services.tsx'
+import { type Person, useServices } from '../services.tsx'
 import { Icon, type IconName } from '../ui/index.ts'
 
-type Place = { to: string; name: string; icon: IconName; isFor: (me: Person) => boolean }
+type Place = { to: string; name: string; icon: IconName; isFor: (me: Person, keepsObjectives: boolean) => boolean }
 
 const has = (me: Person, ...roles: string[]): boolean => roles.some((role) => me.roles.includes(role))
 
 const PLACES: readonly Place[] = [
+  { to: '/objectives', name: 'Objectives', icon: 'target', isFor: (me, keepsObjectives) => keepsObjectives && me.roles.length > 0 },
   { to: '/policy', name: 'Policy', icon: 'settings', isFor: (me) => me.roles.length > 0 },
   { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },
   { to: '/delegations', name: 'Delegations', icon: 'refresh', isFor: (me) => me.roles.length > 0 },
@@ -15,8 +16,9 @@ const PLACES: readonly Place[] = [
 ]
 
 /** The pages besides chat and inbox, as far as this person may use them. The server says no to the others. */
-export function NavLinks({ me, onPick }: { me: Person; onPick: () => void }) {
-  return PLACES.filter(({ isFor }) => isFor(me)).map(({ to, name, icon }) => (
+export function NavLinks({ onPick }: { onPick: () => void }) {
+  const { me, keepsObjectives } = useServices()
+  return PLACES.filter(({ isFor }) => isFor(me, keepsObjectives)).map(({ to, name, icon }) => (
     <NavLink key={to} to={to} className="nav-link" onClick={onPick}>
       <Icon name={icon} />
       {name}

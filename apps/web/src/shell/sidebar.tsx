@@ -1,6 +1,5 @@
 import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
-import { useServices } from '../services.tsx'
 import mark from '../ui/countersign.svg'
 import { Button, Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
@@ -10,7 +9,6 @@ import { SessionList } from './session-list.tsx'
 export function Sidebar({ onPick }: { onPick: () => void }) {
   const { actionable } = useWaiting()
   const { pathname } = useLocation()
-  const { me } = useServices()
   return (
     <nav className="sidebar" aria-label="Console">
       <Link to="/" className="brand" onClick={onPick}>
@@ -38,7 +36,7 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
           </span>
         )}
       </NavLink>
-      <NavLinks me={me} onPick={onPick} />
+      <NavLinks onPick={onPick} />
       <h2 className="sidebar-heading">Sessions</h2>
       <div className="sidebar-scroll">
         <SessionList onPick={onPick} />

@@ -46,6 +46,17 @@ export { EventData, type EventDataOf, type EventType, type NewEvent, type Sessio
 export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'
 export { Json } from './json.ts'
 export {
+  KeyResult,
+  Objective,
+  ObjectiveChange,
+  ObjectiveChangeKind,
+  ObjectiveChangeList,
+  ObjectiveList,
+  ObjectiveQuery,
+  ObjectiveStanding,
+  ObjectiveState,
+} from './objective.ts'
+export {
   PolicyChange,
   PolicyVersion,
   PolicyVersionList,

@@ -191,6 +191,10 @@ const ROUTES: Record<string, Route> = {
   'POST /api/policy/rollback': { rule: only('admin'), body: () => ({ version: 999, reason: 'mine' }) },
   'DELETE /api/policy/shadow': { rule: only('admin') },
 
+  'GET /api/objectives': { rule: only('admin approver limited finance viewer') },
+  'GET /api/objectives/{id}': { rule: only('admin approver limited finance viewer') },
+  'GET /api/objectives/{id}/history': { rule: only('admin approver limited finance viewer') },
+
   'GET /api/audit': { rule: only('admin viewer') },
   'GET /api/stats': { rule: only('admin viewer') },
   // Whoever is let in is answered by MCP itself: what may not be done is said in the message, see `mcp-authority.test.ts`.

@@ -6,6 +6,7 @@ import {
   isCodedTool,
   type LinearInput,
   type McpInput,
+  type ObjectivesInput,
   type OpenApiInput,
   RouteTable,
   type RouteTableInput,
@@ -84,6 +85,7 @@ export type ToolGroupInput =
   | { prefix?: boolean; routes: RouteTableInput }
   | { prefix?: boolean; tools: readonly CodedTool[] }
   | { prefix?: boolean; linear: LinearInput }
+  | { prefix?: boolean; objectives: ObjectivesInput }
   | { prefix?: boolean; github: GithubInput }
   | { prefix?: boolean; mcp: McpInput }
   | { prefix?: boolean; openapi: OpenApiInput }

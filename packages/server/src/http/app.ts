@@ -43,6 +43,7 @@ import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { objectiveRoutes } from './objectives.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { policyRoutes } from './policy.ts'
@@ -87,6 +88,8 @@ export interface HttpParts {
   logs: LogReader
   /** True on loopback with no sign-in service: the console signs the local person in. */
   signsInLocally: boolean
+  /** True with a source of tools for objectives: then the console has a page for them. */
+  keepsObjectives: boolean
   /** Folder of the console's build; undefined serves none. */
   consoleDir: string | undefined
   /** Why this process can take no decision at the moment; undefined while all is well. */
@@ -146,6 +149,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     claimRoutes(app, parts)
     grantRoutes(app, parts)
     delegationRoutes(app, parts)
+    objectiveRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
     auditRoutes(app, parts)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import type { ExecuteContext, JsonObject, JsonValue, Preview, Tool } from '@countersign/core'
 import { createRedactor, openNetwork } from '../net/index.ts'
 import { openTools, SOURCE_KINDS, type ToolSource, type WorkspaceInput } from '../tools/index.ts'
+import { NO_OBJECTIVES } from '../tools/testing/no-objectives.ts'
 
 /** A folder with files in it, gone after the test. */
 export interface TempFolder extends Disposable {
@@ -93,4 +94,5 @@ export const NO_WAY = { network: openNetwork(), redactor: createRedactor([]) }
 export const NO_GROUND = {
   log: { info: () => {}, warn: () => {} },
   pins: { all: async () => [], keep: async () => {}, replace: async () => {} },
+  objectives: NO_OBJECTIVES,
 }

@@ -1,6 +1,7 @@
 import { github } from './github/index.ts'
 import { linear } from './linear/index.ts'
 import { mcp } from './mcp/index.ts'
+import { objectives } from './objectives/index.ts'
 import { openapi } from './openapi/index.ts'
 import type { AnySourceKind } from './source.ts'
 import { workspace } from './workspace/index.ts'
@@ -10,6 +11,7 @@ export const SOURCE_KINDS = {
   github,
   linear,
   mcp,
+  objectives,
   openapi,
   workspace,
 } as const satisfies Readonly<Record<string, AnySourceKind>>

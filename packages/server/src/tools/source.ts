@@ -1,6 +1,7 @@
 import type { JsonValue } from '@countersign/core'
 import type { ZodType } from 'zod'
 import type { Network, Redactor } from '../net/index.ts'
+import type { ObjectiveStore } from './objectives/kept.ts'
 import type { SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
@@ -15,6 +16,7 @@ export interface Way {
 export interface SourceGround {
   log: SourceLog
   pins: PinStore
+  objectives: ObjectiveStore
 }
 
 /** What a source said that one of its tools is. */

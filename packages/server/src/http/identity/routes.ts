@@ -11,7 +11,8 @@ import { SIGN_IN_SECONDS } from './oidc.ts'
 const SignInWay = z.enum(['local', 'key', 'oidc'])
 type SignInWay = z.infer<typeof SignInWay>
 
-const Me = z.object({ principal: Principal.nullable(), signIn: SignInWay })
+/** `objectives`: there are tools for objectives, so the console has a page for them. */
+const Me = z.object({ principal: Principal.nullable(), signIn: SignInWay, objectives: z.literal(true).optional() })
 const SignInBody = z.strictObject({ key: z.string().min(1).max(500).optional() })
 const SignOutBody = z.strictObject({
   /** Ends every session of this person, in every browser. */
@@ -53,6 +54,7 @@ function isLocal({ socket, headers }: FastifyRequest): boolean {
 export function identityRoutes(app: App, parts: HttpParts): void {
   const { directory, consoleSessions, consoleCookie, signsInLocally, signInService, publicUrl, limits, sessionLimits } = parts
   const tags = ['identity']
+  const kept = parts.keepsObjectives ? { objectives: true as const } : {}
   const begunCookie = createCookie('countersign_sign_in', publicUrl)
   const wayOf = (request: FastifyRequest): SignInWay => (signInService ? 'oidc' : signsInLocally && isLocal(request) ? 'local' : 'key')
 
@@ -66,6 +68,7 @@ export function identityRoutes(app: App, parts: HttpParts): void {
   app.get('/api/me', { schema: { tags, response: { 200: Me } } }, async (request) => ({
     principal: request.principal ?? null,
     signIn: wayOf(request),
+    ...kept,
   }))
 
   app.post('/api/sign-in', { schema: { tags, body: SignInBody, response: { 200: Me } } }, async (request, reply) => {
@@ -80,7 +83,7 @@ export function identityRoutes(app: App, parts: HttpParts): void {
     if (principal.kind !== 'person')
       throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
     await begin(request, reply, key === undefined ? { principal, how: 'local' } : { principal, how: 'key', keyHash: hashOf(key) })
-    return { principal, signIn }
+    return { principal, signIn, ...kept }
   })
 
   app.post('/api/sign-out', { schema: { tags, body: SignOutBody, response: { 200: SignedOut } } }, async (request, reply) => {
@@ -127,7 +130,7 @@ export function identityRoutes(app: App, parts: HttpParts): void {
       begunCookie.clear(request, reply)
       const { principal, idToken, returnTo } = await service().finish(request.body.answer, sealed)
       await begin(request, reply, { principal, how: 'oidc', idToken })
-      return { principal, signIn: 'oidc' as const, returnTo }
+      return { principal, signIn: 'oidc' as const, ...kept, returnTo }
     },
   )
 }

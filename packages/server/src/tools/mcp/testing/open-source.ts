@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue, Tool } from '@countersign/core'
 import { onTestFinished } from 'vitest'
 import { openNetwork } from '../../../net/index.ts'
 import { openTools, type Pin, type PinStore, type SetupProblem, type SourceOpening, type ToolRegistry } from '../../index.ts'
+import { NO_OBJECTIVES } from '../../testing/no-objectives.ts'
 import { mcp } from '../index.ts'
 import type { McpSource } from '../mcp-source.ts'
 import { type McpInput, McpSection } from '../section.ts'
@@ -58,7 +59,7 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     for (const look of waiting) look()
   }
   const tools = openTools({ s: { prefix: true, source } })
-  await source.attach({ log: { info: tell, warn: tell }, pins })
+  await source.attach({ log: { info: tell, warn: tell }, pins, objectives: NO_OBJECTIVES })
   const tool = (name: string) => {
     const found = tools.byName(`s.${name}`)
     if (!found) throw new Error(`there is no tool ${name}: ${tools.all().map((one) => one.name)}; ${said.join('\n')}`)

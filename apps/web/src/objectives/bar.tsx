@@ -1,0 +1,9 @@
+/** How far something is, in percent, and in words for who does not see it. */
+export function Bar({ value, label }: { value: number; label: string }) {
+  return (
+    <div className="progress">
+      <progress max={100} value={value} aria-label={label} />
+      <span className="progress-value">{value} %</span>
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import type { Objective } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { PageBanner } from '../live/page-banner.tsx'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { Loaded, More, useList } from '../ui/index.ts'
+import { Bar } from './bar.tsx'
+import { standingWords } from './words.ts'
+import '../ui/pages.css'
+import './objectives.css'
+
+/** `/objectives`: what people aim at and how far it is. Changed by agents through the gate, and looked at here. */
+export default function ObjectivesPage() {
+  const { client } = useServices()
+  const [shown, setShown] = useState<'open' | 'all'>('open')
+  const objectives = useList(['objectives', shown], (cursor, signal) =>
+    client.objectives.list({ cursor, ...(shown === 'open' && { state: 'open' as const }) }, { signal }),
+  )
+  return (
+    <Page title="Objectives" subtitle="What is aimed at, and how far it is">
+      <div className="stack">
+        <PageBanner />
+        <label className="objectives-shown">
+          <input type="checkbox" checked={shown === 'all'} onChange={(event) => setShown(event.target.checked ? 'all' : 'open')} />
+          Closed ones, too
+        </label>
+        <Loaded of={objectives} height={320}>
+          {(items) =>
+            items.length === 0 ? (
+              <div className="empty">
+                <h2>No objectives</h2>
+                <p>Ask an agent to set one. It waits for a person before it is there.</p>
+              </div>
+            ) : (
+              <ul className="rows" aria-label="Objectives">
+                {items.map((objective) => (
+                  <ObjectiveRow key={objective.id} objective={objective} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <More of={objectives} />
+      </div>
+    </Page>
+  )
+}
+
+function ObjectiveRow({ objective }: { objective: Objective }) {
+  const { id, title, owner, period, standing, progress, keyResults } = objective
+  return (
+    <li className="row-card" data-testid="objective" data-standing={standing}>
+      <div className="row-head">
+        <Link to={`/objectives/${id}`} className="objective-title">
+          {showInvisible(title)}
+        </Link>
+        <span className="badge-text">{standingWords(objective)}</span>
+      </div>
+      {progress !== null && <Bar value={progress} label={`Progress of ${showInvisible(title)}`} />}
+      <p className="muted">
+        {showInvisible(owner)} · {showInvisible(period)} · {keyResults.length === 1 ? '1 key result' : `${keyResults.length} key results`}
+      </p>
+    </li>
+  )
+}

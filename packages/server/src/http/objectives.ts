@@ -1,0 +1,77 @@
+import {
+  CountersignError,
+  Objective,
+  type ObjectiveChange,
+  ObjectiveChangeList,
+  ObjectiveList,
+  ObjectiveQuery,
+  PageQuery,
+  type Principal,
+} from '@countersign/core'
+import { z } from 'zod'
+import { visibleAmong } from '../gate/index.ts'
+import { viewChange, viewObjective } from '../objectives/index.ts'
+import { objectives } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** Objectives for people to look at. They are changed by tools, through the gate. */
+export function objectiveRoutes(app: App, { store, clock }: HttpParts): void {
+  const tags = ['objectives']
+
+  app.get('/api/objectives', { schema: { tags, querystring: ObjectiveQuery, response: { 200: ObjectiveList } } }, (request) => {
+    requireReader(callerOf(request).principal)
+    const { limit, cursor, owner, period, state } = request.query
+    const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
+    return store.read(function* () {
+      const found = yield* objectives.listObjectives({ owner, period, state, before, limit: limit + 1 })
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      const items: Objective[] = []
+      for (const row of rows) items.push(yield* viewObjective(row, clock.nowMs()))
+      return { items, nextCursor }
+    })
+  })
+
+  app.get('/api/objectives/:id', { schema: { tags, params: Params, response: { 200: Objective } } }, (request) => {
+    requireReader(callerOf(request).principal)
+    const { id } = request.params
+    return store.read(function* () {
+      const row = yield* objectives.findObjective.first({ id })
+      if (!row) throw unknown(id)
+      return yield* viewObjective(row, clock.nowMs())
+    })
+  })
+
+  app.get(
+    '/api/objectives/:id/history',
+    { schema: { tags, params: Params, querystring: PageQuery, response: { 200: ObjectiveChangeList } } },
+    (request) => {
+      const { principal } = callerOf(request)
+      requireReader(principal)
+      const { id } = request.params
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
+      return store.read(function* () {
+        if (!(yield* objectives.findObjective.first({ id }))) throw unknown(id)
+        const found = yield* objectives.listChanges({ objectiveId: id, keyResultId: undefined, before, limit: limit + 1 })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const actionIds = rows.map((row) => row.action_id)
+        const visible = yield* visibleAmong(principal, actionIds, clock.nowMs())
+        const items: ObjectiveChange[] = []
+        for (const row of rows) items.push(yield* viewChange(row, (actionId) => visible.has(actionId)))
+        return { items, nextCursor }
+      })
+    },
+  )
+}
+
+const unknown = (id: string) => new CountersignError('not_found', `there is no objective ${id}`)
+
+/** @throws CountersignError `forbidden`: programs read objectives with their tools, so that the record has it. */
+function requireReader({ kind, name, roles }: Principal): void {
+  if (kind !== 'person') throw new CountersignError('forbidden', `only persons look at objectives here, ${name} has tools for it`)
+  if (roles.length === 0) throw new CountersignError('forbidden', `${name} has no role that lets them see objectives`)
+}

@@ -1,0 +1,2 @@
+export { openObjectiveStore } from './objective-store.ts'
+export { viewChange, viewObjective } from './view.ts'
