@@ -2,7 +2,7 @@ export { type ClientToolDefinition, type CodedTool, defineTool, isCodedTool, typ
 export { type GithubInput, githubStarter } from './github/index.ts'
 export { zodFindings } from './issues.ts'
 export { type LinearInput, linearStarter } from './linear/index.ts'
-export { type McpInput, mcpStarter, openMcpProgram } from './mcp/index.ts'
+export { type McpInput, mcpStarter } from './mcp/index.ts'
 export {
   type KeyResultValues,
   type ObjectiveStore,
@@ -11,7 +11,7 @@ export {
   objectivesStarter,
   type Written,
 } from './objectives/index.ts'
-export { fitsTool, groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
+export { groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
 export { type OpenApiInput, openApiStarter } from './openapi/index.ts'
 export { RouteTable, type RouteTableInput } from './route-schema.ts'
 export { dotted, SetupError, type SetupProblem } from './setup-error.ts'

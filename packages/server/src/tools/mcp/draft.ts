@@ -30,6 +30,8 @@ export interface DraftParts {
   settings: Readonly<Record<string, ToolSettings>>
   timeoutMs: number
   call(tool: PinnedTool, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<JsonValue>
+  /** Looks whether another process had a changed tool accepted. */
+  lookAtPins(): void
   /** Reads with a tool of the same server, for a preview. */
   readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined>
 }
@@ -114,6 +116,7 @@ function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, kno
   const look = before ? lookBefore(before) : known?.preview
   if (!look && !was) return undefined
   return async (args, signal): Promise<Preview> => {
+    if (was) parts.lookAtPins()
     const other = was ? whatIsOther(was.definition, definition) : []
     const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
     const fields = (await look?.(args, read)) ?? []

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { createRedactor, secretHeaders } from '../../net/index.ts'
 import { credentialOf } from '../credential.ts'
-import type { SourceKind, SourceOpening, ToolSource } from '../source.ts'
+import type { SourceKind, SourceOpening } from '../source.ts'
 import { KNOWN_SERVERS, knownServer } from './classification.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpSource } from './mcp-source.ts'
@@ -25,21 +25,6 @@ export const mcp: SourceKind<McpSection> = {
   },
 }
 
-/**
- * Opens a program that speaks MCP, with nothing but a command: for `countersign mcp -- <command>`.
- * @example
- * const source = await openMcpProgram({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] }, opening)
- */
-export async function openMcpProgram(
-  program: { command: string; args: readonly string[] },
-  opening: Pick<SourceOpening, 'group' | 'folder' | 'inherit'>,
-): Promise<ToolSource> {
-  const section = McpSection.parse({ command: program.command, args: [...program.args] })
-  const source = startProgram(section as ProgramSection, opening, { args: program.args, env: {}, secrets: [] })
-  await source.start(section.startWithinMs)
-  return source
-}
-
 type ProgramSection = Extract<McpSection, { command: string }>
 type RemoteSection = Extract<McpSection, { url: string }>
 
@@ -53,14 +38,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   const args = section.args.map((text, index) => fill(text, ['args', index]))
   const env = Object.fromEntries(Object.entries(section.env).map(([name, text]) => [name, fill(text, ['env', name])]))
   opening.refuseVariables(section.tools, ['tools'])
-  return startProgram(section, opening, { args, env, secrets })
-}
-
-function startProgram(
-  section: ProgramSection,
-  { group, folder, inherit }: Pick<SourceOpening, 'group' | 'folder' | 'inherit'>,
-  { args, env, secrets }: { args: readonly string[]; env: Readonly<Record<string, string>>; secrets: readonly string[] },
-): McpSource {
+  const { group, folder, inherit } = opening
   const { command } = section
   const cwd = resolve(folder, section.cwd)
   // A path is meant from the same folder; a name is looked for on the PATH.
@@ -69,7 +47,8 @@ function startProgram(
     group,
     isHttp: false,
     destination: `program:${basename(command)}`,
-    credential: credentialOf(secrets.length > 0 ? { ...env, arguments: args.join(' ') } : {}),
+    // Also what is no secret: another value may lead the same program somewhere else.
+    credential: credentialOf({ ...env, ...(secrets.length > 0 && { arguments: args.join(' ') }) }),
     written: { command, args: section.args, cwd: section.cwd, env: Object.keys(section.env).sort() },
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([command, ...section.args]),
     tools: section.tools,

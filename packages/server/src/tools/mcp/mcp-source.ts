@@ -154,6 +154,8 @@ export class McpSource implements ToolSource {
       settings: tools,
       timeoutMs,
       call: (...given) => this.#call(...given),
+      lookAtPins: () =>
+        void this.#takeList().catch((error) => this.#onOdd(`what is kept of its tools could not be read: ${String(error)}`)),
       readOther: (name, args, signal) => this.#readOther(name, args, signal),
     }
   }

@@ -38,7 +38,7 @@ export const MEMORY: KnownServer = {
 
 const listed = (value: JsonValue | undefined, words: (entry: JsonObject) => string): string =>
   entriesOf(value)
-    .map((entry) => words(entry as JsonObject))
+    .flatMap((entry) => (entry !== null && typeof entry === 'object' && !Array.isArray(entry) ? [words(entry)] : []))
     .join(', ')
 
 async function forgotten(names: JsonValue | undefined, read: ReadOther): Promise<PreviewField[]> {
