@@ -29,7 +29,9 @@ export const propertiesPart: Part = async ({ seed, minutes, database, say }) => 
     const drawn = seed + rounds++
     const report = await runTests(files, drawn, database)
     passed += report.numPassedTests
-    violations.push(...failuresOf(report).map((failure) => `seed ${drawn}: ${failure}`))
+    const failed = failuresOf(report).map((failure) => `seed ${drawn}: ${failure}`)
+    violations.push(...failed)
+    for (const failure of failed) say(failure)
     say(`properties: round ${rounds}, ${passed} passed, ${violations.length} failed`)
   }
   const missing = passed >= rounds ? [] : [`${passed} tests passed in ${rounds} rounds`]
