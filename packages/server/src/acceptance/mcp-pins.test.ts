@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const RAW = fileURLToPath(new URL('../tools/mcp/testing/raw-server.ts', import.meta.url))
 
-test('MCP: a changed tool is asked about whatever policy and a grant allow, also after a restart, until a call is approved', async () => {
+test('MCP: a changed tool is asked about although policy allows it, also after a restart, until a call is approved', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'mcp-pin-')), 'tools.json')
   const become = (description: string) => writeFile(file, JSON.stringify([{ name: 'note', description, inputSchema: { type: 'object' } }]))
   await become('Writes a note')
