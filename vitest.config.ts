@@ -31,6 +31,7 @@ const ON_ANY_DATABASE = [
   'linear',
   'mcp',
   'mcp-authority',
+  'mcp-conformance',
   'mcp-gateway',
   'mcp-stdio',
   'models-example',

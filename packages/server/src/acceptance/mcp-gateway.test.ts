@@ -1,8 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { openConfig } from '../config/index.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { openTools, type ToolSource } from '../tools/index.ts'
 
 /** A server whose calls answer at once that they wait, unless a test says how long they are to be held. */
 const startGateway = (target: Target, waitSeconds = 0): Promise<TestServer> =>
@@ -183,4 +185,69 @@ test('input_required: what the client brings back is signed, for this principal 
   await expect(bring(mine, `${requestState.slice(0, -2)}AA`)).rejects.toThrow(/requestState/)
   await mine.close()
   await theirs.close()
+})
+
+/** A source whose tools become others when a test says so. */
+function changingSource() {
+  let names = ['first']
+  let takeIn = (): unknown => undefined
+  const source: ToolSource = {
+    kind: 'test',
+    secrets: [],
+    drafts: () => names.map(draftOf),
+    onChange(given) {
+      takeIn = given
+    },
+    check: async () => [],
+  }
+  return {
+    source,
+    become(...next: string[]) {
+      names = next
+      takeIn()
+    },
+  }
+}
+
+const draftOf = (name: string): ReturnType<ToolSource['drafts']>[number] => ({
+  name,
+  description: name,
+  effect: 'read',
+  inputSchema: { type: 'object' },
+  executor: 'server',
+  idempotent: true,
+  timeoutMs: 1_000,
+  destination: 'local',
+  credential: 'none',
+  definition: null,
+  check: (value) => ({ ok: true, value }),
+  describe: () => name,
+  execute: async () => name,
+})
+
+test('clients that listen are told when there are other tools, in every version of the protocol', async () => {
+  const { source, become } = changingSource()
+  const config = { ...(await openConfig({}, { environment: {}, folder: '.' })), tools: openTools({ own: { prefix: false, source } }) }
+  await using server = await startTestServer({ config })
+  const key = await agentKey(server)
+  const connection = () =>
+    new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${key}` } } })
+  for (const mode of ['legacy', 'auto'] as const) {
+    become('first')
+    const told = Promise.withResolvers<string[]>()
+    const listChanged = {
+      tools: {
+        debounceMs: 0,
+        onChanged: (_error: unknown, tools: { name: string }[] | null) => told.resolve((tools ?? []).map(({ name }) => name)),
+      },
+    }
+    const client = new Client({ name: 'listener', version: '1.0.0' }, { versionNegotiation: { mode }, listChanged })
+    await client.connect(connection())
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['countersign_wait', 'first'])
+    // The stream of an older client opens by itself, some time after it has connected.
+    const again = setInterval(() => become('first', 'second'), 20)
+    expect(await told.promise).toEqual(['countersign_wait', 'first', 'second'])
+    clearInterval(again)
+    await client.close()
+  }
 })

@@ -70,43 +70,28 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   expect(readFileSync(file, 'utf8')).toBe('bye')
 })
 
-test('countersign mcp --config: SDK 1.32.2 (2025-11-25) gets the result of what a person approved after its call was answered', async () => {
-  using folder = temporaryFolder()
-  await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))
-  const config = join(folder.path, 'countersign.json')
-  writeFileSync(config, JSON.stringify({ tools: toolsOf(target), gateway: { waitSeconds: 0 } }))
-  const { client, url } = await startProcess(oldest, ['--config', config, '--data', join(folder.path, 'data')])
-  await using _ = client
-  expect(await client.call('look', { what: 'a' })).toMatchObject({ structuredContent: { id: 7 } })
-  const { actionId, url: card } = (await client.call('keyed', { what: 'a' })).structuredContent as unknown as Waiting
-  expect(card).toBe(`${url}/actions/${actionId}`)
-  await approve(url, actionId)
-  expect(await client.call('countersign_wait', { actionId, seconds: 50 })).toMatchObject({ structuredContent: { id: 7 } })
-  expect(target.writes).toHaveLength(1)
-})
-
-test('countersign mcp --server passes everything on to a running server, and says so when it is gone', async () => {
+test('countersign mcp --server: SDK 1.32.2 (2025-11-25) has the tools of a running server, and is told when it is gone', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))
   const server = await startTestServer({ config: { tools: toolsOf(target), gateway: { waitSeconds: 0 } } })
   const { key, principal } = await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
-  await using client = await newest.connect({
+  await using client = await oldest.connect({
     args: ['mcp', '--server', server.url],
     environment: { COUNTERSIGN_KEY: key },
     stderr: () => undefined,
   })
   const asked = await client.call('keyed', { what: 'a' })
-  const { actionId } = asked.structuredContent as { actionId: string }
+  const { actionId, url } = asked.structuredContent as unknown as Waiting
+  expect(url).toBe(`${server.url}/actions/${actionId}`)
   expect(await server.admin.get(`/api/actions/${actionId}`)).toMatchObject({ state: 'proposed', requestedBy: { id: principal.id } })
+  await server.admin.post(`/api/actions/${actionId}/decision`, { verdict: 'approve' })
+  expect(await client.call('countersign_wait', { actionId, seconds: 50 })).toMatchObject({ structuredContent: { id: 7 } })
+  expect(target.writes).toHaveLength(1)
   await server[Symbol.asyncDispose]()
   await expect(client.call('look', { what: 'a' })).rejects.toThrow(/did not answer/)
 })
 
 test('countersign mcp says in words what it needs, and nothing on standard output', async () => {
-  using folder = temporaryFolder()
   const noKey = await runCommandLine(['mcp', '--server', 'http://127.0.0.1:1'])
   expect(noKey).toMatchObject({ code: 1, stdout: '' })
   expect(noKey.stderr).toContain('COUNTERSIGN_KEY')
-  const noFile = await runCommandLine(['mcp', '--config', join(folder.path, 'none.yaml'), '--data', folder.path, '--port', '0'])
-  expect(noFile).toMatchObject({ code: 1, stdout: '' })
-  expect(noFile.stderr).toContain('none.yaml')
 })
