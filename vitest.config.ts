@@ -32,6 +32,7 @@ const ON_ANY_DATABASE = [
   'mcp',
   'mcp-authority',
   'mcp-conformance',
+  'mcp-example',
   'mcp-gateway',
   'mcp-stdio',
   'models-example',
