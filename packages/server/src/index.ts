@@ -19,4 +19,5 @@ export {
   mcpStarter,
   objectivesStarter,
   type ToolDefinition,
+  workspaceStarter,
 } from './tools/index.ts'

@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { keyCommand } from './key.ts'
 import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
@@ -21,6 +22,7 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(mcpCommand(environment))
   program.addCommand(archiveCommand(environment))
   program.addCommand(policyCommand(environment))
+  program.addCommand(doctorCommand(environment))
   program.addCommand(auditCommand())
   program.addCommand(keyCommand(environment))
   try {

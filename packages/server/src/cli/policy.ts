@@ -4,6 +4,7 @@ import { durationMs, type JsonObject, type Principal, parseJson, type ReplayedAc
 import { Command, Option } from 'commander'
 import { type Config, type Environment, findConfig, loadConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'
+import { starterCommand } from './policy-starter.ts'
 
 interface TestFlags {
   policy?: string
@@ -50,6 +51,7 @@ export const policyCommand = (environment: Environment): Command =>
         .addHelpText('after', TEST_HELP)
         .action((flags: TestFlags) => test(flags, environment)),
     )
+    .addCommand(starterCommand(environment))
 
 async function openConfig(file: string | undefined, environment: Environment): Promise<Config> {
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))

@@ -163,7 +163,7 @@ function mayFitLater(glob: string, [group, source]: readonly [string, ToolGroup]
 }
 
 /** True when a glob of a policy or an agent means this tool: by its name, or by `<group>.<name>` where the group is unprefixed. */
-const fitsTool = (glob: string, tool: Pick<Tool, 'name' | 'group'>): boolean =>
+export const fitsTool = (glob: string, tool: Pick<Tool, 'name' | 'group'>): boolean =>
   matchesGlob(glob, tool.name) || matchesGlob(glob, `${tool.group}.${tool.name}`)
 
 /**

@@ -15,6 +15,8 @@ import type { WorkspaceTool } from './tool.ts'
 import { removeLeftOvers } from './write-file.ts'
 import { fileWrites } from './writes.ts'
 
+export { workspaceStarter } from './starter.ts'
+
 const Line = z
   .string()
   .trim()

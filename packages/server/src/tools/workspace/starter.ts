@@ -9,7 +9,7 @@ export const workspaceStarter = (group: string): StarterRules => [
     match: {
       tool: `${group}.*`,
       effect: 'write',
-      when: 'has(args.path) && args.path.matches("(^|/)(\\\\.github|\\\\.gitlab-ci\\\\.yml|Dockerfile|Makefile|package\\\\.json)($|/)")',
+      when: '[".github/*", "*/.github/*", "*.gitlab-ci.yml", "*Dockerfile", "*Makefile", "*package.json"].exists(glob, (has(args.path) ? args.path : has(args.to) ? args.to : "").fits(glob))',
     },
     verdict: 'ask',
     risk: 'high',

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { Command } from 'commander'
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  findConfig,
+  loadConfig,
+  readSettings,
+  type Settings,
+  secretsOf,
+} from '../config/index.ts'
+import { createRedactor, type Redactor } from '../net/index.ts'
+import { type DatabaseLook, lookAtDatabase } from '../store/index.ts'
+import { dotted, type SourceFinding } from '../tools/index.ts'
+import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
+import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
+import { modelChecks, routeChecks } from './doctor/reach.ts'
+import { findSecrets } from './doctor/secrets.ts'
+import { say } from './say.ts'
+
+interface DoctorFlags {
+  config?: string
+  data?: string
+  databaseUrl?: string
+  databaseDirectUrl?: string
+  models?: true
+  json?: true
+  timeout: string
+}
+
+const HELP = `
+It reads and changes nothing: no route or tool that writes is called, no database is made or migrated, and no secret is shown.
+Servers may run meanwhile.
+
+Exit code: 0 when nothing is wrong, 1 when something is. Notes are for thought and change nothing about that.`
+
+/** `countersign doctor`: says whether the configuration works here, and what would be asked. */
+export const doctorCommand = (environment: Environment): Command =>
+  new Command('doctor')
+    .description('check configuration, database, sources and policy, and say what would be asked')
+    .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
+    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
+    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+    .option('--models', 'ask every model one short question, which may cost something')
+    .option('--timeout <seconds>', 'how long each check may take', '10')
+    .option('--json', 'print one JSON object: {problems, findings, policy}')
+    .addHelpText('after', HELP)
+    .action((flags: DoctorFlags) => doctor(flags, environment))
+
+/** What could be opened, as far as it could. */
+interface Opened {
+  settings: Settings | undefined
+  config: Config | undefined
+  file: string | undefined
+  findings: Finding[]
+}
+
+async function doctor(flags: DoctorFlags, environment: Environment): Promise<void> {
+  if (!/^\d{1,4}$/.test(flags.timeout) || Number(flags.timeout) === 0)
+    throw new Error(`--timeout: must be a number of seconds, not "${flags.timeout}"`)
+  const opened = await open(flags, environment)
+  const { settings, config, file, findings: early } = opened
+  const redactor = createRedactor(
+    settings && config ? secretsOf(settings, config) : settings ? secretsOf(settings, { secrets: [], signIn: undefined }) : [],
+  )
+  const tell = (findings: readonly Finding[]) => {
+    if (!flags.json) for (const finding of findings) say(lineOf(finding))
+  }
+  try {
+    tell(early)
+    let database: DatabaseLook | undefined
+    const checks: Check[] = [
+      ...(file === undefined
+        ? []
+        : [{ name: `secrets in ${basename(file)}`, run: () => orFine(findSecrets(readFileSync(file, 'utf8')), 'none in plain text') }]),
+      ...(settings
+        ? [
+            {
+              name: 'database',
+              async run(signal: AbortSignal) {
+                database = await lookAtDatabase(settings.database, signal)
+                return databaseFindings(settings, database)
+              },
+            },
+          ]
+        : []),
+      ...(config && settings ? sourceChecks(config, redactor) : []),
+      ...(config ? routeChecks(config) : []),
+      ...(config && settings
+        ? modelChecks(config.agents, { ...settings.models, scriptDirectory: config.folder, network: config.network }, flags.models === true)
+        : []),
+    ]
+    const found = await runChecks(checks, {
+      timeoutMs: Number(flags.timeout) * 1_000,
+      onDone: tell,
+      clean: (text) => redactor.text(text.replace(/\s*\n\s*/g, ' ')),
+    })
+    const doubts = config ? named('policy', findPolicyDoubts(config, rolesOf(database))) : []
+    tell(doubts)
+    const policy = config ? policyTable(config) : []
+    const findings = [...early, ...found, ...doubts]
+    const problems = findings.filter(({ level }) => level === 'problem').length
+    if (flags.json) process.stdout.write(`${JSON.stringify({ problems, findings, policy }, null, 2)}\n`)
+    else for (const line of summary(policy, problems)) say(line)
+    if (problems > 0) process.exitCode = 1
+  } finally {
+    await config?.close()
+  }
+}
+
+async function open(flags: DoctorFlags, environment: Environment): Promise<Opened> {
+  const findings: Finding[] = []
+  const attempt = async <T>(check: string, work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      findings.push(...named(check, problemsOf(error)))
+      return undefined
+    }
+  }
+  const settings = await attempt('settings', () => readSettings(flags, environment))
+  const file = await attempt('configuration', async () => {
+    const found = flags.config ?? settings?.configFile ?? (await findConfig(resolve('.')))
+    if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
+    return found
+  })
+  const config = file === undefined ? undefined : await attempt('configuration', () => loadConfig(file, environment))
+  if (config) {
+    const count = config.tools.all().length
+    findings.push(...named('configuration', [ok(`${file}: ${counted(config.agents.length, 'agent')}, ${counted(count, 'tool')}`)]))
+  }
+  return { settings, config, file, findings }
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+const named = (check: string, findings: readonly SourceFinding[]): Finding[] => findings.map((finding) => ({ check, ...finding }))
+
+function problemsOf(error: unknown): SourceFinding[] {
+  if (!(error instanceof ConfigError)) return [problem(error instanceof Error ? error.message : String(error))]
+  return error.problems.map(({ path, message }) => problem(path.length === 0 ? message : `${dotted(path)}: ${message}`))
+}
+
+const orFine = (findings: SourceFinding[], fine: string): SourceFinding[] => (findings.length === 0 ? [ok(fine)] : findings)
+
+const sourceChecks = (config: Config, redactor: Redactor): Check[] =>
+  [...config.sources].map(([group, source]) => ({
+    name: `${group} (${source.kind})`,
+    run: (signal) => source.check({ network: config.network, redactor }, signal),
+  }))
+
+const LITTLE_BYTES = 1_000_000_000
+const TOO_LITTLE_BYTES = 100_000_000
+
+function databaseFindings({ database, dataDir }: Settings, { isThere, pending, freeBytes }: DatabaseLook): SourceFinding[] {
+  const where = database.kind === 'sqlite' ? dataDir : 'Postgres'
+  const findings = [
+    !isThere
+      ? note(`${where} has no data yet; it is made at the first start`)
+      : pending.length > 0
+        ? note(`${where} is of an older version: the next start makes ${pending.length} migrations (${pending.join(', ')})`)
+        : ok(`${where} can be read and is of this version`),
+  ]
+  if (freeBytes !== undefined && freeBytes < LITTLE_BYTES) {
+    const words = `${Math.round(freeBytes / 1_000_000)} MB are free on the disk of ${where}`
+    findings.push(freeBytes < TOO_LITTLE_BYTES ? problem(words) : note(words))
+  }
+  return findings
+}
+
+function rolesOf(database: DatabaseLook | undefined): ReadonlySet<string> | undefined {
+  if (!database?.roles) return undefined
+  return new Set(database.roles.flatMap((text): string[] => JSON.parse(text)))
+}
+
+const MARKS = { ok: 'ok     ', note: 'note   ', problem: 'PROBLEM' }
+
+const lineOf = ({ level, check, message }: Finding): string => `${MARKS[level]}  ${check}: ${message}`
+
+function* summary(rows: readonly PolicyRow[], problems: number): Generator<string> {
+  if (rows.length > 0) {
+    yield ''
+    yield 'What policy says of each tool:'
+    const width = Math.max(...rows.map(({ tool, agent }) => tool.length + (agent === undefined ? 0 : agent.length + 6)))
+    for (const { tool, agent, effect, would, risk, rule, unless } of rows) {
+      const name = agent === undefined ? tool : `${tool} (for ${agent})`
+      const high = risk === undefined ? '' : `, ${risk} risk`
+      const more = unless.length === 0 ? '' : `; otherwise where ${unless.map((name) => `"${name}"`).join(' or ')} says so`
+      yield `  ${name.padEnd(width)}  ${effect.padEnd(5)}  ${would}${high}  ("${rule}"${more})`
+    }
+    yield ''
+  }
+  yield problems === 0 ? 'Nothing is wrong.' : problems === 1 ? 'One problem.' : `${problems} problems.`
+}

@@ -1,0 +1,80 @@
+import { evaluatePolicy, matchesGlob, type PolicyDocument, type PolicyResult, type PolicyRule, type Tool } from '@countersign/core'
+import type { Config } from '../../config/index.ts'
+import { warningsAbout } from '../../policy/index.ts'
+import { fitsTool, type SourceFinding } from '../../tools/index.ts'
+import { note, ok } from './check.ts'
+
+/** What would become of a call of a tool. */
+export interface PolicyRow {
+  tool: string
+  effect: Tool['effect']
+  /** Who calls it, where that makes a difference; undefined for everybody. */
+  agent?: string
+  /** In words: `runs`, `asks 1 of approver`, `denied`. */
+  would: string
+  risk?: string
+  rule: string
+  /** Rules that may say something else of some calls: they have a condition. */
+  unless: string[]
+}
+
+type World = Pick<Config, 'agents' | 'tools' | 'policy'>
+
+/** What policy says of every tool, as far as that can be said without a call. */
+export function policyTable({ agents, tools, policy }: World): PolicyRow[] {
+  return tools.all().flatMap((tool) => {
+    const callers = agents.filter((agent) => agent.tools.some(({ name }) => name === tool.name)).map(({ name }) => name)
+    const rows = (callers.length === 0 ? [undefined] : callers).map((agent) => rowOf(policy, tool, agent))
+    const [first] = rows
+    const isSame = rows.every((row) => JSON.stringify({ ...row, agent: '' }) === JSON.stringify({ ...first, agent: '' }))
+    if (!first || !isSame) return rows
+    const { agent: _, ...row } = first
+    return [row]
+  })
+}
+
+function rowOf(policy: PolicyDocument, tool: Tool, agent: string | undefined): PolicyRow {
+  const { name, group, effect } = tool
+  // What a condition would say is not known: without one first, and then who may say otherwise.
+  const said = evaluatePolicy(policy, 0, { tool: name, group, effect, agent }, () => false)
+  const unless = policy.rules.filter((rule) => rule.match.when !== undefined && fits(rule, tool, agent)).map(({ name }) => name)
+  return {
+    tool: name,
+    effect,
+    ...(agent !== undefined && { agent }),
+    would: wouldOf(said),
+    ...(said.risk !== undefined && { risk: said.risk }),
+    rule: said.rule,
+    unless,
+  }
+}
+
+function wouldOf({ verdict, requires: { quorum, roles, notRequester } }: PolicyResult): string {
+  if (verdict !== 'ask') return verdict === 'allow' ? 'runs' : 'denied'
+  return `asks ${quorum} of ${roles.join(' or ')}${notRequester ? ', not who asked for it' : ''}`
+}
+
+const fits = ({ match: { tool: glob, effect, agent: wanted } }: PolicyRule, tool: Tool, agent: string | undefined): boolean =>
+  (glob === undefined || fitsTool(glob, tool)) &&
+  (effect === undefined || effect === tool.effect) &&
+  (wanted === undefined || (agent !== undefined && matchesGlob(wanted, agent)))
+
+/** What may not be meant: rules for nothing, tools for nobody, roles that nobody has. */
+export function findPolicyDoubts({ agents, tools, policy }: World, roles: ReadonlySet<string> | undefined): SourceFinding[] {
+  const all = tools.all()
+  const names = agents.map(({ name }) => name)
+  const findings = warningsAbout(policy, roles).map((warning) => note(`the rule ${warning}`))
+  for (const rule of policy.rules) {
+    if (!all.some((tool) => [undefined, ...names].some((agent) => fits(rule, tool, agent))))
+      findings.push(note(`the rule "${rule.name}" is for no tool that there is`))
+  }
+  const used = new Set(agents.flatMap((agent) => agent.tools.map(({ name }) => name)))
+  const unused = all.filter(({ name }) => !used.has(name)).map(({ name }) => name)
+  if (agents.length > 0 && unused.length > 0)
+    findings.push(
+      note(
+        `no agent here has ${unused.length <= 8 ? unused.join(', ') : `${unused.slice(0, 8).join(', ')} and ${unused.length - 8} more tools`}`,
+      ),
+    )
+  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for what none of them names`)] : findings
+}

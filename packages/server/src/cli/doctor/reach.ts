@@ -1,0 +1,52 @@
+import type { Config, ConfiguredAgent } from '../../config/index.ts'
+import { type ModelSettings, openModel } from '../../models/index.ts'
+import { send } from '../../net/index.ts'
+import { networkError, type SourceFinding } from '../../tools/index.ts'
+import { type Check, ok, problem } from './check.ts'
+
+/** One check for every address that routes go to: whether somebody answers there. Nothing of ours is sent, no route is called. */
+export function routeChecks({ tools, sources, network }: Config): Check[] {
+  const ofRoutes = tools.all().filter(({ group, destination }) => !sources.has(group) && /^https?:/.test(destination))
+  const origins = [...new Set(ofRoutes.map(({ destination }) => destination))]
+  return origins.map((origin) => ({
+    name: `routes to ${origin}`,
+    async run(signal): Promise<SourceFinding[]> {
+      try {
+        const answer = await send(network, {
+          method: 'HEAD',
+          url: new URL('/', origin),
+          own: origin,
+          headers: { 'user-agent': 'countersign doctor' },
+          signal,
+        })
+        answer.destroy()
+        return [ok(`answers (${answer.statusCode})`)]
+      } catch (error) {
+        return [problem(networkError(error, origin)?.message ?? (error instanceof Error ? error.message : 'cannot be reached'))]
+      }
+    },
+  }))
+}
+
+/** One check for every model an agent may ask: whether it can be opened; with `isAsked`, whether it answers one short question. */
+export function modelChecks(agents: readonly ConfiguredAgent[], settings: ModelSettings, isAsked: boolean): Check[] {
+  const models = [...new Set(agents.flatMap(({ model, fallbacks }) => [model, ...fallbacks.map((one) => one.model)]))]
+  return models.map((name) => ({
+    name: `model ${name.split('?')[0]}`,
+    async run(signal): Promise<SourceFinding[]> {
+      const model = await openModel(name, settings)
+      // A scripted one has its own order of things, which a question would disturb.
+      if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models asks it something')]
+      for await (const event of model.stream({
+        instructions: 'Answer with one word.',
+        messages: [{ role: 'user', content: 'Say ok.' }],
+        tools: [],
+        signal,
+      })) {
+        if (event.type === 'error') return [problem(event.message)]
+        if (event.type === 'finish') break
+      }
+      return [ok('answers')]
+    },
+  }))
+}

@@ -1,0 +1,78 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { parseDocument, stringify } from 'yaml'
+import { type Environment, findConfig, loadConfig } from '../config/index.ts'
+import { STARTERS, type StarterRules } from '../tools/index.ts'
+
+type Rule = NonNullable<StarterRules>[number]
+/** Rules with what they are for. */
+type Part = { title: string; rules: readonly Rule[] }
+
+const KINDS = Object.keys(STARTERS)
+
+const HELP = `
+Names are kinds of sources, with the group their tools are in: workspace=repo github=hub. Without a group it is called as the kind.
+With --config the sources of a configuration are taken, and rules for tools that are not there are left out.
+Kinds: ${KINDS.join(', ')}.
+
+Example: countersign policy starter --config countersign.yaml > policy.yaml && countersign policy check policy.yaml`
+
+/** `countersign policy starter`: prints a policy to start from. */
+export const starterCommand = (environment: Environment): Command =>
+  new Command('starter')
+    .description('print a policy to start from for the sources of your tools')
+    .argument('[kind...]', 'kinds of sources, each with its group: workspace=repo')
+    .option('--config <file>', 'take the sources of this configuration')
+    .addHelpText('after', HELP)
+    .action(async (kinds: string[], flags: { config?: string }) => {
+      process.stdout.write(writePolicy(kinds.length > 0 ? kinds.map(partOf) : await partsOfConfig(flags.config, environment)))
+    })
+
+function partOf(written: string): Part {
+  const [kind = '', group = kind] = written.split('=')
+  return { title: `${kind}, in the group ${group}`, rules: rulesFor(kind, group) }
+}
+
+function rulesFor(kind: string, group: string): readonly Rule[] {
+  const starter = Object.entries(STARTERS).find(([name]) => name === kind)?.[1]
+  if (!starter) throw new Error(`there is no kind of source ${kind} with rules to start from; there are ${KINDS.join(', ')}`)
+  return starter(group) ?? []
+}
+
+/** Of every source its rules, as far as they are for tools that it has. Other tools are for the rules at the end. */
+async function partsOfConfig(file: string | undefined, environment: Environment): Promise<Part[]> {
+  const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
+  if (found === undefined) throw new Error('name kinds of sources, or a configuration with --config')
+  const { sources, tools, close } = await loadConfig(found, environment)
+  try {
+    return [...sources].map(([group, { kind }]) => {
+      const fits = ({ match: { tool } }: Rule) => tool === undefined || tools.mayFit(tool)
+      const title = `${group}: the tools of the source ${kind}`
+      // A kind without rules of its own is served by those at the end.
+      return { title, rules: KINDS.includes(kind) ? rulesFor(kind, group).filter(fits) : [] }
+    })
+  } finally {
+    await close()
+  }
+}
+
+const HEAD = `A policy to start from. The strongest verdict wins: deny, then ask, then allow; of several rules that ask, the first one
+says who is asked and how much is at stake. What no rule names is asked. Check it with: countersign policy check FILE`
+
+const REST: Rule = { name: 'other reads run', match: { effect: 'read' }, verdict: 'allow' }
+
+function writePolicy(parts: readonly Part[]): string {
+  const all = [...parts, { title: 'Every other tool: looking runs, what changes something is asked by the default above', rules: [REST] }]
+  const document = parseDocument(stringify({ default: 'ask', rules: all.flatMap(({ rules }) => rules) }, { lineWidth: 140 }))
+  document.commentBefore = commentOf(HEAD)
+  let at = 0
+  for (const { title, rules } of all) {
+    const node = document.getIn(['rules', at], true)
+    if (rules.length > 0 && typeof node === 'object' && node !== null)
+      Object.assign(node, { commentBefore: commentOf(title), spaceBefore: at > 0 })
+    at += rules.length
+  }
+  return document.toString({ lineWidth: 140 })
+}
+
+const commentOf = (text: string): string => text.replace(/^/gm, ' ')

@@ -1,0 +1,83 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { listMigrations, missing } from './migrate.ts'
+import type { Database } from './store.ts'
+
+/** What a database is, found out by reading only. */
+export interface DatabaseLook {
+  /** False where it will be made at the first start. */
+  isThere: boolean
+  /** The migrations that the next start makes. */
+  pending: string[]
+  /** Lists of roles in JSON, one for each combination that somebody has; undefined where that cannot be told yet. */
+  roles?: string[] | undefined
+  /** Room on the disk that it is on; undefined where that is another machine's. */
+  freeBytes?: number | undefined
+}
+
+const ROLES = "select distinct roles from principal where kind = 'person' limit 10000"
+const APPLIED = 'select number, name from migration order by number'
+
+interface Applied {
+  number: unknown
+  name: unknown
+}
+
+/**
+ * Looks at a database without changing it; servers may run on it meanwhile.
+ * @throws Error in plain words when it cannot be opened, or is newer than this code.
+ */
+export const lookAtDatabase = async (database: Database, signal: AbortSignal): Promise<DatabaseLook> =>
+  database.kind === 'sqlite' ? lookAtSqlite(database.dataDir) : lookAtPostgres(database.directUrl ?? database.url, signal)
+
+function lookAtSqlite(dataDir: string): DatabaseLook {
+  const freeBytes = freeBytesAt(resolve(dataDir))
+  const file = join(dataDir, 'countersign.db')
+  if (!existsSync(file)) return { isThere: false, pending: [], freeBytes }
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  try {
+    const pending = missing(listMigrations('sqlite'), db.prepare(APPLIED).all() as unknown as Applied[]).map(({ name }) => name)
+    const roles =
+      pending.length === 0
+        ? db
+            .prepare(ROLES)
+            .all()
+            .map((row) => String(row.roles))
+        : undefined
+    return { isThere: true, pending, roles, freeBytes }
+  } finally {
+    db.close()
+  }
+}
+
+/** Of the folder, or of the nearest one above it that is there. */
+function freeBytesAt(folder: string): number {
+  if (!existsSync(folder)) return freeBytesAt(dirname(folder))
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+async function lookAtPostgres(url: string, signal: AbortSignal): Promise<DatabaseLook> {
+  const client = new Client({ connectionString: url, application_name: 'countersign doctor', connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  const stop = () => void client.end().catch(() => undefined)
+  signal.addEventListener('abort', stop)
+  try {
+    await client.connect()
+    await client.query('begin read only')
+    const { rows: found } = await client.query(
+      "select current_setting('server_version_num')::int as version, to_regclass('migration') as migration",
+    )
+    const [{ version, migration }] = found
+    if (version < 150_000) throw new Error(`Postgres ${Math.floor(version / 10_000)} is too old: 15 or newer is needed`)
+    const { rows: applied } = migration === null ? { rows: [] } : await client.query(APPLIED)
+    const pending = missing(listMigrations('pg'), applied).map(({ name }) => name)
+    const roles = pending.length === 0 ? (await client.query(ROLES)).rows.map((row) => String(row.roles)) : undefined
+    return { isThere: migration !== null, pending: migration === null ? [] : pending, roles }
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await client.end().catch(() => undefined)
+  }
+}
