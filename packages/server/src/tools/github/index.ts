@@ -6,9 +6,11 @@ import { checkGithub } from './check.ts'
 import { commentWrites } from './comments.ts'
 import { commitFiles } from './commit.ts'
 import { createIssue } from './create-issue.ts'
+import { createPullRequest } from './create-pull.ts'
 import { openHub } from './hub.ts'
+import { issueListChanges } from './issue-lists.ts'
 import { mergePullRequest } from './merge.ts'
-import { pullWrites } from './pulls.ts'
+import { pullChanges } from './pulls.ts'
 import { issueReads } from './read-issues.ts'
 import { pullReads } from './read-pulls.ts'
 import { repositoryReads } from './read-repository.ts'
@@ -58,8 +60,10 @@ const toolsOf = (ground: GithubGround, allowed: AllowList): ToolDraft[] => [
   ...repositoryReads(ground),
   createIssue(ground),
   ...issueChanges(ground),
+  ...issueListChanges(ground),
   ...commentWrites(ground),
-  ...pullWrites(ground),
+  createPullRequest(ground),
+  ...pullChanges(ground),
   mergePullRequest(ground),
   ...branchWrites(ground),
   commitFiles(ground),

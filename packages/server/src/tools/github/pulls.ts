@@ -1,145 +1,20 @@
 import { type JsonValue, type PreviewField, ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
-import { before } from './before.ts'
 import { Body, Branch, IssueNumber, Login, Title } from './fields.ts'
-import { doneWhen, earliestOf, findMade } from './found.ts'
-import type { Hub } from './hub.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { doneWhen, earliestOf } from './found.ts'
+import { lookAtPull, pullHeading } from './pull-look.ts'
 import { repositoryOf } from './repository.ts'
-import { added, changed, holds, same, withAdded, without } from './shown.ts'
+import { changed, holds, same, withAdded, without } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
-import { commitLine, type GithubPull, pullResult, reviewersOf } from './views.ts'
+import { type GithubPull, pullResult, reviewersOf } from './views.ts'
 
-/** Pull requests: open, change, close, ask for a review. */
-export const pullWrites = (ground: GithubGround): ToolDraft[] => [
-  createPullRequest(ground),
+/** Changes of a pull request: its words and base, close it, ask for a review. */
+export const pullChanges = (ground: GithubGround): ToolDraft[] => [
   updatePullRequest(ground),
   closePullRequest(ground),
   requestReview(ground),
 ]
-
-export interface PullWhere {
-  repository: string
-  number: number
-}
-
-export const lookAtPull = (hub: Hub, { repository, number }: PullWhere, signal: AbortSignal) =>
-  hub.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
-
-/** What every card about a pull request begins with. */
-export const pullHeading = (pull: GithubPull): PreviewField => same('pull request', `#${pull.number} ${pull.title}`)
-
-const MAX_SHOWN = 50
-
-/** What one branch has that another has not, as the card shows it. */
-async function compare(hub: Hub, repository: string, base: string, head: string, signal: AbortSignal) {
-  const {
-    ahead_by,
-    commits,
-    files = [],
-    merge_base_commit,
-  } = await hub.look(signal, repositoryOf(repository), (rest, at) =>
-    rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${base}...${head}`, per_page: 100 }),
-  )
-  const additions = files.reduce((sum, file) => sum + file.additions, 0)
-  const deletions = files.reduce((sum, file) => sum + file.deletions, 0)
-  const lines = files.slice(0, MAX_SHOWN).map((file) => `${file.filename} +${file.additions} −${file.deletions}`)
-  const more = files.length > MAX_SHOWN ? [`and ${files.length - MAX_SHOWN} more files`] : []
-  return {
-    ahead: ahead_by,
-    mergeBase: merge_base_commit.sha,
-    commits: commits.slice(-MAX_SHOWN).map(({ sha, commit }) => commitLine({ sha, message: commit.message })),
-    files: [...lines, ...more],
-    total: `${files.length} ${files.length === 1 ? 'file' : 'files'}, +${additions} −${deletions}`,
-  }
-}
-
-/** The base that is meant where none is named: the default branch. */
-async function baseOf(
-  hub: Hub,
-  { repository, base }: { repository: string; base?: string | undefined },
-  signal: AbortSignal,
-): Promise<string> {
-  if (base !== undefined) return base
-  const { default_branch } = await hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
-  return default_branch
-}
-
-const createPullRequest = (ground: GithubGround): ToolDraft =>
-  writeTool(
-    ground,
-    z.object({
-      repository: ground.repository,
-      title: Title,
-      head: Branch.describe('The branch with the changes, in the same repository'),
-      base: Branch.optional().describe('The branch that they go into; the default branch where none is named'),
-      body: Body.default('').describe('Markdown'),
-      draft: z.boolean().default(false),
-    }),
-    {
-      name: 'createPullRequest',
-      description: 'Opens a pull request from one branch into another. Commit the files first.',
-      describe: ({ repository, title, head, base }) =>
-        `Open the pull request “${title}” from ${head} into ${base ?? 'the default branch'} of ${repository}`,
-      async look(args, signal) {
-        const { hub } = ground
-        const base = await baseOf(hub, args, signal)
-        const place = repositoryOf(args.repository)
-        const [branch, between] = await Promise.all([
-          hub.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch: args.head })),
-          compare(hub, args.repository, base, args.head, signal),
-        ])
-        if (between.ahead === 0) throw new ToolError('refused', `${args.head} has nothing that ${base} does not have.`)
-        const { sha } = branch.commit
-        return {
-          fields: [
-            added('title', args.title),
-            added('body', args.body),
-            added('from', `${args.head} at ${sha}`),
-            added('into', base),
-            added(`commits (${between.ahead})`, between.commits),
-            added(`files (${between.total})`, between.files),
-            ...(args.draft ? [added('draft', true)] : []),
-            added('added to the body', MARKER_SHOWN),
-          ],
-          precondition: { base, head: sha, mergeBase: between.mergeBase },
-        }
-      },
-      async execute(args, { idempotencyKey, signal }) {
-        const { repository, title, head, body, draft } = args
-        const base = await before(baseOf(ground.hub, args, signal))
-        const pull = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
-          rest.pulls.create({ ...at, title, head, base, body: withMarker(body, idempotencyKey), draft }),
-        )
-        return pullResult(pull)
-      },
-      async verify({ repository, head }, context) {
-        const place = repositoryOf(repository)
-        return findMade<GithubPull>(
-          {
-            login: await ground.hub.login(context.signal),
-            order: 'newest',
-            isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
-            output: pullResult,
-            list: (page) =>
-              ground.hub.read(context.signal, place, (rest, at) =>
-                rest.pulls.list({
-                  ...at,
-                  head: `${place.owner}:${head}`,
-                  state: 'all',
-                  sort: 'created',
-                  direction: 'desc',
-                  per_page: 100,
-                  page,
-                }),
-              ),
-          },
-          context,
-        )
-      },
-    },
-  )
 
 const preview = (pull: GithubPull, fields: PreviewField[]) => ({
   fields: [pullHeading(pull), ...fields],

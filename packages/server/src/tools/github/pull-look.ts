@@ -1,0 +1,18 @@
+import type { PreviewField } from '@countersign/core'
+import type { Hub } from './hub.ts'
+import { repositoryOf } from './repository.ts'
+import { same } from './shown.ts'
+import type { GithubPull } from './views.ts'
+
+/** Which pull request is meant. */
+export interface PullWhere {
+  repository: string
+  number: number
+}
+
+/** Reads it, for a change of it. */
+export const lookAtPull = (hub: Hub, { repository, number }: PullWhere, signal: AbortSignal) =>
+  hub.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
+
+/** What every card about a pull request begins with. */
+export const pullHeading = (pull: GithubPull): PreviewField => same('pull request', `#${pull.number} ${pull.title}`)
