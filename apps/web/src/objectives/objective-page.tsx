@@ -1,5 +1,5 @@
 import type { KeyResult, Objective, ObjectiveChange } from '@countersign/client'
-import { showInvisible } from '@countersign/react'
+import { showInvisible, showLines } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { PageBanner } from '../live/page-banner.tsx'
@@ -58,7 +58,7 @@ function Measured({ objective }: { objective: Objective }) {
   return (
     <>
       <section className="panel" aria-label="Objective" data-standing={objective.standing}>
-        {description !== '' && <p className="objective-description">{showInvisible(description)}</p>}
+        {description !== '' && <p className="objective-description">{showLines(description)}</p>}
         {progress !== null && <Bar value={progress} label={`Progress of ${showInvisible(title)}`} />}
         <p className="muted">
           {showInvisible(owner)} · {showInvisible(period)}, {elapsed} % of it over

@@ -3,6 +3,8 @@ import type {
   ActionRevision,
   GrantSuggestion,
   Message,
+  Objective,
+  ObjectiveChange,
   PolicyChange,
   PolicyVersion,
   Principal,
@@ -33,6 +35,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
   const make = <T>(schema: Parameters<typeof fill>[1], path: string, over: object = {}) =>
     fill<T>(planted, schema, path, Object.fromEntries(Object.entries(over).map(([key, value]) => [`${path}.${key}`, value])))
   const tool = text('Action.tool')
+  const objective = make<Objective>(wire.Objective, 'Objective', { id: 'obj_000001', state: 'open', standing: 'at_risk', progress: 25 })
   const person = (path: string, more: object = {}) => make<Principal>(wire.Principal, path, { kind: 'person', scopes: undefined, ...more })
   const me = person('Me', { id: 'prn_me', roles: ['admin', 'approver', 'agent', text('Me.roles')] })
   const ask = { quorum: 2, declineQuorum: 2, roles: ['approver', text('Action.requires.roles')], notRequester: false }
@@ -217,6 +220,17 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         make(wire.Delegation, 'Delegation.over', { state: 'revoked', madeBy: person('Delegation.over.madeBy', { id: 'prn_admin' }) }),
       ),
     'POST /api/delegations': () => problem(404, 'not_found', 'problem.delegation'),
+    'GET /api/objectives': () => list(objective),
+    [`GET /api/objectives/${objective.id}`]: () => ({ body: objective }),
+    [`GET /api/objectives/${objective.id}/history`]: () =>
+      list(
+        make<ObjectiveChange>(wire.ObjectiveChange, 'ObjectiveChange', {
+          kind: 'updated',
+          before: { [text('ObjectiveChange.field')]: text('ObjectiveChange.before') },
+          after: { owner: text('ObjectiveChange.after') },
+          by: person('ObjectiveChange.by'),
+        }),
+      ),
     'GET /api/console-sessions': () => list(make(wire.ConsoleSessionView, 'ConsoleSessionView')),
     'DELETE /api/console-sessions/id_000001': () => problem(404, 'not_found', 'problem.console'),
     'GET /api/actions': () => list(),

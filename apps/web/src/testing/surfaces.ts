@@ -241,6 +241,24 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       'problem.delegation',
     ],
   },
+  objectives: { at: '/objectives', shows: ['Objective.title', 'Objective.owner', 'Objective.period'] },
+  objective: {
+    at: '/objectives/obj_000001',
+    shows: [
+      'Objective.title',
+      'Objective.description',
+      'Objective.owner',
+      'Objective.period',
+      'Objective.keyResults.0.title',
+      'Objective.keyResults.0.metric',
+      'Objective.keyResults.0.unit',
+      'ObjectiveChange.field',
+      'ObjectiveChange.before',
+      'ObjectiveChange.after',
+      'ObjectiveChange.note',
+      'ObjectiveChange.by.name',
+    ],
+  },
   'console sessions': {
     at: '/consoles',
     steps: async (page) => {

@@ -1,0 +1,70 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { expect } from '@playwright/test'
+import { startServer, test } from './desk.ts'
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const KEY_RESULTS = [
+  { title: 'Median wait for an answer', metric: 'first answer', unit: 'hours', start: 14, target: 5 },
+  { title: 'Answered on the same day', metric: 'share of requests', unit: '%', start: 62.5, target: 90 },
+]
+
+test('D2.8 objectives stand in the console: progress, key results, and a history that leads to the actions; axe finds nothing, 320 px are enough', async ({
+  page,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
+  const { url, end } = await startServer(folder, { tools: { goals: { objectives: {} } } })
+  const headers = { origin: url, 'content-type': 'application/json' }
+  await page.goto(`${url}/objectives`)
+  await expect(page.getByRole('heading', { name: 'No objectives' })).toBeVisible()
+
+  const carryOut = async (tool: string, args: object) => {
+    const proposed = await page.request.post(`${url}/api/actions`, { headers, data: { tool: `goals.${tool}`, arguments: args } })
+    const { id, revision, digest } = await proposed.json()
+    await page.request.post(`${url}/api/actions/${id}/decision`, { headers, data: { verdict: 'approve', revision, digest } })
+    const settled = await page.request.get(`${url}/api/actions/${id}?wait=30&until=settled`)
+    return (await settled.json()).result.objective
+  }
+  const set = {
+    title: 'Answer customers faster',
+    description: 'Within the day.',
+    owner: 'Support',
+    period: '2026-Q4',
+    keyResults: KEY_RESULTS,
+  }
+  const { keyResults } = await carryOut('createObjective', set)
+  await carryOut('recordProgress', { keyResult: keyResults[0].id, current: 9.5, note: 'Two more people answer.' })
+
+  const expectNoViolations = async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+  for (const width of [1280, 320]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(url)
+    if (width === 320) await page.getByTestId('open-sidebar').click()
+    await page.getByRole('link', { name: 'Objectives' }).click()
+    const row = page.getByTestId('objective')
+    await expect(row.getByRole('progressbar', { name: 'Progress of Answer customers faster' })).toHaveAttribute('value', '25')
+    await page.screenshot({ path: `test-results/objectives-${width}.png` })
+    await expectNoViolations()
+    await row.getByRole('link').click()
+    await expect(page.getByTestId('key-result').first()).toContainText('9.5 hours now, from 14 hours to 5 hours')
+    const [change] = await page.getByTestId('objective-change').all()
+    await expect(change ?? page.locator('nothing')).toContainText('Two more people answer.')
+    await page.screenshot({ path: `test-results/objective-${width}.png`, fullPage: true })
+    await expectNoViolations()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  }
+  await page.getByRole('link', { name: 'the action' }).first().click()
+  await expect(page.getByTestId('approval-card')).toContainText('Record 9.5')
+  await end()
+  await rm(folder, { recursive: true })
+})
