@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { objectives } from '../store/index.ts'
+import { manualClock } from '../testing/manual-clock.ts'
+import { openTempPostgres, openTempSqlite } from '../testing/temp-store.ts'
+import type { ObjectiveWrite } from '../tools/index.ts'
+import { openObjectiveStore } from './index.ts'
+
+const VALUES = { title: 'Grow', description: '', owner: 'Ana', period: '2026' }
+const create = (key: string): ObjectiveWrite => ({
+  attempt: { key, actionId: 'act_1', by: undefined },
+  kind: 'created',
+  before: null,
+  after: VALUES,
+  objective: { to: 'create', values: VALUES },
+  add: [{ title: 'Users', metric: '', unit: '', start: 0, target: 10, current: 0 }],
+})
+
+for (const [name, open] of Object.entries({ SQLite: () => openTempSqlite(), Postgres: () => openTempPostgres() })) {
+  test(`${name}: what is sent again under its key is done once, also side by side; of two changes of one version the second does nothing`, async () => {
+    await using temp = await open()
+    const kept = openObjectiveStore(temp.store, manualClock(Date.UTC(2026, 5)))
+    const made = await Promise.all([kept.write(create('a.1')), kept.write(create('a.1')), kept.write(create('a.1'))])
+    expect(new Set(made.map(({ objectiveId }) => objectiveId)).size).toBe(1)
+    const [objective, ...others] = await kept.list({ limit: 10 })
+    expect(others).toEqual([])
+    expect(await kept.findWritten('a.1')).toEqual(made[0])
+    expect(await kept.findWritten('a.2')).toBeUndefined()
+
+    const { id = '', keyResults: [keyResult] = [] } = objective ?? {}
+    const record = (key: string, current: number): ObjectiveWrite => ({
+      attempt: { key, actionId: key, by: undefined },
+      kind: 'progress_recorded',
+      before: {},
+      after: {},
+      objective: { to: 'note', id },
+      set: {
+        id: keyResult?.id ?? '',
+        version: 1,
+        values: { title: 'Users', metric: '', unit: '', start: 0, target: 10, current },
+        isRemoved: false,
+      },
+    })
+    const ends = await Promise.allSettled([kept.write(record('b.1', 3)), kept.write(record('c.1', 4))])
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(ends.find((end) => end.status === 'rejected')).toMatchObject({ reason: { name: 'ToolError', kind: 'stale' } })
+    const history = await temp.store.read(() =>
+      objectives.listChanges({ objectiveId: id, keyResultId: undefined, before: undefined, limit: 10 }),
+    )
+    // The history has what happened, and nothing of what did not.
+    expect(history.map(({ kind }) => kind)).toEqual(['progress_recorded', 'created'])
+    expect((await kept.find(id))?.keyResults).toMatchObject([{ version: 2, current: ends[0].status === 'fulfilled' ? 3 : 4 }])
+  })
+}
