@@ -18,7 +18,8 @@ const create = (key: string): ObjectiveWrite => ({
 for (const [name, open] of Object.entries({ SQLite: () => openTempSqlite(), Postgres: () => openTempPostgres() })) {
   test(`${name}: what is sent again under its key is done once, also side by side; of two changes of one version the second does nothing`, async () => {
     await using temp = await open()
-    const kept = openObjectiveStore(temp.store, manualClock(Date.UTC(2026, 5)))
+    const clock = manualClock(Date.UTC(2026, 5))
+    const kept = openObjectiveStore(temp.store, clock)
     const made = await Promise.all([kept.write(create('a.1')), kept.write(create('a.1')), kept.write(create('a.1'))])
     expect(new Set(made.map(({ objectiveId }) => objectiveId)).size).toBe(1)
     const [objective, ...others] = await kept.list({ limit: 10 })
@@ -40,6 +41,7 @@ for (const [name, open] of Object.entries({ SQLite: () => openTempSqlite(), Post
         isRemoved: false,
       },
     })
+    clock.pass(1)
     const ends = await Promise.allSettled([kept.write(record('b.1', 3)), kept.write(record('c.1', 4))])
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(ends.find((end) => end.status === 'rejected')).toMatchObject({ reason: { name: 'ToolError', kind: 'stale' } })

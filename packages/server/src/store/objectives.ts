@@ -25,7 +25,7 @@ export const listObjectives = (page: {
   })
 
 /** More key results than this make no objective clearer. */
-export const MAX_KEY_RESULTS = 50
+const MAX_KEY_RESULTS = 50
 
 /** The key results of an objective that are not taken out, the oldest first. */
 export const keyResultsOf = question<{ objective_id: string }, KeyResultRow>((db, p) =>
