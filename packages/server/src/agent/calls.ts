@@ -1,12 +1,14 @@
-import { assert, isCountersignError, type JsonObject, parseJson, type Tool } from '@countersign/core'
+import { assert, isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
 import { type PreparedAction, type PrepareInput, prepareAction } from '../gate/index.ts'
 import { principals, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
+import { readCall } from './catalogue/index.ts'
 import type { HeardCall } from './listen.ts'
 
-/** A call of a step: on its way to become an action, or refused before it could be one. */
+/** A call of a step: on its way to become an action, answered by the catalogue of tools, or refused before it could be an action. */
 export type PreparedCall = { toolCallId: string; name: string; arguments: JsonObject } & (
   | { prepared: PreparedAction }
+  | { answer: JsonValue }
   | { rejection: string }
 )
 
@@ -31,14 +33,17 @@ async function prepareCall(
   call: HeardCall,
   position: number,
 ): Promise<PreparedCall> {
-  const tool = findTool(agent, call.name)
   const parsed = parseJson(call.argumentsText.trim() === '' ? '{}' : call.argumentsText)
   const isObject = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value)
-  const args: JsonObject = isObject ? (parsed.value as JsonObject) : {}
-  const named = { toolCallId: call.id, name: tool?.name ?? call.name, arguments: args }
-  if (!tool) return { ...named, rejection: `there is no tool ${JSON.stringify(call.name.slice(0, 100))}` }
+  const written = { name: call.name, arguments: isObject ? (parsed.value as JsonObject) : {} }
+  const meant = isObject ? readCall(agent, written) : { call: written }
+  if (!('call' in meant)) return { toolCallId: call.id, ...written, ...meant }
+  const { name, arguments: args } = meant.call
+  const tool = findTool(agent, name)
+  const named = { toolCallId: call.id, name: tool?.name ?? name, arguments: args }
   if (!parsed.ok) return { ...named, rejection: `the arguments are not valid: ${parsed.reason}` }
   if (!isObject) return { ...named, rejection: 'the arguments must be a JSON object' }
+  if (!tool) return { ...named, rejection: `there is no tool ${JSON.stringify(name.slice(0, 100))}` }
   if (agent.actionsPerStep === 'one' && position > 0) {
     return { ...named, rejection: 'one action at a time: propose this again when you have the result of the one before it' }
   }

@@ -1,6 +1,7 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
 import { type MessageRow, messages, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
+import { asCalled } from './catalogue/index.ts'
 import { isAtStep } from './run.ts'
 
 /** Sessions whose history is kept in memory: at turn 100 reading it again costs more than the rest of the cycle. */
@@ -52,11 +53,15 @@ export function createHistories(): Histories {
 function appendHistory(known: readonly ModelMessage[], rows: readonly MessageRow[], agent: Agent): ModelMessage[] {
   const history = [...known]
   const nameOf = (name: string) => agent.tools.find((tool) => tool.name === name)?.modelName ?? safeName(name)
+  const asSaid = (call: ToolCall): ModelToolCall => {
+    const { name, arguments: args } = asCalled(agent, call)
+    return { id: call.id, name: nameOf(name), arguments: args }
+  }
   for (const row of rows) {
     if (row.role === 'user') history.push({ role: 'user', content: row.content })
     else if (row.role === 'system')
       history.push({ role: 'user', content: `[A note of the approval system, not of the person: ${row.content}]` })
-    else if (row.role === 'assistant') history.push(assistantMessage(row, nameOf))
+    else if (row.role === 'assistant') history.push(assistantMessage(row, asSaid))
     else insertResult(history, row)
   }
   return history
@@ -64,12 +69,8 @@ function appendHistory(known: readonly ModelMessage[], rows: readonly MessageRow
 
 const readCalls = (text: string | null): ToolCall[] => (text === null ? [] : JSON.parse(text))
 
-function assistantMessage(row: MessageRow, nameOf: (name: string) => string): ModelMessage {
-  const toolCalls: ModelToolCall[] = readCalls(row.tool_calls).map((call) => ({
-    id: call.id,
-    name: nameOf(call.name),
-    arguments: call.arguments,
-  }))
+function assistantMessage(row: MessageRow, asSaid: (call: ToolCall) => ModelToolCall): ModelMessage {
+  const toolCalls = readCalls(row.tool_calls).map(asSaid)
   return {
     role: 'assistant',
     content: row.content,

@@ -117,6 +117,10 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: call.rejection } })
       continue
     }
+    if ('answer' in call) {
+      yield* writer.toolResult({ ...result, outcome: { type: 'output', value: call.answer } })
+      continue
+    }
     const { row } = yield* insertPrepared(outbox, writer, {
       prepared: call.prepared,
       placement: { sessionId: step.session.id, runId: step.run.id, messageId: step.messageId, toolCallId: call.toolCallId, position },

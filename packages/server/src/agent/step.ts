@@ -4,6 +4,7 @@ import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
+import { offeredTools } from './catalogue/index.ts'
 import { openDeltas } from './deltas.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
@@ -58,7 +59,7 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
       {
         instructions: instructionsOf(agent),
         messages: history.messages,
-        tools: agent.tools.map(asModelTool),
+        tools: offeredTools(agent),
         signal: call.signal,
         conversation: session.id,
       },
@@ -99,9 +100,3 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
 
 const instructionsOf = (agent: Agent): string =>
   agent.actionsPerStep === 'one' ? [agent.instructions, ONE_AT_A_TIME].filter(Boolean).join('\n\n') : agent.instructions
-
-const asModelTool = (tool: Agent['tools'][number]) => ({
-  name: tool.modelName,
-  description: tool.description,
-  inputSchema: tool.inputSchema,
-})

@@ -9,6 +9,7 @@ import { boundPart } from './bound/part.ts'
 import { failuresPart } from './failures/part.ts'
 import { killPart } from './kill/part.ts'
 import { mcpPart } from './mcp/part.ts'
+import { openapiPart } from './openapi/part.ts'
 import type { Part, PartReport } from './part.ts'
 import { propertiesPart } from './properties/part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
@@ -30,6 +31,7 @@ const PARTS: Record<string, Part> = {
   properties: propertiesPart,
   failures: failuresPart,
   mcp: mcpPart,
+  openapi: openapiPart,
 }
 
 const { values } = parseArgs({

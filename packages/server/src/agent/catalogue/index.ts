@@ -1,0 +1,1 @@
+export { asCalled, hasCatalogue, offeredTools, readCall } from './catalogue.ts'
