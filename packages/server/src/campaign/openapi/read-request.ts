@@ -195,7 +195,7 @@ function headerFaults({ headers }: Arrived, { values }: DescribedRequest, meant:
     const value = meant.values.get(`${place} ${name}`)
     if (place === 'header') {
       known.add(name.toLowerCase())
-      if (value === undefined || value === null) continue
+      if (value === undefined || value === null || isEmpty(value)) continue
       const text = String(headers[name.toLowerCase()] ?? '')
       const pieces = text.split(',').map((piece) => piece.trim())
       const read = isJson

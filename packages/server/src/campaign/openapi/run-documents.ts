@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { openConfig } from '../../config/index.ts'
 import type { ToolSource } from '../../tools/index.ts'
 import { valuesFor } from './arguments.ts'
-import { Described, type Value } from './described.ts'
+import { Described, type DescribedRequest, type Value } from './described.ts'
 import { type Arrived, readRequest } from './read-request.ts'
 
 /** Published documents that nobody here wrote; they stand beside the repository. */
@@ -105,7 +105,7 @@ export async function runDocument(
     const wanted = described.request(definition.method, definition.path)
     const drawn = draw(tool.inputSchema, tool.check, each, seed + index)
     if (drawn.length === 0) run.notDrawn.push(tool.name)
-    for (const args of drawn) {
+    for (const args of drawn.filter((one) => !isAmbiguous(one, wanted))) {
       const values = new Map<string, Value>()
       for (const { argument, name, in: place } of definition.parameters)
         if (args[argument] !== undefined) values.set(`${place} ${name}`, args[argument] as Value)
@@ -138,6 +138,16 @@ function draw(schema: JsonValue, check: (args: JsonObject) => { ok: boolean }, c
     }
   }
   return found
+}
+
+/** Members of an object that are written beside the other parameters and have the name of one: nobody could tell them apart. */
+function isAmbiguous(args: JsonObject, { values }: DescribedRequest): boolean {
+  const names = new Set(values.map(({ name }) => name))
+  return values.some(({ in: place, style, explode, isJson, name }) => {
+    const value = args[name]
+    const isSpread = place === 'query' && style === 'form' && explode && !isJson
+    return isSpread && value !== null && typeof value === 'object' && Object.keys(value).some((key) => names.has(key))
+  })
 }
 
 /** Half a character cannot be sent by anybody, and models' calls with one are refused before. */

@@ -84,7 +84,8 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       const publicBase = section.publicBase ?? called.base.url
       const get = gets.get(operation.path)
       const readsBy = get && get !== operation ? soundPlan(() => plan(get)) : undefined
-      const reading = get && readsBy && { plan: readsBy, service: { ...service, ...serviceOf(get) } }
+      // A read that wants a body of its own cannot be made from these arguments.
+      const reading = get && readsBy?.body?.isRequired !== true && readsBy && { plan: readsBy, service: { ...service, ...serviceOf(get) } }
       return [{ operation, plan: own, override, said, service, publicBase, reading }]
     } catch (error) {
       if (!(error instanceof BrokenPart)) throw error

@@ -1,7 +1,7 @@
 import { $RefParser, type JSONSchema } from '@apidevtools/json-schema-ref-parser'
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0'
 import type { Network } from '../../net/index.ts'
+import { fromSwagger } from './from-swagger.ts'
 import { parseText } from './parse-text.ts'
 import { isObject, textOf } from './parts.ts'
 import { openTextReader, type TextReader } from './read-text.ts'
@@ -28,7 +28,7 @@ export async function readDocument(document: string, folder: string, network: Ne
   if (!isObject(written)) throw new Error('is not an OpenAPI document: it is not an object')
   const version = versionOf(written)
   const { root, unread } = refersOutside(written) ? await gather(written, reader) : { root: written, unread: [] }
-  const current = version.startsWith('2.') ? upgrade(root) : root
+  const current = version.startsWith('2.') ? fromSwagger(root) : root
   requirePaths(current)
   return { root: current, version, address: reader.document, unread }
 }
@@ -48,38 +48,6 @@ function requirePaths(root: JsonObject): void {
   const webhooks = isObject(root.webhooks) ? Object.keys(root.webhooks).length : 0
   const instead = webhooks > 0 ? `: only ${webhooks === 1 ? 'a webhook' : `${webhooks} webhooks`}, which the service calls, not we` : ''
   throw new Error(`has no paths, so there is nothing to call${instead}`)
-}
-
-function upgrade(root: JsonObject): JsonObject {
-  try {
-    // An unquoted 2.0 is a number in YAML, and a body that is referred to would stay among the parameters.
-    return upgradeFromTwoToThree({
-      ...root,
-      swagger: '2.0',
-      ...(isObject(root.paths) && { paths: withOwnParameters(root.paths, root) }),
-    }) as JsonObject
-  } catch (error) {
-    throw new Error(`cannot be brought from Swagger 2.0 to OpenAPI 3.0: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-/** The paths with every parameter in the place of the reference to it. */
-function withOwnParameters(paths: JsonObject, { parameters }: JsonObject): JsonObject {
-  const shared = isObject(parameters) ? parameters : {}
-  const own = (entry: JsonValue): JsonValue => {
-    const name = isObject(entry) ? /^#\/parameters\/([^/]+)$/.exec(textOf(entry.$ref) ?? '')?.[1] : undefined
-    return name !== undefined && Object.hasOwn(shared, name) ? structuredClone(shared[name] ?? null) : entry
-  }
-  const filled = (node: JsonValue): JsonValue => {
-    if (!isObject(node)) return node
-    return Array.isArray(node.parameters) ? { ...node, parameters: node.parameters.map(own) } : node
-  }
-  return Object.fromEntries(
-    Object.entries(paths).map(([path, item]): [string, JsonValue] => {
-      const whole = filled(item)
-      return [path, isObject(whole) ? Object.fromEntries(Object.entries(whole).map(([key, node]) => [key, filled(node)])) : whole]
-    }),
-  )
 }
 
 function refersOutside(value: JsonValue): boolean {

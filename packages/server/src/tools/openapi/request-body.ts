@@ -20,7 +20,7 @@ export interface RequestBody {
 /** The best of several comes first: what a model writes most surely, and a person reads. */
 const PREFERENCE: readonly BodyKind[] = ['json', 'form', 'multipart', 'text', 'bytes']
 /** What HTTP gives no meaning to. */
-const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS'])
+const WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
 
 /** @throws BrokenPart when the operation needs a body of a kind that cannot be written. */
 export function readRequestBody(method: string, operation: JsonObject, refs: Refs): RequestBody | undefined {

@@ -61,7 +61,8 @@ function writeMultipart(value: JsonObject, files: ReadonlySet<string>, encoding:
   const parts = Object.entries(value).flatMap(([name, member]): Part[] => {
     const rule = encoding[name]
     const type = isObject(rule) ? textOf(rule.contentType)?.split(',')[0]?.trim() : undefined
-    const list = Array.isArray(member) ? member : member === null ? [] : [member]
+    const isJoined = isObject(rule) && rule.explode === false && Array.isArray(member) && !files.has(name)
+    const list = isJoined ? [member.map(asText).join(',')] : Array.isArray(member) ? member : member === null ? [] : [member]
     return list.map((entry) => (files.has(name) && isObject(entry) ? filePart(name, entry, type) : textPart(name, entry, type)))
   })
   // The same arguments make the same bytes, and nothing in them can end a part early.

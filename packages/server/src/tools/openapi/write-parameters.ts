@@ -147,13 +147,16 @@ const headerText = ({ isJson, explode }: Parameter, value: JsonValue): string =>
     .join(',')
 }
 
+/** What has no way of being written but to leave it out. */
+const isNothing = (value: JsonValue): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
 /** The headers and the cookies of a call that are arguments. */
 export function writeHeaders(parameters: readonly Parameter[], args: JsonObject): { headers: Record<string, string>; cookies: string[] } {
   const headers: Record<string, string> = {}
   const cookies: string[] = []
   for (const parameter of parameters) {
     const value = args[parameter.argument]
-    if (value === undefined || (value === null && !parameter.isJson)) continue
+    if (value === undefined || (isNothing(value) && !parameter.isJson)) continue
     if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = headerText(parameter, value)
     if (parameter.in === 'cookie') cookies.push(`${parameter.name}=${encodeURIComponent(asText(value))}`)
   }
