@@ -20,6 +20,7 @@ if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is n
 
 // What models, tools and HTTP do is the same whatever the rows are in: once is enough for these.
 const ON_ANY_DATABASE = [
+  'api-documents',
   'authority',
   'broken-model',
   'd0-client',

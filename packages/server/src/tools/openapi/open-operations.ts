@@ -85,7 +85,8 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       const get = gets.get(operation.path)
       const readsBy = get && get !== operation ? soundPlan(() => plan(get)) : undefined
       // A read that wants a body of its own cannot be made from these arguments.
-      const reading = get && readsBy?.body?.isRequired !== true && readsBy && { plan: readsBy, service: { ...service, ...serviceOf(get) } }
+      const isReadable = readsBy?.body?.isRequired !== true
+      const reading = get && readsBy && isReadable ? { plan: readsBy, service: { ...service, ...serviceOf(get) } } : undefined
       return [{ operation, plan: own, override, said, service, publicBase, reading }]
     } catch (error) {
       if (!(error instanceof BrokenPart)) throw error

@@ -8,6 +8,8 @@ import { BrokenPart, isObject } from './parts.ts'
 /** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
 export type PathPart = string | { name: string }
 
+/** What a header can hold: visible ASCII and spaces between. */
+const PLAIN = /^(?! )[\x20-\x7e]*(?<! )$/
 const DELIMITERS = { form: ',', spaceDelimited: '%20', pipeDelimited: '%7C' } as const
 
 /**
@@ -46,9 +48,11 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
     return pieces.map(pathValueFault).find((fault) => fault !== undefined)
   }
   if (parameter.in === 'header') {
-    return /^(?! )[\x20-\x7e]*(?<! )$/.test(headerText(parameter, value))
-      ? undefined
-      : 'must be plain text on one line: it is sent as a header'
+    // In a header nothing is encoded: a comma in an entry would make it two.
+    const isSplit =
+      typeof value === 'object' && !parameter.isJson && piecesOf(parameter, value).some((piece) => /,|^\s|\s$/.test(asText(piece)))
+    if (isSplit) return 'must have entries without commas: it is sent as a list in a header'
+    return PLAIN.test(headerText(parameter, value)) ? undefined : 'must be plain text on one line: it is sent as a header'
   }
   if (parameter.in === 'cookie' && typeof value === 'object') return 'must be text, a number or true/false: it is sent in a cookie'
   return undefined
