@@ -45,6 +45,9 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   if (parameter.in === 'path') {
     const pieces = parameter.isManySegments && typeof value === 'string' ? value.split('/') : piecesOf(parameter, value)
     if (pieces.length === 0) return 'must not be empty: it is part of a path'
+    // The dot that stands between entries is one that nobody encodes.
+    const isSplit = parameter.style === 'label' && parameter.explode && typeof value === 'object' && !parameter.isJson
+    if (isSplit && pieces.some((piece) => asText(piece).includes('.'))) return 'must have entries without dots: it is part of a path'
     return pieces.map(pathValueFault).find((fault) => fault !== undefined)
   }
   if (parameter.in === 'header') {
