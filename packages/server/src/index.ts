@@ -18,6 +18,7 @@ export {
   linearStarter,
   mcpStarter,
   objectivesStarter,
+  openApiStarter,
   type ToolDefinition,
   workspaceStarter,
 } from './tools/index.ts'
