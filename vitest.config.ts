@@ -43,6 +43,7 @@ const ON_ANY_DATABASE = [
   'prompt-cache',
   'refused-calls',
   'typed-words',
+  'workspace',
 ].map((name) => `packages/server/src/acceptance/${name}.test.ts`)
 
 // Workers, and the processes that tests start, take over each other's compiled modules.
