@@ -67,6 +67,8 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   expect(readFileSync(file, 'utf8')).toBe('hello')
   await approve(url, actionId)
   expect((await writing).isError).toBeUndefined()
+  // Whoever was slow to approve has had the answer that it waits: this one has the result in any case.
+  expect((await client.call('countersign_wait', { actionId, seconds: 50 })).isError).toBeUndefined()
   expect(readFileSync(file, 'utf8')).toBe('bye')
 })
 
