@@ -3,7 +3,7 @@ import type { Agent } from '../agent.ts'
 import { openSearch, type ToolSearch } from './search.ts'
 
 /** With more tools than these a model reads more about tools than about its task, and chooses worse. */
-export const MAX_OFFERED = 100
+const MAX_OFFERED = 100
 
 const SEARCH = 'countersign_search_tools'
 const LOOK = 'countersign_tool'
@@ -17,7 +17,7 @@ const MAX_SUMMARY = 200
 type Holder = Pick<Agent, 'tools'>
 
 /** True for an agent that is offered a catalogue in place of its tools. */
-export const hasCatalogue = ({ tools }: Holder): boolean => tools.length > MAX_OFFERED
+const hasCatalogue = ({ tools }: Holder): boolean => tools.length > MAX_OFFERED
 
 /**
  * What an agent's model is offered. Of a large set three tools: to search, to look at one, to call one. They are the same from the first step

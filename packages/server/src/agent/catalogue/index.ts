@@ -1,1 +1,1 @@
-export { asCalled, hasCatalogue, offeredTools, readCall } from './catalogue.ts'
+export { asCalled, offeredTools, readCall } from './catalogue.ts'

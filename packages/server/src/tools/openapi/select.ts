@@ -10,7 +10,7 @@ export interface Selected {
 }
 
 /** True when a glob means this operation: by operationId, tool name, `METHOD /path` or `tag:name`. */
-export function fitsOperation(glob: string, { operationId, name, method, path, tags }: Operation): boolean {
+function fitsOperation(glob: string, { operationId, name, method, path, tags }: Operation): boolean {
   if (glob.startsWith('tag:')) return tags.some((tag) => matchesGlob(glob.slice('tag:'.length), tag))
   return [operationId ?? name, name, `${method} ${path}`].some((text) => matchesGlob(glob, text))
 }
