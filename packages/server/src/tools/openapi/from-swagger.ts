@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0'
 import { isObject, textOf } from './parts.ts'
+import { JOINED } from './write-body.ts'
 
 /**
  * A Swagger 2.0 document as OpenAPI 3.0.
@@ -15,7 +16,7 @@ export function fromSwagger(root: JsonObject): JsonObject {
       swagger: '2.0',
       ...(isObject(root.paths) && { paths: mapOperations(root.paths, (node) => withOwnParameters(node, shared)) }),
     }) as JsonObject
-    return isObject(upgraded.paths) ? { ...upgraded, paths: mapOperations(upgraded.paths, withRequiredForm) } : upgraded
+    return isObject(upgraded.paths) ? { ...upgraded, paths: mapOperations(upgraded.paths, withForm) } : upgraded
   } catch (error) {
     throw new Error(`cannot be brought from Swagger 2.0 to OpenAPI 3.0: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -44,13 +45,25 @@ function withOwnParameters(node: JsonObject, shared: JsonObject): JsonObject {
   return { ...node, parameters }
 }
 
-/** A form of which a member is required is required itself. */
-function withRequiredForm(node: JsonObject): JsonObject {
+/** A form of which a member is required is required itself, and its lists stay joined as they were. */
+function withForm(node: JsonObject): JsonObject {
   const body = node.requestBody
   if (!isObject(body) || body.required !== undefined || !isObject(body.content)) return node
   const isRequired = Object.entries(body.content).some(([type, media]) => {
     const schema = /form/.test(type) && isObject(media) ? media.schema : undefined
     return isObject(schema) && Array.isArray(schema.required) && schema.required.length > 0
   })
-  return isRequired ? { ...node, requestBody: { ...body, required: true } } : node
+  const content = Object.fromEntries(
+    Object.entries(body.content).map(([type, media]): [string, JsonValue] => [type, withJoinedLists(media)]),
+  )
+  return { ...node, requestBody: { ...body, content, ...(isRequired && { required: true }) } }
+}
+
+function withJoinedLists(media: JsonValue): JsonValue {
+  if (!isObject(media) || !isObject(media.encoding)) return media
+  const rules = Object.entries(media.encoding).map(([name, rule]): [string, JsonValue] => [
+    name,
+    isObject(rule) && rule.style === 'form' && rule.explode === false ? { ...rule, [JOINED]: true } : rule,
+  ])
+  return { ...media, encoding: Object.fromEntries(rules) }
 }

@@ -8,6 +8,9 @@ import { isObject, textOf } from './parts.ts'
 import type { RequestBody } from './request-body.ts'
 import { writePairs } from './write-parameters.ts'
 
+/** Marks a list in a form of Swagger 2.0 that is one part, joined by commas: since 3.0 a part for each entry is what is meant. */
+export const JOINED = 'x-countersign-joined'
+
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** What is wrong with the bytes among the arguments. @param files The members of a multipart body that are files. */
@@ -61,7 +64,7 @@ function writeMultipart(value: JsonObject, files: ReadonlySet<string>, encoding:
   const parts = Object.entries(value).flatMap(([name, member]): Part[] => {
     const rule = encoding[name]
     const type = isObject(rule) ? textOf(rule.contentType)?.split(',')[0]?.trim() : undefined
-    const isJoined = isObject(rule) && rule.explode === false && Array.isArray(member) && !files.has(name)
+    const isJoined = isObject(rule) && rule[JOINED] === true && Array.isArray(member) && !files.has(name)
     const list = isJoined ? [member.map(asText).join(',')] : Array.isArray(member) ? member : member === null ? [] : [member]
     return list.map((entry) => (files.has(name) && isObject(entry) ? filePart(name, entry, type) : textPart(name, entry, type)))
   })
