@@ -3,7 +3,7 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '@countersign/core'
-import { createRedactor, openNetwork, outgoingFetch } from '../net/index.ts'
+import { createRedactor, openNetwork, outgoingFetch, secretHeaders } from '../net/index.ts'
 import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
 import { anthropicCache, openaiCache } from './prompt-cache.ts'
 import { redactModel } from './redact.ts'
@@ -90,7 +90,15 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
     throw new Error(`"${spec}" names no model: write ${kind}/${kind === 'remote' ? '<url>' : kind === 'scripted' ? '<file>' : '<model>'}`)
   const model = await open(name, spec, settings)
   // A scripted model is a file of ours.
-  return kind === 'scripted' ? model : redactModel(model, createRedactor(settings.secrets ?? modelSecrets(settings)))
+  if (kind === 'scripted') return model
+  const secrets = [...(settings.secrets ?? modelSecrets(settings)), ...(kind === 'remote' ? addressSecrets(name) : [])]
+  return redactModel(model, createRedactor(secrets))
+}
+
+/** What follows the path of an address, as a whole and what is a secret by its name: a brain that repeats its request repeats it. */
+function addressSecrets(url: string): string[] {
+  const { search, searchParams } = new URL(url)
+  return [search, ...secretHeaders(Object.fromEntries(searchParams))]
 }
 
 const provider = (

@@ -149,6 +149,22 @@ test('a call whose id came twice in the conversation goes back by ours', async (
   expect(sent?.messages.flatMap((message) => message.tool_call_id ?? [])).toEqual(['call_1_1', 'call_2_1'])
 })
 
+test('a token in the address of a brain is in nothing that it says, not even when it repeats its request', async () => {
+  await using server = await startReplayServer()
+  const said = 'You asked /chat?mode=careful&api_key=hidden%2F0123456789, with hidden/0123456789, and I am careful.'
+  const refusal = new TextEncoder().encode(JSON.stringify({ error: { message: said } }))
+  const replay = server.play([
+    sse(data({ type: 'text-delta', delta: said }, { type: 'finish' })),
+    answerWith({ status: 403, contentType: 'application/json', body: refusal }),
+  ])
+  const model = await openModel(`remote/${replay.baseUrl}/chat?mode=careful&api_key=hidden%2F0123456789`, {})
+  expect(textOf(await collect(model))).toBe('You asked /chat[redacted], with [redacted], and I am careful.')
+  const refused = JSON.stringify(await collect(model))
+  expect(refused).toContain('You asked')
+  expect(refused).not.toContain('hidden')
+  expect(replay.requests[0]?.path).toBe('/chat?mode=careful&api_key=hidden%2F0123456789')
+})
+
 test('text does not depend on where the bytes were cut', async () => {
   const body = new TextEncoder().encode(data({ type: 'text-delta', delta: 'Größe 🙂' }, REQUIRE_ACTION, { type: 'finish' }))
   const events = await ask(answerWith({ status: 200, contentType: 'text/event-stream', body }, [...body.keys()]))
