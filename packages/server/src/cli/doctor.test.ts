@@ -1,14 +1,32 @@
 import { existsSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { type Environment, loadConfig } from '../config/index.ts'
+import { answerWith, startReplayServer } from '../models/testing/replay-server.ts'
+import { speak } from '../models/testing/speak.ts'
+import { compilePolicy, readPolicy } from '../policy/index.ts'
+import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget } from '../testing/target.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { tempRepository } from '../testing/workspace.ts'
+import { type DoctorFlags, doctor } from './doctor.ts'
+import { starterPolicy } from './policy-starter.ts'
 
 const PATH = process.env.PATH ?? ''
 const route = { method: 'POST', path: '/refund', input: { type: 'object', properties: {} } }
+
+/** What the command prints, without a process of its own. */
+async function examine(flags: Partial<DoctorFlags>, environment: Environment): Promise<{ problems: number; text: string }> {
+  let text = ''
+  const write = (more: string) => {
+    text += more
+    return true
+  }
+  return { problems: await doctor({ timeout: '10', ...flags }, { PATH, ...environment }, { write }), text }
+}
 
 test('the doctor finds nothing wrong with what works, says what would be asked, and changes nothing', async () => {
   using repository = tempRepository({ 'a.txt': 'a\n' })
@@ -25,16 +43,16 @@ test('the doctor finds nothing wrong with what works, says what would be asked, 
   const tools = { repo: { workspace: { root: repository.root } }, shop: { routes: { baseUrl: service.url, tools: { refund: route } } } }
   writeFileSync(config, JSON.stringify({ agents: { desk: { model: `scripted/${script}`, tools: ['*'] } }, tools, policy: { rules } }))
   const data = join(folder.path, 'data')
-  const words = await runCommandLine(['doctor', '--config', config, '--data', data], { PATH })
-  expect(words.stdout).toContain('14 tools in ')
-  expect(words.stdout).toMatch(/repo\.commit +write +asks 1 of approver {2}\("default"\)/)
-  expect(words.stdout).toMatch(
+  const { problems, text } = await examine({ config, data }, {})
+  expect(text).toContain('14 tools in ')
+  expect(text).toMatch(/repo\.commit +write +asks 1 of approver {2}\("default"\)/)
+  expect(text).toMatch(
     /shop\.refund +write +asks 2 of finance, high risk {2}\("two for a refund"; otherwise where "never on Sundays" says so\)/,
   )
-  expect(words.stdout).toContain('Nothing is wrong.\n')
-  expect(words).toMatchObject({ code: 0, stderr: '' })
-  expect(words.stdout).toContain(`routes to ${service.url}: answers (404)\n`)
-  expect(words.stdout).toContain('has no data yet')
+  expect(text).toContain('Nothing is wrong.\n')
+  expect(problems).toBe(0)
+  expect(text).toContain(`routes to ${service.url}: answers (404)\n`)
+  expect(text).toContain('has no data yet')
   // Only a look, without anything of ours, and nothing made.
   expect(service.writes.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /'])
   expect(existsSync(data)).toBe(false)
@@ -61,9 +79,7 @@ tools:
 policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: read }, verdict: allow }] }
 `,
     )
-    const environment = { PATH, SHOP_TOKEN: 'hidden-value-of-the-shop' }
-    const found = await runCommandLine(['doctor', '--config', config, '--data', folder.path, '--timeout', '1'], environment)
-    expect(found.code).toBe(1)
+    const found = await examine({ config, data: folder.path, timeout: '1' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
     for (const words of [
       /PROBLEM {2}secrets in countersign\.yaml: line 7 holds what looks like a key of OpenAI or Anthropic/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 1 s/,
@@ -72,10 +88,12 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
       /note {5}policy: the rule "reads of refunds" is for no tool that there is/,
       /note {5}policy: no agent here has gone\.look/,
     ]) {
-      expect(found.stdout).toMatch(words)
+      expect(found.text).toMatch(words)
     }
-    expect(found.stdout).toContain('4 problems.\n')
-    expect(found.stdout + found.stderr).not.toMatch(/abcdefghijkl|hidden-value/)
+    expect(found.text).toContain('4 problems.\n')
+    expect(found.problems).toBe(4)
+    expect(found.text).not.toMatch(/abcdefghijkl|hidden-value/)
+    // The same as a command: the exit code says it, and another program can read it.
     const unset = await runCommandLine(['doctor', '--config', config, '--json'], { PATH })
     expect(unset.code).toBe(1)
     expect(JSON.parse(unset.stdout).findings).toContainEqual({
@@ -93,12 +111,123 @@ test('a policy to start from is printed for kinds or for a configuration, and ca
   using folder = temporaryFolder()
   const config = join(folder.path, 'countersign.json')
   writeFileSync(config, JSON.stringify({ tools: { repo: { workspace: { root: repository.root } } } }))
-  const printed = await runCommandLine(['policy', 'starter', '--config', config], { PATH })
-  expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining('# repo: the tools of the source workspace') })
-  const policy = join(folder.path, 'policy.yaml')
-  writeFileSync(policy, printed.stdout)
-  const call = JSON.stringify({ tool: 'repo.writeFile', arguments: { path: '.github/workflows/ci.yml', content: 'x' } })
-  const asked = await runCommandLine(['policy', 'test', '--policy', policy, '--config', config, '--call', call], { PATH })
-  expect(asked.stdout).toMatch(/^ask: [\s\S]*risk: high/)
-  expect(asked.stdout).not.toContain('condition failed')
+  const printed = await starterPolicy([], { config }, { PATH })
+  expect(printed).toContain('# repo: the tools of the source workspace')
+  const { tools, close } = await loadConfig(config, { PATH })
+  const policy = compilePolicy(readPolicy(printed, { tools, agents: [] }), 0)
+  const tool = tools.byName('repo.writeFile')
+  if (!tool) throw new Error('the workspace has no writeFile')
+  const requester = { id: 'prn_somebody', kind: 'person' as const, name: 'Somebody', roles: [] }
+  const args = { path: '.github/workflows/ci.yml', content: 'x' }
+  const call = { tool, arguments: args, agent: undefined, session: null, requester, nowMs: 0 }
+  expect(policy.evaluate(call)).toMatchObject({ verdict: 'ask', risk: 'high' })
+  expect(policy.explain(call).filter(({ failed }) => failed !== undefined)).toEqual([])
+  await close()
+})
+
+test('--json is one object with every finding and what policy says of each tool', async () => {
+  using repository = tempRepository({ 'a.txt': 'a\n' })
+  using folder = temporaryFolder()
+  const config = join(folder.path, 'countersign.json')
+  writeFileSync(config, JSON.stringify({ tools: { repo: { workspace: { root: repository.root } } } }))
+  const { problems, text } = await examine({ config, data: join(folder.path, 'data'), json: true }, {})
+  const answer = JSON.parse(text)
+  expect(problems).toBe(0)
+  expect(answer).toEqual({ problems: 0, findings: expect.any(Array), policy: expect.any(Array) })
+  expect(answer.findings).toContainEqual({ check: 'repo (workspace)', level: 'ok', message: `14 tools in ${repository.root}` })
+  expect(answer.policy).toContainEqual({
+    tool: 'repo.editFile',
+    effect: 'write',
+    would: 'asks 1 of approver',
+    rule: 'default',
+    unless: [],
+  })
+})
+
+test('--models asks each model once: what takes the key is fine, what refuses it is a problem in its own words', async () => {
+  using folder = temporaryFolder()
+  await using provider = await startReplayServer()
+  const body = new TextEncoder().encode(JSON.stringify({ error: { message: 'Incorrect API key provided: key-of-a-test.' } }))
+  await Promise.all(
+    PROVIDERS.map(async ({ model, api }) => {
+      const asked = provider.play([answerWith({ status: 401, contentType: 'application/json', body }), speak(api, { text: 'ok' })])
+      const own = join(folder.path, `${model.replace('/', '-')}.json`)
+      writeFileSync(own, JSON.stringify({ agents: { desk: { model, tools: [] } } }))
+      const look = () =>
+        examine({ config: own, data: join(folder.path, 'data'), models: true, json: true }, providerEnvironment(asked.baseUrl))
+      const refused = await look()
+      expect(JSON.parse(refused.text).findings, model).toContainEqual({
+        check: `model ${model}`,
+        level: 'problem',
+        message: expect.stringMatching(/Incorrect API key provided: \[redacted\]/),
+      })
+      expect(refused).toMatchObject({ problems: 1, text: expect.not.stringContaining('key-of-a-test') })
+      const taken = await look()
+      expect(JSON.parse(taken.text).findings, model).toContainEqual({ check: `model ${model}`, level: 'ok', message: 'answers' })
+      expect(taken.problems).toBe(0)
+      expect(asked.requests).toHaveLength(2)
+    }),
+  )
+})
+
+test('whatever a service says of what it was sent, no secret is in what the doctor prints, and each source that is away is named', async () => {
+  using folder = temporaryFolder()
+  // Repeats everything that it was sent, as a careless service does.
+  const careless = createHttpServer((request, response) => {
+    const all = `${request.url} ${JSON.stringify(request.headers)}`
+    const errors = [{ message: all, extensions: { userPresentableMessage: all } }]
+    response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ message: all, errors, error: { message: all } }))
+  })
+  await new Promise<void>((resolve) => careless.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(careless.address() as AddressInfo).port}`
+  const secrets: Record<string, string> = Object.fromEntries(
+    ['MODEL', 'HUB', 'LINEAR', 'SHOP', 'MCP', 'PROGRAM', 'API', 'OIDC', 'DATABASE', 'BOOTSTRAP', 'BRAIN'].map((name) => [
+      name,
+      `hidden-${name.toLowerCase()}-0123456789abcdef`,
+    ]),
+  )
+  const from = (name: string) => `\${${name}}`
+  const document = { openapi: '3.1.0', info: { title: 'a', version: '1' }, paths: { '/x': { get: { operationId: 'x', responses: {} } } } }
+  writeFileSync(join(folder.path, 'shouts.mjs'), 'console.error("no:", process.env.TOKEN); process.exit(3)')
+  writeFileSync(
+    join(folder.path, 'api.json'),
+    JSON.stringify({ ...document, components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } }, security: [{ key: [] }] }),
+  )
+  const config = join(folder.path, 'countersign.json')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      agents: { desk: { model: 'openai-compatible/m', tools: ['*'] }, brain: { model: `remote/${from('BRAIN_URL')}`, tools: [] } },
+      tools: {
+        hub: { github: { token: from('HUB'), baseUrl: url } },
+        lin: { linear: { apiKey: from('LINEAR'), baseUrl: url } },
+        shop: { routes: { baseUrl: url, headers: { authorization: `Bearer ${from('SHOP')}` }, tools: { refund: route } } },
+        far: { mcp: { url: `${url}/mcp`, headers: { authorization: `Bearer ${from('MCP')}` } } },
+        near: { mcp: { command: process.execPath, args: ['shouts.mjs'], env: { TOKEN: from('PROGRAM') } } },
+        api: { openapi: { document: 'api.json', baseUrl: url, auth: { key: from('API') } } },
+      },
+      signIn: { oidc: { issuer: url, clientId: 'c', clientSecret: from('OIDC') } },
+    }),
+  )
+  const environment = {
+    ...secrets,
+    BRAIN_URL: `${url}/chat?key=${secrets.BRAIN}`,
+    OPENAI_COMPATIBLE_API_KEY: secrets.MODEL,
+    OPENAI_COMPATIBLE_BASE_URL: url,
+    COUNTERSIGN_BOOTSTRAP_KEY: secrets.BOOTSTRAP,
+    DATABASE_URL: `postgres://doctor:${secrets.DATABASE}@127.0.0.1:9/countersign`,
+  }
+  try {
+    const { problems, text } = await examine({ config, models: true }, environment)
+    expect(text).not.toMatch(/hidden-/)
+    for (const check of ['far (mcp)', 'near (mcp)', 'database', 'api (openapi)', 'lin (linear)', 'hub (github)']) {
+      expect(text).toContain(`PROBLEM  ${check}: `)
+    }
+    expect(text).toMatch(/PROBLEM {2}model openai-compatible\/m: .*\[redacted\]/)
+    expect(text).toMatch(/PROBLEM {2}model remote\/http:\/\/127\.0\.0\.1:\d+\/chat: .*\[redacted\]/)
+    expect(problems).toBe(8)
+  } finally {
+    careless.closeAllConnections()
+    careless.close()
+  }
 })

@@ -18,9 +18,9 @@ import { type Check, type Finding, note, ok, problem, runChecks } from './doctor
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
-import { say } from './say.ts'
+import { type Out, say } from './say.ts'
 
-interface DoctorFlags {
+export interface DoctorFlags {
   config?: string
   data?: string
   databaseUrl?: string
@@ -48,7 +48,9 @@ export const doctorCommand = (environment: Environment): Command =>
     .option('--timeout <seconds>', 'how long each check may take', '10')
     .option('--json', 'print one JSON object: {problems, findings, policy}')
     .addHelpText('after', HELP)
-    .action((flags: DoctorFlags) => doctor(flags, environment))
+    .action(async (flags: DoctorFlags) => {
+      if ((await doctor(flags, environment)) > 0) process.exitCode = 1
+    })
 
 /** What could be opened, as far as it could. */
 interface Opened {
@@ -58,16 +60,23 @@ interface Opened {
   findings: Finding[]
 }
 
-async function doctor(flags: DoctorFlags, environment: Environment): Promise<void> {
+/**
+ * Looks at everything that is configured, and says what it found.
+ * @param out Takes what is said. Default: standard output.
+ * @returns How many problems there are.
+ */
+export async function doctor(flags: DoctorFlags, environment: Environment, out: Out = process.stdout): Promise<number> {
   if (!/^\d{1,4}$/.test(flags.timeout) || Number(flags.timeout) === 0)
     throw new Error(`--timeout: must be a number of seconds, not "${flags.timeout}"`)
   const opened = await open(flags, environment)
-  const { settings, config, file, findings: early } = opened
+  const { settings, config, file } = opened
   const redactor = createRedactor(
-    settings && config ? secretsOf(settings, config) : settings ? secretsOf(settings, { secrets: [], signIn: undefined }) : [],
+    settings ? secretsOf(settings, config ?? { secrets: [], signIn: undefined }) : [...(config?.secrets ?? [])],
   )
+  const clean = (text: string) => redactor.text(text.replace(/\s*\n\s*/g, ' '))
+  const early = opened.findings.map((finding) => ({ ...finding, message: clean(finding.message) }))
   const tell = (findings: readonly Finding[]) => {
-    if (!flags.json) for (const finding of findings) say(lineOf(finding))
+    if (!flags.json) for (const finding of findings) say(lineOf(finding), out)
   }
   try {
     tell(early)
@@ -96,16 +105,16 @@ async function doctor(flags: DoctorFlags, environment: Environment): Promise<voi
     const found = await runChecks(checks, {
       timeoutMs: Number(flags.timeout) * 1_000,
       onDone: tell,
-      clean: (text) => redactor.text(text.replace(/\s*\n\s*/g, ' ')),
+      clean,
     })
     const doubts = config ? named('policy', findPolicyDoubts(config, rolesOf(database))) : []
     tell(doubts)
     const policy = config ? policyTable(config) : []
     const findings = [...early, ...found, ...doubts]
     const problems = findings.filter(({ level }) => level === 'problem').length
-    if (flags.json) process.stdout.write(`${JSON.stringify({ problems, findings, policy }, null, 2)}\n`)
-    else for (const line of summary(policy, problems)) say(line)
-    if (problems > 0) process.exitCode = 1
+    if (flags.json) out.write(`${JSON.stringify({ problems, findings, policy }, null, 2)}\n`)
+    else for (const line of summary(policy, problems)) say(line, out)
+    return problems
   } finally {
     await config?.close()
   }

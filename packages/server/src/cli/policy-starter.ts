@@ -25,8 +25,12 @@ export const starterCommand = (environment: Environment): Command =>
     .option('--config <file>', 'take the sources of this configuration')
     .addHelpText('after', HELP)
     .action(async (kinds: string[], flags: { config?: string }) => {
-      process.stdout.write(writePolicy(kinds.length > 0 ? kinds.map(partOf) : await partsOfConfig(flags.config, environment)))
+      process.stdout.write(await starterPolicy(kinds, flags, environment))
     })
+
+/** A policy to start from, as YAML: for these kinds, or for the sources of a configuration where none is named. */
+export const starterPolicy = async (kinds: readonly string[], flags: { config?: string }, environment: Environment): Promise<string> =>
+  writePolicy(kinds.length > 0 ? kinds.map(partOf) : await partsOfConfig(flags.config, environment))
 
 function partOf(written: string): Part {
   const [kind = '', group = kind] = written.split('=')

@@ -62,10 +62,16 @@ function freeBytesAt(folder: string): number {
 async function lookAtPostgres(url: string, signal: AbortSignal): Promise<DatabaseLook> {
   const client = new Client({ connectionString: url, application_name: 'countersign doctor', connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
-  const stop = () => void client.end().catch(() => undefined)
+  // A client that is ended while it connects never says so, and a server that hangs never answers an end.
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => undefined)
+  const stop = () => {
+    stopped.reject(signal.reason)
+    void client.end().catch(() => undefined)
+  }
   signal.addEventListener('abort', stop)
   try {
-    await client.connect()
+    await Promise.race([client.connect(), stopped.promise])
     await client.query('begin read only')
     const { rows: found } = await client.query(
       "select current_setting('server_version_num')::int as version, to_regclass('migration') as migration",
@@ -78,6 +84,6 @@ async function lookAtPostgres(url: string, signal: AbortSignal): Promise<Databas
     return { isThere: migration !== null, pending: migration === null ? [] : pending, roles }
   } finally {
     signal.removeEventListener('abort', stop)
-    await client.end().catch(() => undefined)
+    if (!signal.aborted) await client.end().catch(() => undefined)
   }
 }

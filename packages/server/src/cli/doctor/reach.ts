@@ -32,7 +32,8 @@ export function routeChecks({ tools, sources, network }: Config): Check[] {
 export function modelChecks(agents: readonly ConfiguredAgent[], settings: ModelSettings, isAsked: boolean): Check[] {
   const models = [...new Set(agents.flatMap(({ model, fallbacks }) => [model, ...fallbacks.map((one) => one.model)]))]
   return models.map((name) => ({
-    name: `model ${name.split('?')[0]}`,
+    // What follows the path of a remote brain may be a token.
+    name: `model ${name.split(/[?#]/, 1)[0]}`,
     async run(signal): Promise<SourceFinding[]> {
       const model = await openModel(name, settings)
       // A scripted one has its own order of things, which a question would disturb.
