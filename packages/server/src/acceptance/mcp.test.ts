@@ -11,6 +11,7 @@ import { mcpStarter } from '../tools/index.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../../../examples/mcp/countersign.config.ts', import.meta.url))
 const RAW = fileURLToPath(new URL('../tools/mcp/testing/raw-server.ts', import.meta.url))
+const TASKS = fileURLToPath(new URL('../tools/mcp/testing/task-server.ts', import.meta.url))
 
 const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>
   server.admin.post('/api/actions', { tool, arguments: args })
@@ -112,4 +113,45 @@ test('MCP: a write that its server dies of has an unknown outcome, is sent once,
     .split('\n')
     .map((line) => JSON.parse(line).name)
   expect(calls.filter((name) => name === 'die')).toEqual(['die'])
+})
+
+/** Makes what a program does in seconds take tenths of them. */
+const HASTE = 'const late = setTimeout; globalThis.setTimeout = (work, ms, ...more) => late(work, ms / 10, ...more)'
+
+test('MCP: a tool of server-everything that can only be called as a task is asked about, carried out as one, and its result is the action’s', async () => {
+  const program = counterpart('@modelcontextprotocol/server-everything/dist/index.js')
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(HASTE)}`, program, 'stdio']
+  await using server = await startTestServer({
+    environment: process.env,
+    config: { tools: { all: { mcp: { command: process.execPath, args } } }, policy: { rules: mcpStarter('all') } },
+  })
+  const asked = await propose(server, 'all.simulate-research-query', { topic: 'durable approvals', ambiguous: true })
+  expect(asked).toMatchObject({ state: 'proposed', effect: 'write' })
+  expect(await approve(server, asked)).toMatchObject({
+    state: 'succeeded',
+    attempt: 1,
+    result: expect.stringContaining('# Research Report: durable approvals'),
+  })
+})
+
+test('MCP: a task whose server is killed goes on, and what came of one that asked for something is found when a person looks again', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-task-')), 'tasks.json')
+  await using server = await startTestServer({
+    environment: process.env,
+    config: {
+      tools: { s: { mcp: { command: process.execPath, args: [TASKS, file] } } },
+      policy: { rules: mcpStarter('s') },
+    },
+  })
+  const killed = await propose(server, 's.job', { statuses: ['working', 'working', 'completed'], dieAt: 1 })
+  expect(await approve(server, killed)).toMatchObject({ state: 'succeeded', attempt: 1, result: 'did job' })
+  const stuck = await propose(server, 's.job', { statuses: ['input_required', 'working', 'working', 'working', 'completed'] })
+  expect(await approve(server, stuck)).toMatchObject({
+    state: 'outcome_unknown',
+    error: { kind: 'ambiguous', message: expect.stringContaining('asked for something in the middle of the task') },
+  })
+  await server.admin.post(`/api/actions/${stuck.id}/verify`, {})
+  expect(await settled(server, stuck)).toMatchObject({ state: 'succeeded', attempt: 1, result: 'did job' })
+  const calls = (await readFile(`${file}.log`, 'utf8')).split('\n').filter((method) => method === 'tools/call')
+  expect(calls).toHaveLength(2)
 })

@@ -39,14 +39,14 @@ async function trials(folder: string, everythingUrl: string): Promise<Record<str
     everything: {
       mcp: { command: node, args: [everything, 'stdio'] },
       read: ['get-sum', { a: 2, b: 3 }],
-      write: ['toggle-simulated-logging', {}],
+      write: ['simulate-research-query', { topic: 'approvals' }],
       done: async () => 1,
       process: `${everything} stdio`,
     },
     everything_http: {
       mcp: { url: everythingUrl, as: 'everything' },
       read: ['get-sum', { a: 2, b: 3 }],
-      write: ['toggle-simulated-logging', {}],
+      write: ['simulate-research-query', { topic: 'approvals' }],
       done: async () => 1,
       process: `${everything} streamableHttp`,
     },

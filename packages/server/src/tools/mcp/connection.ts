@@ -1,16 +1,14 @@
 import { type Effect, type JsonObject, ToolError } from '@countersign/core'
-import { Client, ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
-import { z } from 'zod'
+import { Client, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
 import { VERSION } from '../../version.ts'
 import { away, isLostSession, readFailure } from './failure.ts'
-import { MAX_DEFINITIONS_BYTES, MAX_PAGES, MAX_TOOLS } from './limits.ts'
+import { listTools } from './list-tools.ts'
 import { plainLine } from './words.ts'
 
 /** For a server to come up and shake hands: `npx` may have to fetch it first. */
 const CONNECT_MS = 60_000
 /** A program that keeps silent about a question that it does not know is one of the older protocol; one still coming up is asked again. */
 const PROGRAM_PROBE_MS = 3_000
-const LIST_MS = 15_000
 /** A call waits this long for a connection that is just being made. */
 const PATIENCE_MS = 5_000
 const FIRST_RETURN_MS = 250
@@ -31,13 +29,20 @@ export interface ConnectionOptions {
   onOdd(words: string): void
 }
 
+/** How a tool is called. */
+export interface Call {
+  args: JsonObject
+  effect: Effect
+  signal: AbortSignal
+  timeoutMs: number
+}
+
 /** What a server says it is. */
 export interface ServerFacts {
   name: string
   protocol: string
+  takesTasks: boolean
 }
-
-const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
 
 /** A connection to one MCP server that is made again, with growing pauses, whenever it is lost. */
 export class McpConnection {
@@ -59,6 +64,11 @@ export class McpConnection {
     this.#options = options
   }
 
+  /** Aborts when the connection is closed for good. */
+  get closed(): AbortSignal {
+    return this.#stopped.signal
+  }
+
   /** Why it is away; undefined while it is connected. */
   get trouble(): string | undefined {
     return this.#client ? undefined : this.#why
@@ -76,17 +86,33 @@ export class McpConnection {
    * Calls a tool, once.
    * @throws ToolError
    */
-  async call(name: string, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+  call(name: string, { args, effect, signal, timeoutMs }: Call): Promise<unknown> {
+    // The given definition keeps the SDK from compiling the server's output schema, and from sending a call a second time by itself.
+    const toolDefinition = { name, inputSchema: { type: 'object' } } as const
+    const options = { signal, timeout: timeoutMs, resetTimeoutOnProgress: false, toolDefinition }
+    return this.ask((client) => client.callTool({ name, arguments: args }, options), effect, signal)
+  }
+
+  /**
+   * Asks the server something, once; what only reads a second time where its session was gone.
+   * @throws ToolError
+   */
+  async ask(question: (client: Client) => Promise<unknown>, effect: Effect, signal: AbortSignal): Promise<unknown> {
     const client = await this.#ready(effect, signal)
     try {
-      return await this.#send(client, name, args, signal, timeoutMs)
+      return await question(client)
     } catch (error) {
       const isGone = isLostSession(error)
       const failure = readFailure(error, this.#options.name, effect, signal)
       if (isGone || failure.kind === 'unreachable') this.#lost(client, plainLine(failure.message, 300))
-      // It did nothing, and nothing would come of it if it had: asked again in a new session.
-      if (isGone && effect === 'read') return this.#send(await this.#ready(effect, signal), name, args, signal, timeoutMs)
-      throw failure
+      if (!isGone || effect === 'write') throw failure
+    }
+    // It did nothing, and nothing would come of it if it had: asked again in a new session.
+    const next = await this.#again(signal)
+    try {
+      return await question(next)
+    } catch (error) {
+      throw readFailure(error, this.#options.name, effect, signal)
     }
   }
 
@@ -102,12 +128,6 @@ export class McpConnection {
     await client?.close().catch(() => {})
   }
 
-  #send(client: Client, name: string, args: JsonObject, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
-    // The given definition keeps the SDK from compiling the server's output schema, and from sending a call a second time by itself.
-    const toolDefinition = { name, inputSchema: { type: 'object' } } as const
-    return client.callTool({ name, arguments: args }, { signal, timeout: timeoutMs, resetTimeoutOnProgress: false, toolDefinition })
-  }
-
   async #ready(effect: Effect, signal: AbortSignal): Promise<Client> {
     if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
     const client = this.#client
@@ -120,6 +140,11 @@ export class McpConnection {
     } catch (error) {
       this.#lost(client, plainLine(readFailure(error, this.#options.name, 'read', signal).message, 300))
     }
+    return this.#again(signal)
+  }
+
+  /** Connects now, without the pause that there would be. */
+  async #again(signal: AbortSignal): Promise<Client> {
     await within(this.connect(), PATIENCE_MS, signal)
     if (!this.#client) throw away(`${this.#options.name} (${this.#why})`)
     return this.#client
@@ -136,6 +161,7 @@ export class McpConnection {
       this.facts = {
         name: info ? plainLine(`${info.name} ${info.version}`, 100) : 'a server without a name',
         protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+        takesTasks: takesTasks(client),
       }
       client.onclose = () => this.#lost(client, 'it went away')
       await this.#list()
@@ -195,29 +221,7 @@ export class McpConnection {
   async #list(): Promise<void> {
     const client = this.#client
     if (!client) return
-    const entries: unknown[] = []
-    const notes: string[] = []
-    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(LIST_MS)])
-    const cursors = new Set<string>()
-    let cursor: string | undefined
-    let bytes = 0
-    for (let page = 0; ; page++) {
-      if (page === MAX_PAGES || entries.length > MAX_TOOLS || bytes > MAX_DEFINITIONS_BYTES) {
-        notes.push(`its list of tools does not end: what comes after ${entries.length} tools is left out`)
-        break
-      }
-      const params = cursor === undefined ? {} : { cursor }
-      const answer = await client.request({ method: 'tools/list', params }, Page, { signal, timeout: LIST_MS }).catch(noTools)
-      entries.push(...answer.tools.slice(0, MAX_TOOLS + 1))
-      bytes += JSON.stringify(answer.tools).length
-      cursor = answer.nextCursor
-      if (cursor === undefined) break
-      if (cursors.has(cursor)) {
-        notes.push('its list of tools goes in a circle')
-        break
-      }
-      cursors.add(cursor)
-    }
+    const { entries, notes } = await listTools(client, this.#stopped.signal)
     if (this.#client === client) this.#options.onListed(entries, notes)
   }
 
@@ -244,11 +248,9 @@ export class McpConnection {
   }
 }
 
-/** What a server without tools answers is a list without tools. */
-function noTools(error: unknown): z.output<typeof Page> {
-  if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return { tools: [] }
-  throw error
-}
+/** Whether the server says that tools can be called as tasks. Only the protocol 2025-11-25 has tasks of this kind. */
+export const takesTasks = (client: Client): boolean =>
+  client.getProtocolEra() !== 'modern' && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
 
 /** Waits for the work, but not longer than so. */
 async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {

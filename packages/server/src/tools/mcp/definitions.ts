@@ -22,6 +22,9 @@ export interface SeenDefinition {
   hash: string
 }
 
+/** Whether a tool can only be called as a task. One that may be is called plainly. */
+export const isTask = ({ taskSupport }: McpDefinition): boolean => taskSupport === 'required'
+
 const Raw = z.looseObject({
   name: z.string(),
   title: z.string().optional().catch(undefined),

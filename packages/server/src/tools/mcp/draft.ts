@@ -7,15 +7,23 @@ import {
   type RiskLevel,
   type Tool,
   ToolError,
+  type Verification,
+  type VerifyContext,
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
 import { fillJson, fillWords, readJsonTemplate, readTemplate } from '../template.ts'
 import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
+import type { McpCall } from './calls.ts'
+import { isTask } from './definitions.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, whatIsOther } from './pins.ts'
 import { costFault } from './schema-cost.ts'
 import type { ToolSettings } from './section.ts'
+
+/** How long a call may take where the configuration does not say. What is made a task is what takes long. */
+const CALL_MS = 60_000
+const TASK_MS = 600_000
 
 /** What the drafts of one server share. */
 export interface DraftParts {
@@ -28,8 +36,11 @@ export interface DraftParts {
   server: JsonValue
   known: KnownServer | undefined
   settings: Readonly<Record<string, ToolSettings>>
-  timeoutMs: number
-  call(tool: PinnedTool, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<JsonValue>
+  /** Of each call, where the configuration says one. */
+  timeoutMs: number | undefined
+  call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
+  /** What became of an attempt that called a tool as a task. */
+  find(attempt: string, signal: AbortSignal): Promise<Verification>
   /** Looks whether another process had a changed tool accepted. */
   lookAtPins(): void
   /** Reads with a tool of the same server, for a preview. */
@@ -69,7 +80,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     throw new Error(`cacheFor ${words}`)
   })
   const words = own.describe === undefined ? undefined : readTemplate(own.describe)
-  const timeoutMs = own.timeoutMs ?? parts.timeoutMs
+  const timeoutMs = own.timeoutMs ?? parts.timeoutMs ?? (isTask(definition) ? TASK_MS : CALL_MS)
   const risk = riskOf(own, known, effect, definition.annotations)
   const preview = previewOf(parts, tool, known)
   return {
@@ -90,7 +101,11 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     check: openJsonSchema(shown.inputSchema),
     describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? plainDescription(`${parts.group}.${name}`, args))),
     ...(preview && { preview }),
-    execute: (args, { signal }) => parts.call(tool, args, effect, signal, timeoutMs),
+    execute: (args, { signal, idempotencyKey: attempt }) => parts.call(tool, { args, effect, signal, timeoutMs, attempt }),
+    ...(effect === 'write' &&
+      isTask(definition) && {
+        verify: (_args: JsonObject, { signal, idempotencyKey }: VerifyContext) => parts.find(idempotencyKey, signal),
+      }),
   }
 }
 
@@ -133,11 +148,4 @@ function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSetting
       throw new ToolError('refused', `What it replaces could not be read: ${tool} is no tool of the server that only reads.`)
     return [{ field: becomes, oldValue, newValue: args[becomes] ?? null }]
   }
-}
-
-/** What a result with `isError` comes to. The server has answered that it failed; what it had done before that it does not say. */
-export function saidItFailed(server: string, text: string, effect: Effect): ToolError {
-  const words = `${server} says that it failed: ${text || '(no reason given)'}`
-  if (effect === 'read' || /^MCP error -32602|input validation error/i.test(text)) return new ToolError('refused', words)
-  return new ToolError('refused', `${words}${/[.!?…]$/.test(words) ? '' : '.'} It may have done a part of it.`)
 }

@@ -27,8 +27,7 @@ const isUnknownSession = ({ status, message }: SdkHttpError): boolean => status 
  */
 export function readFailure(error: unknown, server: string, effect: Effect, signal: AbortSignal): ToolError {
   if (error instanceof ToolError) return error
-  const unknown = (words: string) =>
-    new ToolError('ambiguous', effect === 'write' ? `${words}. Whether it acted is not known.` : `${words}.`, { cause: error })
+  const unknown = (words: string) => notKnown(words, effect, error)
   if (signal.aborted) return unknown(`${server} did not answer in time`)
   const refused = refusalOf(error, server)
   if (refused) return refused
@@ -42,6 +41,10 @@ export function readFailure(error: unknown, server: string, effect: Effect, sign
   if (error instanceof ProtocolError) return unknown(`${server} answered with an error of its own: ${plainLine(error.message, MAX_WORDS)}`)
   return unknown(`The connection to ${server} failed`)
 }
+
+/** Of what may have acted. @param words Without a full stop. */
+export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolError =>
+  new ToolError('ambiguous', effect === 'write' ? `${words}. Whether it acted is not known.` : `${words}.`, { cause })
 
 export const away = (server: string, cause?: unknown): ToolError =>
   new ToolError('unreachable', `${server} is not connected. Nothing was sent.`, { cause })

@@ -27,6 +27,14 @@ test('over HTTP a session that the server forgot is found out before a write, an
   expect(server.calls).toEqual(['note'])
 })
 
+test('over HTTP what only reads is asked again where the session was gone', async () => {
+  const server = await startSessionServer()
+  const { call } = await openSource({ url: server.url, tools: { note: { effect: 'read' } } })
+  server.forget()
+  expect(await call('note', {})).toBe('did note')
+  expect(server.calls).toEqual(['note'])
+})
+
 test('over HTTP a server that is away is sent nothing, and comes back', async () => {
   const server = await startSessionServer()
   const { call } = await openSource({ url: server.url })

@@ -19,5 +19,8 @@ export const MAX_DEFINITIONS_BYTES = 5_000_000
 /** Levels in a schema. */
 export const MAX_SCHEMA_LEVELS = 40
 
+/** The name that a server gives to a task. */
+export const MAX_TASK_ID_CHARACTERS = 1_000
+
 /** Text in the result of a call. */
 export const MAX_TEXT_CHARACTERS = 200_000

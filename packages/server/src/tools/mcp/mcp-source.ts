@@ -1,19 +1,18 @@
-import type { Effect, JsonObject, JsonValue } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import type { Transport } from '@modelcontextprotocol/client'
 import type { SetupProblem } from '../setup-error.ts'
 import type { SourceFinding, SourceGround, ToolSource, Way } from '../source.ts'
 import type { ToolDraft } from '../tool-draft.ts'
+import { type McpCall, McpCalls } from './calls.ts'
 import { McpConnection } from './connection.ts'
-import { readDefinitions, type SeenDefinition } from './definitions.ts'
-import { type DraftParts, draftOf, effectOf, saidItFailed, settingsOf, toolNameOf } from './draft.ts'
+import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
+import { type DraftParts, draftOf, effectOf, settingsOf, toolNameOf } from './draft.ts'
 import type { KnownServer } from './known/known-tool.ts'
 import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
-import { readResult } from './result.ts'
 import type { ToolSettings } from './section.ts'
-import { plainLine, plainText } from './words.ts'
+import { plainLine } from './words.ts'
 
 const PREVIEW_MS = 5_000
-const MAX_FAILURE_CHARACTERS = 1_000
 /** Oddities of a server's that are told, of one connection. */
 const MAX_ODDITIES = 20
 
@@ -27,7 +26,7 @@ export interface McpServerSettings {
   written: JsonValue
   known: KnownServer | undefined
   tools: Readonly<Record<string, ToolSettings>>
-  timeoutMs: number
+  timeoutMs: number | undefined
   secrets: readonly string[]
   openTransport(log: () => SourceGround['log'] | undefined): Transport
 }
@@ -38,6 +37,7 @@ export class McpSource implements ToolSource {
   readonly secrets: readonly string[]
   readonly #settings: McpServerSettings
   readonly #connection: McpConnection
+  readonly #calls: McpCalls
   #ground: SourceGround | undefined
   #takeIn: (() => SetupProblem[]) | undefined
   /** What it listed last; undefined until it did. */
@@ -62,6 +62,7 @@ export class McpSource implements ToolSource {
       onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.away'),
       onOdd: (words) => this.#onOdd(words),
     })
+    this.#calls = new McpCalls(this.#connection, this.#name)
   }
 
   get #name(): string {
@@ -131,8 +132,10 @@ export class McpSource implements ToolSource {
   }
 
   #openDraft(tool: PinnedTool): ToolDraft | { fault: string } {
-    const { name, taskSupport } = tool.definition
-    if (taskSupport === 'required') return { fault: 'it can only be called as a task, which is not done here' }
+    const { name } = tool.definition
+    if (isTask(tool.definition) && this.#connection.facts?.takesTasks === false) {
+      return { fault: 'it can only be called as a task, and its server does not say that it takes calls as tasks' }
+    }
     const twin = this.#tools.find((other) => toolNameOf(other.definition.name) === toolNameOf(name))
     if (twin !== tool) return { fault: `it would have the name of ${twin?.definition.name}` }
     try {
@@ -153,28 +156,25 @@ export class McpSource implements ToolSource {
       known,
       settings: tools,
       timeoutMs,
-      call: (...given) => this.#call(...given),
+      call: (tool, call) => this.#call(tool, call),
+      find: (attempt, signal) => this.#calls.find(attempt, signal),
       lookAtPins: () =>
         void this.#takeList().catch((error) => this.#onOdd(`what is kept of its tools could not be read: ${String(error)}`)),
       readOther: (name, args, signal) => this.#readOther(name, args, signal),
     }
   }
 
-  async #call(tool: PinnedTool, args: JsonObject, effect: Effect, signal: AbortSignal, timeoutMs: number): Promise<JsonValue> {
+  async #call(tool: PinnedTool, call: McpCall): Promise<JsonValue> {
     // It got here although it changed: people saw how, and approved this call.
     if (tool.was) await this.#accept(tool)
-    const result = await this.#connection.call(tool.definition.name, args, effect, signal, timeoutMs)
-    const read = readResult(result)
-    if (!read) return { note: `${this.#name} answered with something that is no result of the protocol.` }
-    if (!read.isError) return read.output
-    throw saidItFailed(this.#name, plainText(read.text.trim(), MAX_FAILURE_CHARACTERS), effect)
+    return this.#calls.make(tool.definition, call)
   }
 
   async #readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined> {
     const tool = this.#tools.find(({ definition, was }) => definition.name === name && !was)
     const { known, tools: settings } = this.#settings
     if (!tool || effectOf({ known, settings }, name) !== 'read') return undefined
-    return this.#call(tool, args, 'read', signal, PREVIEW_MS)
+    return this.#call(tool, { args, effect: 'read', signal, timeoutMs: PREVIEW_MS, attempt: undefined })
   }
 
   async #accept(tool: PinnedTool): Promise<void> {

@@ -25,8 +25,8 @@ test('server-memory: what is to be forgotten is shown', async () => {
   expect(await call('search_nodes', { query: 'Ana' })).toMatchObject({ entities: [{ name: 'Ana' }] })
 })
 
-test('server-everything: pictures are left out with a note, get-env is asked about, a tool that is only a task is not there', async () => {
-  const { source, tools, tool, call } = await openSource({
+test('server-everything: pictures are left out with a note, get-env is asked about, a tool that is only a task is one', async () => {
+  const { source, tool, call } = await openSource({
     command: node,
     args: [counterpart('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
   })
@@ -38,7 +38,7 @@ test('server-everything: pictures are left out with a note, get-env is asked abo
   })
   expect(tool('get-env').effect).toBe('write')
   expect(tool('echo').description).toBe('The MCP server s says: Echoes back the input string')
-  expect(tools.byName('s.simulate-research-query')).toBeUndefined()
+  expect(tool('simulate-research-query')).toMatchObject({ effect: 'write', timeoutMs: 600_000 })
   const found = await source.check()
   expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
 })

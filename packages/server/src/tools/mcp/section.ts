@@ -35,7 +35,8 @@ const SHARED = {
   as: z.enum(Object.keys(KNOWN_SERVERS) as [KnownServerName, ...KnownServerName[]]).optional(),
   /** By name or glob; what names a tool exactly counts over what a glob says. */
   tools: z.record(z.string().min(1), ToolSettings).default({}),
-  timeoutMs: z.int().min(100).max(3_600_000).default(60_000),
+  /** Of each call. Default: 60,000; for a tool that is called as a task 600,000. */
+  timeoutMs: z.int().min(100).max(3_600_000).optional(),
   /** How long the start waits for it. It is connected later where it takes longer. */
   startWithinMs: z.int().min(0).max(120_000).default(10_000),
 }
