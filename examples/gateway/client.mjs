@@ -20,10 +20,13 @@ const read = await client.callTool({ name: 'notes_read_note', arguments: { name 
 say('Reading runs at once', read)
 
 const content = '# Team calendar\n\n- Stand-up: every day at 10:00\n- Planning: Mondays at 14:00\n'
-let written = await client.callTool(
-  { name: 'notes_write_note', arguments: { name, content } },
-  { onprogress: ({ progress, message }) => progress === 0 && console.log(`${message}: decide in the console.`) },
-)
+let told
+const onprogress = ({ message }) => {
+  // Every few seconds the same, with more time gone by.
+  if (message !== told) console.log(`${message}: decide in the console.`)
+  told = message
+}
+let written = await client.callTool({ name: 'notes_write_note', arguments: { name, content } }, { onprogress })
 // The call is not held for ever. It answers what to wait for, and this waits as long as it takes.
 while (['waiting_for_approval', 'running'].includes(written.structuredContent?.status)) {
   const { actionId } = written.structuredContent
