@@ -30,6 +30,7 @@ const ON_ANY_DATABASE = [
   'github',
   'histories',
   'identity',
+  'key-scopes',
   'linear',
   'mcp',
   'mcp-authority',
@@ -42,6 +43,7 @@ const ON_ANY_DATABASE = [
   'openapi',
   'prompt-cache',
   'refused-calls',
+  'safe-methods',
   'typed-words',
   'workspace',
 ].map((name) => `packages/server/src/acceptance/${name}.test.ts`)
