@@ -73,6 +73,9 @@ test('the same attempt a second time finds that it is done, and one whose file i
   expect(await tool('editFile').verify?.(args, context)).toEqual({ done: 'unknown' })
   expect(await tool('editFile').verify?.(args, { ...context, version: undefined })).toEqual({ done: 'unknown' })
   expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('foo\nmine\n')
+  // Where the edit does not even fit any more, that is no reason to say less: what was shown is gone.
+  folder.write('a.txt', 'mine\n')
+  await expect(run('editFile', args, { version })).rejects.toMatchObject({ kind: 'stale' })
 })
 
 test('a file that changes in the very moment of writing is not overwritten, and nothing is left behind', async () => {
@@ -215,6 +218,8 @@ test('what is no text is not edited, says so when it is read, and can be deleted
     field: 'other names of this file, which keep the old content',
     oldValue: 1,
   })
+  await run('editFile', edit('two.txt', 'x', 'y'))
+  expect(['two.txt', 'also.txt'].map((name) => readFileSync(join(folder.root, name), 'utf8'))).toEqual(['y', 'x'])
   await expect(run('writeFile', { path: 'big.txt', content: 'x'.repeat(1_001) })).rejects.toMatchObject({ kind: 'refused' })
   folder.write('big.txt', 'x'.repeat(1_001))
   await expect(run('readFile', { path: 'big.txt' })).rejects.toMatchObject({

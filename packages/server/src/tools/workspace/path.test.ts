@@ -8,6 +8,8 @@ test('a path from the root is read as its segments', () => {
   expect(readPath('.')).toEqual({ segments: [], text: '' })
   expect(readPath('.github/workflows/ci.yml')).toMatchObject({ text: '.github/workflows/ci.yml' })
   expect(readPath('日本/ü.md')).toMatchObject({ text: '日本/ü.md' })
+  // Nothing in it stands for something else.
+  expect(readPath('%2e%2e/a%2Fb/$HOME/~')).toMatchObject({ segments: ['%2e%2e', 'a%2Fb', '$HOME', '~'] })
 })
 
 test('what could lead outside, to git, to a device or to another name is no path, and the reason is said', () => {

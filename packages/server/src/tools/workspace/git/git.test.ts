@@ -51,6 +51,20 @@ test('a branch is created, worked on and committed to, and the diff that was sho
   expect(gitIn(folder.root, 'rev-list', '--count', 'HEAD')).toBe('2')
 })
 
+test('what else is staged is not committed along, and stays staged', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n', 'staged.txt': 's\n' })
+  const { run, preview } = await open(folder)
+  folder.write('a.txt', 'b\n')
+  folder.write('staged.txt', 'mine\n')
+  folder.write('new.txt', 'mine\n')
+  gitIn(folder.root, 'add', 'staged.txt', 'new.txt')
+  const args = { paths: ['a.txt'], message: 'Change a' }
+  const { version } = await preview('commit', args)
+  await run('commit', args, { version })
+  expect(gitIn(folder.root, 'show', '--format=', '--name-only', 'HEAD')).toBe('a.txt')
+  expect(gitIn(folder.root, 'status', '--porcelain').split('\n')).toEqual(['A  new.txt', 'M  staged.txt'])
+})
+
 test('a commit is only made of what was shown, on the commit it was shown on', async () => {
   using folder = tempRepository({ 'a.txt': 'a\n' })
   const { run, preview } = await open(folder)
