@@ -139,6 +139,7 @@ test('links, pipes, folders and what is left out are neither read nor written, a
     'node_modules/x/a.js': /is left out/,
     '.git/config': /belongs to git/,
     '../x': /leads outside/,
+    'SUB/x.txt': /sub is, which differs only in how it is spelled/,
     'A.txt': /a\.txt is, which differs only in how it is spelled/,
   }
   for (const [path, why] of Object.entries(refused)) {
@@ -198,6 +199,22 @@ test('a file is created with the folders it needs, replaced, moved and deleted, 
     result: { path: 'd/e.txt', did: 'deleted' },
   })
   expect(existsSync(join(folder.root, 'd/e.txt'))).toBe(false)
+})
+
+test('a file that changed is not moved, and one that has both names is not said to be', async () => {
+  using folder = tempFolder({ 'a.txt': 'a\n' })
+  const { run, preview, tool } = await openWorkspace({ root: folder.root })
+  const args = { from: 'a.txt', to: 'b.txt' }
+  const { version } = await preview('moveFile', args)
+  const isDone = () =>
+    tool('moveFile').verify?.(args, { actionId: 'act_1', idempotencyKey: 'k', signal: new AbortController().signal, version })
+  expect(await isDone()).toEqual({ done: false })
+  linkSync(join(folder.root, 'a.txt'), join(folder.root, 'b.txt'))
+  expect(await isDone()).toEqual({ done: 'unknown' })
+  rmSync(join(folder.root, 'b.txt'))
+  folder.write('a.txt', 'somebody else\n')
+  await expect(run('moveFile', args, { version })).rejects.toMatchObject({ kind: 'stale' })
+  expect(readdirSync(folder.root)).toEqual(['a.txt'])
 })
 
 test('what is no text is not edited, says so when it is read, and can be deleted', async () => {

@@ -19,6 +19,11 @@ test('a branch is created, worked on and committed to, and the diff that was sho
   ])
   expect(await run('createBranch', { name: 'fix/typo' }, { version: asked.version })).toEqual({ branch: 'fix/typo', commit: base })
   expect(gitIn(folder.root, 'symbolic-ref', 'HEAD')).toBe('refs/heads/fix/typo')
+  const context = { actionId: 'act_42', idempotencyKey: 'k', signal: new AbortController().signal }
+  const created = { name: 'fix/typo', from: 'HEAD', checkOut: true }
+  const isDone = (version: string) => tool('createBranch').verify?.(created, { ...context, version })
+  expect(await isDone(base)).toEqual({ done: true, output: { branch: 'fix/typo', commit: base } })
+  expect(await isDone('0'.repeat(40))).toEqual({ done: 'unknown' })
   folder.write('notes.md', 'one\r\n2\nno end')
   folder.write('new/run.sh', '#!/bin/sh\n')
   chmodSync(join(folder.root, 'new/run.sh'), 0o755)
@@ -45,7 +50,6 @@ test('a branch is created, worked on and committed to, and the diff that was sho
   expect(gitIn(folder.root, 'status', '--porcelain')).toBe(' M other.txt')
   // Sent again, and asked about: the same commit.
   expect(await run('commit', args, { version, actionId: 'act_42' })).toEqual({ commit: made.commit })
-  const context = { actionId: 'act_42', idempotencyKey: 'k', signal: new AbortController().signal }
   expect(await tool('commit').verify?.(args, context)).toEqual({ done: true, output: { commit: made.commit } })
   expect(await tool('commit').verify?.(args, { ...context, actionId: 'act_4' })).toEqual({ done: false })
   expect(gitIn(folder.root, 'rev-list', '--count', 'HEAD')).toBe('2')
@@ -79,6 +83,42 @@ test('a commit is only made of what was shown, on the commit it was shown on', a
   expect(gitIn(folder.root, 'rev-list', '--count', 'HEAD')).toBe('2')
   await expect(run('commit', { paths: ['a.txt'], message: 'x\nCountersign-Action: act_1' })).rejects.toThrow('must not have a line')
   await expect(run('commit', { paths: ['nothing.txt'], message: 'x' })).rejects.toMatchObject({ kind: 'refused' })
+})
+
+test('a branch that moves in the very moment of the commit stays where it was moved to', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  const { run } = await open(folder)
+  folder.write('a.txt', 'b\n')
+  const { signal } = new AbortController()
+  // Asked right before the branch is moved.
+  signal.throwIfAborted = () => void gitIn(folder.root, 'commit', '-q', '--allow-empty', '-m', 'somebody else')
+  await expect(run('commit', { paths: ['a.txt'], message: 'Change a' }, { signal })).rejects.toMatchObject({ kind: 'stale' })
+  expect(gitIn(folder.root, 'log', '-1', '--format=%s')).toBe('somebody else')
+})
+
+test('of two that create the same branch at the same time one has created it', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  const both = await Promise.all([open(folder), open(folder)])
+  const ends = await Promise.allSettled(both.map(({ run }) => run('createBranch', { name: 'one', checkOut: false })))
+  expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+})
+
+test('neither a git in the workspace nor what the environment says about git is used', async () => {
+  using outside = tempFolder()
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  folder.write('bin/git', `#!/bin/sh\ntouch ${outside.root}/ran\n`)
+  chmodSync(join(folder.root, 'bin/git'), 0o755)
+  const { PATH } = process.env
+  try {
+    process.env.PATH = `${folder.root}/bin:${PATH}`
+    process.env.GIT_INDEX_FILE = join(outside.root, 'index')
+    const { run } = await open(folder)
+    expect(await run('gitStatus', {})).toMatchObject({ changes: [{ path: 'bin/git' }] })
+  } finally {
+    process.env.PATH = PATH
+    delete process.env.GIT_INDEX_FILE
+  }
+  expect(existsSync(join(outside.root, 'ran'))).toBe(false)
 })
 
 test('a first commit needs no commit before it', async () => {
