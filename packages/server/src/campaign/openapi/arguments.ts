@@ -33,11 +33,13 @@ export function valuesFor(schema: JsonValue | undefined, depth = 0): fc.Arbitrar
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return scalar
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
-  if (Array.isArray(schema.anyOf)) return withMembers(schema, fc.oneof(...schema.anyOf.map((one) => valuesFor(one, depth + 1))), depth)
   if (Array.isArray(schema.allOf)) {
     const { allOf, ...own } = schema
-    const parts = [...allOf, own].filter((part) => part !== null && typeof part === 'object' && Object.keys(part).length > 0)
-    return fc.tuple(...parts.map((part) => valuesFor(part, depth + 1))).map(joined)
+    return valuesFor(allOf.filter(isSchema).reduce(both, own), depth)
+  }
+  if (Array.isArray(schema.anyOf)) {
+    const { anyOf, ...own } = schema
+    return fc.oneof(...anyOf.map((choice) => valuesFor(isSchema(choice) ? both(own, choice) : choice, depth)))
   }
   const types = Array.isArray(schema.type) ? schema.type : schema.type === undefined ? [] : [schema.type]
   const type = types.find((name) => name !== 'null') ?? types[0]
@@ -63,14 +65,30 @@ export function valuesFor(schema: JsonValue | undefined, depth = 0): fc.Arbitrar
 const scalar: fc.Arbitrary<JsonValue> = fc.oneof(TEXTS, fc.integer({ min: -1000, max: 1000 }), fc.boolean())
 const isDescribed = (schema: JsonSchema): boolean => schema.properties !== undefined
 
-/** Members that stand beside a choice hold for each of it. */
-function withMembers(schema: JsonSchema, choice: fc.Arbitrary<JsonValue>, depth: number): fc.Arbitrary<JsonValue> {
-  return isDescribed(schema) ? fc.tuple(objects(schema, depth), choice).map(joined) : choice
-}
+const isSchema = (value: JsonValue | undefined): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function joined(values: JsonValue[]): JsonValue {
-  const objects = values.filter((value) => value !== null && typeof value === 'object' && !Array.isArray(value))
-  return objects.length === values.length ? Object.assign({}, ...objects) : (values[0] ?? null)
+/**
+ * One schema for what fits both: members beside each other, everything required by either. Drawn apart and put together afterwards, a choice
+ * that only requires (`anyOf: [{ required: ['state'] }, …]`) would never get the members that are described beside it.
+ */
+function both(one: JsonSchema, other: JsonSchema): JsonSchema {
+  const list = (value: JsonValue | undefined) => (Array.isArray(value) ? value : [])
+  const [properties, more] = [one.properties, other.properties].map((value) => (isSchema(value) ? value : {})) as [JsonSchema, JsonSchema]
+  const shared = Object.entries(more).map(([name, member]): [string, JsonValue] => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    return [name, isSchema(known) && isSchema(member) ? both(known, member) : member]
+  })
+  const required = [...list(one.required), ...list(other.required)]
+  const choices = list(one.anyOf).flatMap((a) => list(other.anyOf).flatMap((b) => (isSchema(a) && isSchema(b) ? [both(a, b)] : [])))
+  return {
+    ...one,
+    ...other,
+    ...(isDescribed(one) || isDescribed(other) ? { properties: { ...properties, ...Object.fromEntries(shared) } } : {}),
+    ...(required.length > 0 && { required }),
+    ...(choices.length > 0 && { anyOf: choices }),
+    ...(one.allOf !== undefined && other.allOf !== undefined && { allOf: [...list(one.allOf), ...list(other.allOf)] }),
+    ...([one.additionalProperties, other.additionalProperties].includes(false) && { additionalProperties: false }),
+  }
 }
 
 function objects(schema: JsonSchema, depth: number): fc.Arbitrary<JsonValue> {
@@ -130,8 +148,8 @@ function texts(schema: JsonSchema): fc.Arbitrary<JsonValue> {
   const minLength = typeof schema.minLength === 'number' ? schema.minLength : 0
   const maxLength = typeof schema.maxLength === 'number' ? schema.maxLength : Math.max(20, minLength)
   if (contentEncoding === 'base64') return FORMATS.base64 ?? TEXTS
-  if (typeof pattern === 'string')
-    return fc.stringMatching(new RegExp(pattern)).filter((text) => text.length >= minLength && text.length <= maxLength)
+  // Nothing is filtered here: where no text of a pattern has the length that is asked for, it would go on for ever.
+  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern))
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
   if (known) return known
   if (minLength === 0 && maxLength >= 12) return TEXTS

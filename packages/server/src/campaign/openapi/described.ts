@@ -136,6 +136,7 @@ const COLLECTION_STYLES: Record<string, [style: string, explode: boolean]> = {
   csv: ['form', false],
   ssv: ['spaceDelimited', false],
   pipes: ['pipeDelimited', false],
+  tsv: ['tabDelimited', false],
   multi: ['form', true],
 }
 
@@ -149,7 +150,9 @@ function swaggerRequest(parameters: Members[], operation: Value, root: Members):
     values: parameters
       .filter((parameter) => parameter.in !== 'body' && parameter.in !== 'formData')
       .map((parameter) => {
-        const [style, explode] = COLLECTION_STYLES[String(parameter.collectionFormat ?? 'csv')] ?? ['form', false]
+        // Only lists have a format. An object in a query is beyond 2.0; it is written as every version since does where nothing is said.
+        const format = parameter.type === 'array' ? String(parameter.collectionFormat ?? 'csv') : 'multi'
+        const [style, explode] = COLLECTION_STYLES[format] ?? ['form', false]
         return {
           in: String(parameter.in),
           name: String(parameter.name),

@@ -5,25 +5,38 @@ import { documentsOf, howItOpens, runDocument, SPECS, startCatcher } from './run
 const CALLS = 200
 
 /** Every published document at hand: what its tools send is what it prescribes, {@link CALLS} drawn calls each. */
-export const openapiPart: Part = async ({ seed, say }) => {
+export const openapiPart: Part = async ({ seed, minutes, say }) => {
   await using catcher = await startCatcher()
   const violations: string[] = []
   const notDrawn: string[] = []
   const missing: string[] = []
   let calls = 0
   let documents = 0
+  let refused = 0
   const all = [...documentsOf(SPECS), counterpart('@octokit/openapi/generated/api.github.com.json')]
-  for (const document of all) {
+  const endsAt = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
+  for (const [index, document] of all.entries()) {
+    if (Date.now() > endsAt) {
+      missing.push(`${all.length - index} documents: the time was over`)
+      break
+    }
     const opened = await howItOpens(document)
-    if (opened.refused !== undefined) continue
+    if (opened.refused !== undefined) {
+      refused++
+      continue
+    }
     // Of a large document every operation is called at least once.
-    const run = await runDocument(document, catcher, { calls: Math.max(CALLS, opened.tools), seed })
+    const run = await runDocument(document, catcher, {
+      calls: Math.max(CALLS, opened.tools),
+      seed,
+      onViolation: (words) => say(`openapi: ${words}`),
+    })
     documents++
     calls += run.calls
     violations.push(...run.violations)
     notDrawn.push(...run.notDrawn.map((name) => `${document}: ${name}`))
     if (run.calls < CALLS) missing.push(`${document}: ${run.calls} calls, not ${CALLS}`)
-    if (documents % 20 === 0) say(`openapi: ${documents} documents, ${calls} calls, ${violations.length} violations`)
+    say(`openapi: ${index + 1} of ${all.length} documents, ${calls} calls, ${violations.length} violations; ${document}`)
   }
-  return { violations, missing, figures: { documents, refused: all.length - documents, calls, notDrawn } }
+  return { violations, missing, figures: { documents, refused, calls, notDrawn } }
 }

@@ -142,7 +142,7 @@ function queryFaults(raw: string, { values }: DescribedRequest, meant: Meant): s
 /** What a style has no way of writing. */
 const isEmpty = (value: Value): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
-const SEPARATORS: Record<string, RegExp> = { form: /,/, spaceDelimited: /%20|\+/, pipeDelimited: /%7C|\|/i }
+const SEPARATORS: Record<string, RegExp> = { form: /,/, spaceDelimited: /%20|\+/, pipeDelimited: /%7C|\|/i, tabDelimited: /%09/ }
 
 type Take = (key: string) => string[]
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import type { JsonObject, JsonValue } from '@countersign/core'
+import type { JsonObject, JsonValue, Tool } from '@countersign/core'
 import fc from 'fast-check'
 import { openConfig } from '../../config/index.ts'
 import type { ToolSource } from '../../tools/index.ts'
@@ -25,6 +25,8 @@ export const documentsOf = (folder: string): string[] =>
 export type Opened = { tools: number; leftOut: string[]; refused?: undefined } | { refused: string }
 
 const BASE = '/some/base'
+const MAX_ROUNDS = 8
+const MAX_DRAWS = 10
 
 /** Opens a document as a configuration does. */
 export async function openDocument(document: string, baseUrl = 'http://127.0.0.1:9') {
@@ -86,51 +88,77 @@ export async function startCatcher(): Promise<Catcher> {
   }
 }
 
-/** Calls the tools of a document with drawn arguments, `calls` times in all, and reads each request by the document. */
+/**
+ * Calls the tools of a document with drawn arguments, `calls` times in all, and reads each request by the document.
+ * @param onViolation Takes each violation as it comes.
+ */
 export async function runDocument(
   document: string,
   catcher: Catcher,
-  { calls, seed }: { calls: number; seed: number },
+  { calls, seed, onViolation = () => {} }: { calls: number; seed: number; onViolation?: (violation: string) => void },
 ): Promise<DocumentRun> {
   const config = await openDocument(document, catcher.url)
   const tools = config.tools.all()
   const described = new Described(document.startsWith('/') ? document : join(SPECS, document))
   const run: DocumentRun = { calls: 0, notDrawn: [], violations: [] }
-  const each = Math.ceil(calls / tools.length)
-  for (const [index, tool] of tools.entries()) {
-    if (run.calls >= calls) break
-    const definition = (
-      tool as unknown as { definition: { method: string; path: string; parameters: { argument: string; name: string; in: string }[] } }
-    ).definition
-    const wanted = described.request(definition.method, definition.path)
-    const drawn = draw(tool.inputSchema, tool.check, each, seed + index)
-    if (drawn.length === 0) run.notDrawn.push(tool.name)
-    for (const args of drawn.filter((one) => !isAmbiguous(one, wanted))) {
-      const values = new Map<string, Value>()
-      for (const { argument, name, in: place } of definition.parameters)
-        if (args[argument] !== undefined) values.set(`${place} ${name}`, args[argument] as Value)
-      const meant = { method: definition.method, path: definition.path, values, body: args.body as Value | undefined }
-      try {
-        await tool.execute(args, { actionId: 'act_x', idempotencyKey: 'key', signal: AbortSignal.timeout(30_000), principalId: undefined })
-        const arrived = catcher.take()
-        const faults = arrived ? await readRequest(arrived, wanted, meant, BASE) : ['nothing arrived']
-        for (const fault of faults)
-          run.violations.push(`${document}: ${definition.method} ${definition.path} ${fault} (${JSON.stringify(args).slice(0, 300)})`)
-      } catch (error) {
-        run.violations.push(
-          `${document}: ${definition.method} ${definition.path} was not sent: ${error} (${JSON.stringify(args).slice(0, 300)})`,
-        )
+  let left = [...tools.entries()]
+  for (let round = 0; run.calls < calls && left.length > 0 && round < MAX_ROUNDS; round++) {
+    const each = Math.ceil((calls - run.calls) / left.length)
+    const without = new Set<Tool>()
+    for (const [index, tool] of left) {
+      if (run.calls >= calls) break
+      const { method, path, parameters } = (tool as unknown as { definition: Definition }).definition
+      const wanted = described.request(method, path)
+      const drawn = draw(tool.inputSchema, tool.check, each, seed + index + round * 104_729)
+      if (drawn.length === 0) without.add(tool)
+      for (const args of drawn.filter((one) => !isAmbiguous(one, wanted))) {
+        const faults = await callOnce(tool, args, { method, path, parameters }, wanted, catcher)
+        for (const fault of faults) {
+          const violation = `${document}: ${method} ${path} ${fault} (${JSON.stringify(args).slice(0, 300)})`
+          run.violations.push(violation)
+          onViolation(violation)
+        }
+        run.calls++
       }
-      run.calls++
     }
+    if (round === 0) run.notDrawn.push(...[...without].map(({ name }) => name))
+    // Where no arguments fit a tool the others are called more often.
+    left = left.filter(([, tool]) => !without.has(tool))
   }
   return run
+}
+
+interface Definition {
+  method: string
+  path: string
+  parameters: { argument: string; name: string; in: string }[]
+}
+
+/** What is not as it was meant in the request of one call. */
+async function callOnce(
+  tool: Tool,
+  args: JsonObject,
+  { method, path, parameters }: Definition,
+  wanted: DescribedRequest,
+  catcher: Catcher,
+): Promise<string[]> {
+  const values = new Map<string, Value>()
+  for (const { argument, name, in: place } of parameters)
+    if (args[argument] !== undefined) values.set(`${place} ${name}`, args[argument] as Value)
+  const meant = { method, path, values, body: args.body as Value | undefined }
+  try {
+    await tool.execute(args, { actionId: 'act_x', idempotencyKey: 'key', signal: AbortSignal.timeout(30_000), principalId: undefined })
+    const arrived = catcher.take()
+    return arrived ? await readRequest(arrived, wanted, meant, BASE) : ['nothing arrived']
+  } catch (error) {
+    return [`was not sent: ${error}`]
+  }
 }
 
 /** Arguments that the tool's own check takes: what it refuses is left out. */
 function draw(schema: JsonValue, check: (args: JsonObject) => { ok: boolean }, count: number, seed: number): JsonObject[] {
   const found: JsonObject[] = []
-  for (let round = 0; round < 4 && found.length < count; round++) {
+  for (let round = 0; round < MAX_DRAWS && found.length < count; round++) {
     for (const args of fc.sample(valuesFor(schema), { numRuns: count * 2, seed: seed + round * 7_919 })) {
       // Through JSON, as what a model writes comes.
       const plain = JSON.parse(JSON.stringify(args)) as JsonObject
