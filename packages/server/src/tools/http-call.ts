@@ -29,6 +29,8 @@ export interface HttpCall {
   idempotencyKey?: string
   /** The version (ETag) that the target must still have to do it. */
   ifMatch?: string | undefined
+  /** Why it goes out without signing in, as a sentence: told when the target does not take it (401, 403). */
+  unsigned?: string | undefined
   /** True when 404 is an answer, not a refusal. */
   mayBeMissing?: boolean
   /** True when 4xx and 5xx are answers, too: of a service that says in the body what they mean (GraphQL). */
@@ -137,7 +139,8 @@ function readAnswer(
   }
   if (status >= 400) {
     const retryable = status === 408 || status === 425 || status === 429
-    throw new ToolError('refused', `${target} refused (${status})${words}.`, { retryable })
+    const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
+    throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}`, { retryable })
   }
   if (status >= 300) throw redirectError(status, call.redactor.text(location ?? ''), target, isWrite)
   if (text === undefined) {

@@ -56,13 +56,12 @@ function fileMembers({ schema, encoding }: RequestBody, refs: Refs): Set<string>
   )
 }
 
-const MAX_NESTING = 20
-
-/** The members of an object, those of all its parts together. */
-function membersOf(schema: JsonValue, refs: Refs, nesting = 0): JsonObject {
+/** The members of an object, those of all its parts together. @param seen Each part is looked into once. */
+function membersOf(schema: JsonValue, refs: Refs, seen = new Set<JsonValue>()): JsonObject {
   const described = refs.follow(schema)
-  if (!isObject(described) || nesting > MAX_NESTING) return {}
-  const parts = Array.isArray(described.allOf) ? described.allOf.map((part) => membersOf(part, refs, nesting + 1)) : []
+  if (!isObject(described) || seen.has(described)) return {}
+  seen.add(described)
+  const parts = Array.isArray(described.allOf) ? described.allOf.map((part) => membersOf(part, refs, seen)) : []
   return Object.assign({}, ...parts, isObject(described.properties) ? described.properties : {})
 }
 

@@ -39,10 +39,17 @@ function withOwnParameters(node: JsonObject, shared: JsonObject): JsonObject {
     const name = isObject(entry) ? /^#\/parameters\/([^/]+)$/.exec(textOf(entry.$ref) ?? '')?.[1] : undefined
     const own = name !== undefined && Object.hasOwn(shared, name) ? structuredClone(shared[name] ?? null) : entry
     // A list in a form is joined by commas where nothing is said, as everywhere in 2.0.
-    const isList = isObject(own) && own.in === 'formData' && own.type === 'array'
-    return isList ? { collectionFormat: 'csv', ...own } : own
+    if (!isObject(own) || own.type !== 'array') return own
+    return own.in === 'formData' ? { collectionFormat: 'csv', ...own } : { ...own, ...styleOf(own) }
   })
   return { ...node, parameters }
+}
+
+/** What the upgrade drops: it would send these lists joined by commas, or not joined at all. */
+function styleOf({ in: place, collectionFormat }: JsonObject): JsonObject {
+  if (place === 'query') return collectionFormat === 'tsv' ? { style: 'tabDelimited', explode: false } : {}
+  // In a path or a header only commas can be written: the others are refused by this name.
+  return ['ssv', 'tsv', 'pipes'].some((format) => format === collectionFormat) ? { style: collectionFormat ?? null } : {}
 }
 
 /** A form of which a member is required is required itself, and its lists stay joined as they were. */

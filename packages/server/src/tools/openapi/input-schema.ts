@@ -2,6 +2,7 @@ import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { isPlainPattern, openPattern } from '../pattern.ts'
 import { merged, nullable } from './merge-schemas.ts'
 import { isObject, oneLine, textOf } from './parts.ts'
+import { hiddenIn, isReadOnly } from './read-only.ts'
 import type { Refs } from './refs.ts'
 
 /** A model reads all of it with every call: more than this is cut where it is deepest. */
@@ -42,19 +43,23 @@ export function inputSchemaOf(schema: JsonValue, refs: Refs): JsonSchema {
   return { description: 'Larger than can be shown here: anything that the service takes.' }
 }
 
-function convert(node: JsonValue | undefined, refs: Refs, state: State): JsonSchema {
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** @param outer Members that a schema around this one leaves out, of the same object. */
+function convert(node: JsonValue | undefined, refs: Refs, state: State, outer = NOTHING): JsonSchema {
   if (++state.nodes > MAX_NODES) throw new TooLarge()
   if (node === false) return { not: {} }
   if (!isObject(node)) return {}
   const ref = textOf(node.$ref)
-  if (ref === undefined) return convertOwn(node, refs, state)
+  const hidden = new Set([...outer, ...hiddenIn(node, refs)])
+  if (ref === undefined) return convertOwn(node, refs, state, hidden)
   const { $ref: _, ...beside } = node
-  const target = convertRef(ref, refs, state)
-  const own = convertOwn(beside, refs, state)
+  const target = convertRef(ref, refs, state, hidden)
+  const own = convertOwn(beside, refs, state, hidden)
   return Object.keys(own).length === 0 ? target : merged([target, own])
 }
 
-function convertRef(ref: string, refs: Refs, state: State): JsonSchema {
+function convertRef(ref: string, refs: Refs, state: State, hidden: ReadonlySet<string>): JsonSchema {
   const target = refs.at(ref)
   if (state.stack.includes(ref) || state.stack.length >= state.maxDepth) {
     state.cuts++
@@ -63,23 +68,23 @@ function convertRef(ref: string, refs: Refs, state: State): JsonSchema {
     return { ...type, description: `${state.stack.includes(ref) ? `Another ${name}, as above` : `A ${name}`}; not described further here.` }
   }
   state.stack.push(ref)
-  const schema = convert(target, refs, state)
+  const schema = convert(target, refs, state, hidden)
   state.stack.pop()
   return schema
 }
 
-function convertOwn(node: JsonObject, refs: Refs, state: State): JsonSchema {
+function convertOwn(node: JsonObject, refs: Refs, state: State, hidden: ReadonlySet<string>): JsonSchema {
   const schema: JsonSchema = { ...typeOf(node), ...plainKeywords(node), ...limitsOf(node), ...patternsOf(node, refs, state) }
-  const hidden = new Set<string>()
   if (isObject(node.properties)) {
     const properties: JsonSchema = {}
     for (const [name, child] of Object.entries(node.properties)) {
-      if (isReadOnly(child, refs)) hidden.add(name)
-      else put(properties, name, convert(child, refs, state))
+      if (!isReadOnly(child, refs)) put(properties, name, convert(child, refs, state))
     }
     schema.properties = properties
   }
   if (Array.isArray(node.required)) {
+    // The opposite of less that is required is more.
+    if (node.required.some((name) => hidden.has(String(name)))) state.cuts++
     const required = node.required.filter((name) => typeof name === 'string' && !hidden.has(name))
     if (required.length > 0) schema.required = [...new Set(required)]
   }
@@ -89,11 +94,10 @@ function convertOwn(node: JsonObject, refs: Refs, state: State): JsonSchema {
   }
   if (isObject(node.items) || typeof node.items === 'boolean') schema.items = convert(node.items, refs, state)
   if (Array.isArray(node.prefixItems)) schema.prefixItems = node.prefixItems.map((child) => convert(child, refs, state))
-  const choices = [node.anyOf, node.oneOf].filter((list) => Array.isArray(list)).map((list) => choiceOf(list, node, refs, state))
+  const choices = [node.anyOf, node.oneOf].filter((list) => Array.isArray(list)).map((list) => choiceOf(list, node, refs, state, hidden))
   const not = notOf(node, refs, state)
-  const all = Array.isArray(node.allOf) ? node.allOf.map((child) => convert(child, refs, state)) : []
-  // What a part of `allOf` hides may be required by another.
-  const whole = merged([...all, schema, ...choices, ...not], hidden)
+  const all = Array.isArray(node.allOf) ? node.allOf.map((child) => convert(child, refs, state, hidden)) : []
+  const whole = merged([...all, schema, ...choices, ...not])
   const isNullable = node.nullable === true || node['x-nullable'] === true
   return isNullable ? nullable(whole) : whole
 }
@@ -166,8 +170,8 @@ function canMatch(pattern: string): boolean {
   }
 }
 
-function choiceOf(list: readonly JsonValue[], node: JsonObject, refs: Refs, state: State): JsonSchema {
-  const choices = list.map((child) => convert(child, refs, state))
+function choiceOf(list: readonly JsonValue[], node: JsonObject, refs: Refs, state: State, hidden: ReadonlySet<string>): JsonSchema {
+  const choices = list.map((child) => convert(child, refs, state, hidden))
   const [only] = choices
   // Members that stand beside the choice hold for all of it.
   const type: JsonSchema = node.type === 'object' && choices.every((choice) => choice.type === undefined) ? { type: 'object' } : {}
@@ -180,13 +184,4 @@ function notOf(node: JsonObject, refs: Refs, state: State): JsonSchema[] {
   const before = state.cuts
   const not = convert(node.not, refs, state)
   return state.cuts === before ? [{ not }] : []
-}
-
-function isReadOnly(schema: JsonValue, refs: Refs): boolean {
-  if (!isObject(schema)) return false
-  if (typeof schema.readOnly === 'boolean') return schema.readOnly
-  const target = refs.follow(schema)
-  if (!isObject(target)) return false
-  if (target.readOnly === true) return true
-  return Array.isArray(target.allOf) && target.allOf.some((part) => isObject(part) && part.readOnly === true)
 }

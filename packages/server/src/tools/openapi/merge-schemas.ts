@@ -18,21 +18,16 @@ const WORDS = ['title', 'description', 'default', 'examples', 'deprecated']
 /**
  * One schema that asks for all of them: flat where their members can stand side by side, as models read it best, else with `allOf`. Words of
  * a later one count.
- * @param hidden Members that are left out, so that nothing may require them.
  */
-export function merged(schemas: readonly JsonSchema[], hidden: ReadonlySet<string> = new Set()): JsonSchema {
+export function merged(schemas: readonly JsonSchema[]): JsonSchema {
   const parts = schemas.filter((schema) => Object.keys(schema).length > 0)
   const joined: JsonSchema = {}
   const apart: JsonSchema[] = []
   for (const part of parts) if (!join(joined, part)) apart.push(part)
-  if (Array.isArray(joined.required)) {
-    const required = joined.required.filter((name) => !hidden.has(String(name)))
-    if (required.length > 0) joined.required = required
-    else delete joined.required
-  }
   const [only] = apart
   if (apart.length === 0) return joined
-  if (apart.length === 1 && only && Object.keys(joined).every((key) => !(key in only) || WORDS.includes(key))) return { ...only, ...joined }
+  const stands = (key: string) => only === undefined || !(key in only) || WORDS.includes(key) || isSame(joined[key], only[key])
+  if (apart.length === 1 && only && Object.keys(joined).every(stands)) return { ...only, ...joined }
   return { ...joined, allOf: apart }
 }
 

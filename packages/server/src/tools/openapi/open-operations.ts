@@ -9,7 +9,7 @@ import type { ApiDocument } from './read-document.ts'
 import { createRefs } from './refs.ts'
 import type { OpenApiSection } from './section.ts'
 import { type Credentials, credentialsOf, schemeFault, securitySchemes } from './security.ts'
-import { selectOperations } from './select.ts'
+import { overrideOf, selectOperations } from './select.ts'
 import { type BaseAddress, serverOf } from './servers.ts'
 
 const DEFAULT_TIMEOUT_MS = 15_000
@@ -41,8 +41,8 @@ export interface OpenedDocument {
 export function openOperations(document: ApiDocument, section: FilledSection, report: (problem: SetupProblem) => void): OpenedDocument {
   const refs = createRefs(document.root, document.unread)
   const schemes = securitySchemes(document.root, refs)
-  for (const name of Object.keys(section.auth)) {
-    const fault = schemeFault(schemes.get(name), [...schemes.keys()])
+  for (const [name, value] of Object.entries(section.auth)) {
+    const fault = schemeFault(schemes.get(name), value, [...schemes.keys()])
     if (fault !== undefined) report({ path: ['auth', name], message: fault })
   }
   const listed = listOperations(document.root, refs)
@@ -69,7 +69,9 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       : serverOf([node.servers, pathItem.servers, document.root.servers], document.address),
     credentials: credentialsOf(node.security ?? document.root.security, schemes, section.auth),
   })
-  const gets = new Map(listed.operations.filter(({ method }) => method === 'GET').map((operation) => [operation.path, operation]))
+  // What a person is shown is read before anybody decides: never by a GET that does something.
+  const isRead = (operation: Operation) => operation.method === 'GET' && overrideOf(operation, section.operations).effect !== 'write'
+  const gets = new Map(listed.operations.filter(isRead).map((operation) => [operation.path, operation]))
 
   const operations = selectOperations(listed.operations, section, report).flatMap(({ operation, override: said }): ReadOperation[] => {
     try {
@@ -83,10 +85,8 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       const service = { ...called, headers: section.headers, timeoutMs }
       const publicBase = section.publicBase ?? called.base.url
       const get = gets.get(operation.path)
-      const readsBy = get && get !== operation ? soundPlan(() => plan(get)) : undefined
-      // A read that wants a body of its own cannot be made from these arguments.
-      const isReadable = readsBy?.body?.isRequired !== true
-      const reading = get && readsBy && isReadable ? { plan: readsBy, service: { ...service, ...serviceOf(get) } } : undefined
+      const readsBy = get && get !== operation ? sound(() => ({ plan: plan(get), service: { ...service, ...serviceOf(get) } })) : undefined
+      const reading = readsBy && isReadableWith(readsBy.plan, own) ? readsBy : undefined
       return [{ operation, plan: own, override, said, service, publicBase, reading }]
     } catch (error) {
       if (!(error instanceof BrokenPart)) throw error
@@ -97,7 +97,17 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
   return { operations, leftOut, missing }
 }
 
-function soundPlan(read: () => OperationPlan): OperationPlan | undefined {
+/** True when the arguments of an operation are enough to read by another one. */
+const isReadableWith = ({ parameters, body }: OperationPlan, own: OperationPlan): boolean =>
+  body?.isRequired !== true &&
+  parameters.every(
+    (wanted) =>
+      !wanted.isRequired ||
+      own.parameters.some(({ in: place, name, isRequired }) => place === wanted.in && name === wanted.name && isRequired),
+  )
+
+/** What is broken in a read costs its preview, not the operation. */
+function sound<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {

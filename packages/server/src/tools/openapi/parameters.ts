@@ -3,7 +3,8 @@ import { BrokenPart, isObject, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'
-export type Style = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
+/** `tabDelimited` is Swagger 2.0's `tsv`, which no later version has. */
+export type Style = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'tabDelimited' | 'deepObject'
 
 /** One parameter of an operation, and how its value is written. */
 export interface Parameter {
@@ -27,7 +28,7 @@ export interface Parameter {
 
 const STYLES: Record<Place, readonly Style[]> = {
   path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'tabDelimited', 'deepObject'],
   header: ['simple'],
   cookie: ['form'],
 }

@@ -6,7 +6,7 @@ import { buildUrl } from '../url-template.ts'
 import type { ReadOverride } from './override.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
-import { callOperation, type Service } from './service.ts'
+import { callOperation, type Service, signedCall } from './service.ts'
 
 /** A card with more fields than these is not read. */
 const MAX_FIELDS = 40
@@ -100,17 +100,14 @@ function goingFields(current: JsonValue): PreviewField[] {
 }
 
 async function previewByOverride(
-  { plan, service, override }: Looking,
+  { service, override }: Looking,
   before: NonNullable<Exclude<ReadOverride['before'], false>>,
   args: JsonObject,
   signal: AbortSignal,
 ): Promise<Preview> {
   const named = override.named(args)
-  const { network, redactor, base, headers, credentials, timeoutMs } = service
-  const url = buildUrl(base.url, before.get, named)
-  for (const [name, value] of credentials.query) url.searchParams.append(name, value)
-  const signed = { accept: plan.accept, ...headers, ...credentials.headers }
-  const answer = await callHttp({ network, redactor, method: 'GET', url, own: base.own, headers: signed, signal, timeoutMs })
+  const url = buildUrl(service.base.url, before.get, named)
+  const answer = await callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal })
   const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
     const oldValue = field.split('.').reduce(member, answer.body)
     const newValue = template && fillJson(template, named)

@@ -32,10 +32,12 @@ export function readRequestBody(method: string, operation: JsonObject, refs: Ref
     const kind = kindOf(mediaType)
     return kind ? [{ kind, mediaType, media }] : []
   })
-  const best = offered.toSorted((a, b) => PREFERENCE.indexOf(a.kind) - PREFERENCE.indexOf(b.kind))[0]
+  const inOrder = offered.toSorted((a, b) => PREFERENCE.indexOf(a.kind) - PREFERENCE.indexOf(b.kind))
+  const best = inOrder.find(({ kind, media }) => !isForm(kind) || hasMembers(media, refs))
   if (!best) {
     if (!isRequired) return undefined
     const types = Object.keys(content)
+    if (inOrder[0]) throw new BrokenPart(`needs a body as ${inOrder[0].mediaType} of what is no object, so it has no members to write`)
     throw new BrokenPart(
       types.length === 0 ? 'needs a body of no known kind' : `needs a body as ${types.join(' or ')}, which cannot be written here`,
     )
@@ -49,6 +51,16 @@ export function readRequestBody(method: string, operation: JsonObject, refs: Ref
     description: textOf(body.description),
     encoding: isObject(media) && isObject(media.encoding) ? media.encoding : {},
   }
+}
+
+const isForm = (kind: BodyKind): boolean => kind === 'form' || kind === 'multipart'
+
+/** False where a form is described as something else than an object: text, bytes, a list. */
+function hasMembers(media: JsonValue, refs: Refs): boolean {
+  const described = refs.follow(media)
+  const schema = isObject(described) ? refs.follow(described.schema) : undefined
+  const type = isObject(schema) ? schema.type : undefined
+  return type === undefined || type === null || [type].flat().includes('object')
 }
 
 function kindOf(mediaType: string): BodyKind | undefined {

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { BrokenPart, isObject, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
@@ -26,11 +27,12 @@ export function securitySchemes(root: JsonObject, refs: Refs): ReadonlyMap<strin
 }
 
 /** What is wrong with the value that a scheme was given, in words that follow its name; undefined when nothing is. */
-export function schemeFault(scheme: JsonObject | undefined, known: readonly string[]): string | undefined {
+export function schemeFault(scheme: JsonObject | undefined, value: string, known: readonly string[]): string | undefined {
   if (!scheme) return `is not a security scheme of the document; it has ${known.length === 0 ? 'none: use headers' : known.join(', ')}`
   try {
-    placeOf(scheme, 'x')
-    return undefined
+    const place = placeOf(scheme, value)
+    const isSendable = place.in !== 'header' || isHeader(place.name, place.value)
+    return isSendable ? undefined : 'cannot be sent in a header (it is not shown here): is there a line break in it?'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -60,6 +62,17 @@ export function credentialsOf(
   }
 }
 
+/** True when a request can have this header. */
+export function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
 interface SecretPlace {
   in: 'header' | 'query' | 'cookie'
   name: string
@@ -80,6 +93,7 @@ function placeOf(scheme: JsonObject, value: string): SecretPlace {
   const http = type === 'http' ? textOf(scheme.scheme)?.toLowerCase() : undefined
   const words = type === 'oauth2' || type === 'openIdConnect' || http === 'bearer' ? `Bearer ${value}` : undefined
   if (words !== undefined) return { in: 'header', name: 'authorization', value: words }
+  if (http === 'basic' && !value.includes(':')) throw new BrokenPart('is http basic, which takes name:password')
   if (http === 'basic') return { in: 'header', name: 'authorization', value: `Basic ${Buffer.from(value).toString('base64')}` }
   if (http !== undefined) return { in: 'header', name: 'authorization', value: `${textOf(scheme.scheme)} ${value}` }
   throw new BrokenPart(`is of the kind ${type ?? 'none'}, which cannot be filled here`)

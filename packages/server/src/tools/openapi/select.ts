@@ -33,8 +33,11 @@ export function selectOperations(
   const fits = (globs: readonly string[], operation: Operation) => globs.some((glob) => fitsOperation(glob, operation))
   return operations
     .filter((operation) => (include === undefined || fits(include, operation)) && !fits(exclude, operation))
-    .map((operation) => {
-      const said = Object.entries(overrides).filter(([glob]) => fitsOperation(glob, operation))
-      return { operation, override: Object.assign({}, ...said.map(([, override]) => override)) }
-    })
+    .map((operation) => ({ operation, override: overrideOf(operation, overrides) }))
+}
+
+/** What the configuration says about an operation, whether it becomes a tool or not: of several globs that fit the later one counts. */
+export function overrideOf(operation: Operation, overrides: OpenApiSection['operations']): OperationOverride {
+  const said = Object.entries(overrides).filter(([glob]) => fitsOperation(glob, operation))
+  return Object.assign({}, ...said.map(([, override]) => override))
 }

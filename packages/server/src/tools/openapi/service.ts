@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { type CallContent, callHttp, type HttpAnswer } from '../http-call.ts'
+import { type CallContent, callHttp, type HttpAnswer, type HttpCall } from '../http-call.ts'
 import type { Way } from '../source.ts'
 import type { OperationPlan } from './plan.ts'
 import type { Credentials } from './security.ts'
@@ -28,26 +28,42 @@ export interface Sending {
  */
 export function callOperation(plan: OperationPlan, service: Service, args: JsonObject, sending: Sending): Promise<HttpAnswer> {
   const { path, query, headers, cookies, content } = plan.write(args)
-  const { base, credentials } = service
-  // The credentials are put in here and nowhere before: what is described, shown or recorded never held them.
-  const pairs = [...query, ...credentials.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)]
-  const cookie = [...cookies, ...credentials.cookies.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)].join('; ')
   return callHttp({
-    network: service.network,
-    redactor: service.redactor,
-    own: base.own,
-    url: urlOf(base.url, path, pairs),
-    headers: {
-      accept: plan.accept,
-      ...headers,
-      ...lowerCase(service.headers),
-      ...credentials.headers,
-      ...(cookie !== '' && { cookie }),
-    },
+    ...signedCall(service, urlOf(service.base.url, path, query), { accept: plan.accept, ...headers }, cookies),
     ...(content && { content: content satisfies CallContent }),
-    timeoutMs: service.timeoutMs,
     ...sending,
   })
+}
+
+type Signed = Pick<HttpCall, 'network' | 'redactor' | 'own' | 'url' | 'headers' | 'unsigned' | 'timeoutMs'>
+
+/**
+ * What every call to the service has. The credentials are put in here and nowhere before: what is described, shown or recorded never held
+ * them. They and the configuration's headers count, whatever an argument says.
+ * @param headers Named in small letters.
+ */
+export function signedCall(
+  { network, redactor, base, credentials, timeoutMs, ...service }: Service,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  cookies: readonly string[] = [],
+): Signed {
+  const signedUrl = new URL(url)
+  const query = credentials.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+  if (query.length > 0) signedUrl.search = [url.search.slice(1), ...query].filter((text) => text !== '').join('&')
+  const own = lowerCase(service.headers)
+  const pairs = credentials.cookies.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const cookie = [...(own.cookie === undefined ? [] : [own.cookie]), ...cookies, ...pairs].join('; ')
+  const asked = credentials.missing.join(' and ')
+  return {
+    network,
+    redactor,
+    own: base.own,
+    url: signedUrl,
+    headers: { ...headers, ...own, ...credentials.headers, ...(cookie !== '' && { cookie }) },
+    unsigned: asked === '' ? undefined : `Its document asks for ${asked}, which has no value under auth.`,
+    timeoutMs,
+  }
 }
 
 /** The address of a call; the parts are encoded already. */

@@ -1,8 +1,10 @@
+import { secretHeaders } from '../../net/index.ts'
 import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
 import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
 import { operationTool } from './operation-tool.ts'
 import { readDocument } from './read-document.ts'
 import { OpenApiSection } from './section.ts'
+import { isHeader } from './security.ts'
 import { baseFault } from './servers.ts'
 import { callOperation } from './service.ts'
 
@@ -41,11 +43,14 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
     isFaulty = true
     opening.report(problem)
   }
-  const secret = (text: string, path: readonly PropertyKey[]): string => {
-    const filled = opening.fillSecret(text, path)
-    secrets.push(filled.value, ...filled.secrets)
-    return filled.value
-  }
+  const secret = (key: 'headers' | 'auth'): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(written[key]).map(([name, text]) => {
+        const { value, secrets: variables } = opening.fillSecret(text, [key, name])
+        secrets.push(...variables)
+        return [name, value]
+      }),
+    )
   const address = (key: 'baseUrl' | 'publicUrl'): URL | undefined => {
     const text = written[key]
     if (text === undefined) return undefined
@@ -55,7 +60,11 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
     if (fault !== undefined) report({ path: [key], message: fault })
     return url
   }
-  for (const [name, value] of Object.entries(written.headers)) {
+  const headers = secret('headers')
+  const auth = secret('auth')
+  // Not every header is a secret: `accept: application/json` must not be taken out of answers.
+  secrets.push(...secretHeaders(headers), ...Object.values(auth))
+  for (const [name, value] of Object.entries(headers)) {
     if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
     else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
   }
@@ -64,28 +73,20 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
   const filled: FilledSection = {
     ...written,
     document: /^(https?:|\$\{)/i.test(document) ? opening.fillAddress(document, ['document']) : document,
-    headers: Object.fromEntries(Object.entries(written.headers).map(([name, text]) => [name, secret(text, ['headers', name])])),
-    auth: Object.fromEntries(Object.entries(written.auth).map(([name, text]) => [name, secret(text, ['auth', name])])),
+    headers,
+    auth,
     base: address('baseUrl'),
     publicBase: address('publicUrl'),
   }
   return isFaulty ? undefined : filled
 }
 
-function isHeader(name: string, value: string): boolean {
-  try {
-    new Headers([[name, value]])
-    return true
-  } catch {
-    return false
-  }
-}
-
 function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: string): ToolSource {
   const { operations, leftOut, missing } = opened
   return {
     kind: 'openapi',
-    secrets,
+    // As they are sent, too: of a name and a password the password alone may come back.
+    secrets: [...new Set([...secrets, ...operations.flatMap(({ service }) => Object.values(service.credentials.headers))])],
     drafts: (way) => operations.map((operation) => operationTool(onWay(operation, way))),
     attach({ log }) {
       for (const { operation, reason } of leftOut) log.warn({ group, operation, reason }, 'openapi.operation_left_out')
@@ -123,7 +124,10 @@ function leftOutFindings({ leftOut, missing }: OpenedDocument): SourceFinding[] 
 async function reachFinding(operations: readonly ReadOperation[], way: Way, signal: AbortSignal): Promise<SourceFinding> {
   const read = operations.find(
     ({ operation, plan, override }) =>
-      operation.method === 'GET' && override.effect === 'read' && plan.parameters.every(({ isRequired }) => !isRequired),
+      operation.method === 'GET' &&
+      override.effect === 'read' &&
+      plan.parameters.every(({ isRequired }) => !isRequired) &&
+      plan.body?.isRequired !== true,
   )
   if (!read) return { level: 'note', message: 'not called: every read needs arguments' }
   const { plan, service, operation } = onWay(read, way)

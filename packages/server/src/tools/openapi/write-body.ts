@@ -6,7 +6,7 @@ import { asText } from '../template.ts'
 import type { Style } from './parameters.ts'
 import { isObject, textOf } from './parts.ts'
 import type { RequestBody } from './request-body.ts'
-import { writePairs } from './write-parameters.ts'
+import { type PairStyle, splitFault, writePairs } from './write-parameters.ts'
 
 /** Marks a list in a form of Swagger 2.0 that is one part, joined by commas: since 3.0 a part for each entry is what is meant. */
 export const JOINED = 'x-countersign-joined'
@@ -14,15 +14,20 @@ export const JOINED = 'x-countersign-joined'
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** What is wrong with the bytes among the arguments. @param files The members of a multipart body that are files. */
-export function bodyFindings({ kind }: RequestBody, files: ReadonlySet<string>, value: JsonValue): Finding[] {
+export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet<string>, value: JsonValue): Finding[] {
   const words = 'must be base64'
   if (kind === 'bytes') return BASE64.test(String(value)) ? [] : [{ path: ['body'], words }]
   if (!isObject(value)) return []
-  return [...files].flatMap((name) => {
+  const split = Object.entries(kind === 'form' ? value : {}).flatMap(([name, member]): Finding[] => {
+    const fault = splitFault(memberStyle(name, member, encoding), member)
+    return fault === undefined ? [] : [{ path: ['body', name], words: fault }]
+  })
+  const broken = [...files].flatMap((name) => {
     const member = value[name]
     const list = Array.isArray(member) ? member : member === undefined ? [] : [member]
     return list.every((file) => isObject(file) && BASE64.test(String(file.base64))) ? [] : [{ path: ['body', name, 'base64'], words }]
   })
+  return [...split, ...broken]
 }
 
 /** The body as it is sent. */
@@ -41,18 +46,19 @@ export function writeBody(body: RequestBody, files: ReadonlySet<string>, value: 
   }
 }
 
-function writeForm(value: JsonObject, encoding: JsonObject): string {
-  return Object.entries(value)
-    .flatMap(([name, member]) => {
-      const rule = encoding[name]
-      const isStyled = isObject(rule) && (rule.style !== undefined || rule.explode !== undefined || rule.allowReserved !== undefined)
-      // Without a style of its own a list is repeated and an object is JSON.
-      if (!isStyled) return writePairs({ name, style: 'form', explode: true, allowReserved: false, isJson: isObject(member) }, member)
-      const style = (textOf(rule.style) ?? 'form') as Style
-      const explode = typeof rule.explode === 'boolean' ? rule.explode : style === 'form' || style === 'deepObject'
-      return writePairs({ name, style, explode, allowReserved: rule.allowReserved === true, isJson: false }, member)
-    })
+const writeForm = (value: JsonObject, encoding: JsonObject): string =>
+  Object.entries(value)
+    .flatMap(([name, member]) => writePairs(memberStyle(name, member, encoding), member))
     .join('&')
+
+function memberStyle(name: string, member: JsonValue, encoding: JsonObject): PairStyle {
+  const rule = encoding[name]
+  const isStyled = isObject(rule) && (rule.style !== undefined || rule.explode !== undefined || rule.allowReserved !== undefined)
+  // Without a style of its own a list is repeated and an object is JSON.
+  if (!isStyled) return { name, style: 'form', explode: true, allowReserved: false, isJson: isObject(member) }
+  const style = (textOf(rule.style) ?? 'form') as Style
+  const explode = typeof rule.explode === 'boolean' ? rule.explode : style === 'form' || style === 'deepObject'
+  return { name, style, explode, allowReserved: rule.allowReserved === true, isJson: false }
 }
 
 interface Part {

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
 import type { Finding } from '../issues.ts'
 import { asText } from '../template.ts'
 import { pathValueFault } from '../url-template.ts'
-import type { Parameter } from './parameters.ts'
+import type { Parameter, Style } from './parameters.ts'
 import { BrokenPart, isObject } from './parts.ts'
 
 /** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
@@ -10,7 +10,7 @@ export type PathPart = string | { name: string }
 
 /** What a header can hold: visible ASCII and spaces between. */
 const PLAIN = /^(?! )[\x20-\x7e]*(?<! )$/
-const DELIMITERS = { form: ',', spaceDelimited: '%20', pipeDelimited: '%7C' } as const
+const DELIMITERS = { spaceDelimited: '%20', pipeDelimited: '%7C', tabDelimited: '%09' } as const
 
 /**
  * Reads a path such as `/repos/{owner}/{repo}`.
@@ -50,6 +50,7 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
     if (isSplit && pieces.some((piece) => asText(piece).includes('.'))) return 'must have entries without dots: it is part of a path'
     return pieces.map(pathValueFault).find((fault) => fault !== undefined)
   }
+  if (parameter.in === 'query') return splitFault(parameter, value)
   if (parameter.in === 'header') {
     // In a header nothing is encoded: a comma in an entry would make it two.
     const isSplit =
@@ -62,7 +63,7 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
 }
 
 /** The values that a parameter is put together from. */
-function piecesOf({ isJson }: Parameter, value: JsonValue): JsonValue[] {
+function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): JsonValue[] {
   if (isJson) return [JSON.stringify(value)]
   if (Array.isArray(value)) return value.map(plain)
   return isObject(value) ? Object.entries(value).flatMap(([key, child]) => [key, plain(child)]) : [value]
@@ -114,26 +115,45 @@ export function writeQuery(parameters: readonly Parameter[], args: JsonObject): 
 /** What the pairs of a query or a form are written by. */
 export type PairStyle = Pick<Parameter, 'name' | 'style' | 'explode' | 'allowReserved' | 'isJson'>
 
+const SEPARATORS: Partial<Record<Style, [text: string, words: string]>> = {
+  spaceDelimited: [' ', 'spaces'],
+  pipeDelimited: ['|', 'the sign |'],
+  tabDelimited: ['\t', 'tabs'],
+}
+
+/** Why a list cannot be written with its style: its separator is encoded, so nobody could tell it from one inside an entry. */
+export function splitFault(style: Omit<PairStyle, 'name' | 'allowReserved'>, value: JsonValue): string | undefined {
+  const [separator, words] = SEPARATORS[style.style] ?? []
+  if (separator === undefined || style.explode || style.isJson || value === null || typeof value !== 'object') return undefined
+  const isSplit = piecesOf(style, value).some((piece) => asText(piece).includes(separator))
+  return isSplit ? `must have entries without ${words}: it is sent as a list joined by them` : undefined
+}
+
 /** The pairs `name=value` that a value is written as, percent-encoded. */
 export function writePairs({ name, style, explode, allowReserved, isJson }: PairStyle, value: JsonValue): string[] {
   const encode = (piece: JsonValue) => (allowReserved ? encodeReserved(asText(piece)) : encodeURIComponent(asText(piece)))
+  // What joins them is no part of any of them.
+  const encodeListed = (piece: JsonValue) => encode(piece).replaceAll(',', '%2C')
   const pair = (key: string, piece: JsonValue) => `${encodeURIComponent(key)}=${encode(piece)}`
   if (isJson) return [pair(name, JSON.stringify(value))]
   if (value === null) return []
   if (style === 'deepObject' && typeof value === 'object') return deepPairs(name, value).map(([key, piece]) => pair(key, piece))
   if (Array.isArray(value)) {
     if (explode) return value.map((entry) => pair(name, plain(entry)))
-    return value.length === 0 ? [] : [`${encodeURIComponent(name)}=${value.map((entry) => encode(plain(entry))).join(delimiterOf(style))}`]
+    return value.length === 0
+      ? []
+      : [`${encodeURIComponent(name)}=${value.map((entry) => encodeListed(plain(entry))).join(delimiterOf(style))}`]
   }
   if (!isObject(value)) return [pair(name, value)]
   const members = Object.entries(value)
   if (explode) return members.map(([key, child]) => pair(key, plain(child)))
   if (members.length === 0) return []
-  return [`${encodeURIComponent(name)}=${members.flatMap(([key, child]) => [encode(key), encode(plain(child))]).join(delimiterOf(style))}`]
+  return [
+    `${encodeURIComponent(name)}=${members.flatMap(([key, child]) => [encodeListed(key), encodeListed(plain(child))]).join(delimiterOf(style))}`,
+  ]
 }
 
-const delimiterOf = (style: string): string =>
-  style === 'spaceDelimited' || style === 'pipeDelimited' ? DELIMITERS[style] : DELIMITERS.form
+const delimiterOf = (style: string): string => (Object.hasOwn(DELIMITERS, style) ? DELIMITERS[style as keyof typeof DELIMITERS] : ',')
 
 /** `filter[size][0]=5`: what the standard leaves open below the first level is written the same way. */
 function deepPairs(name: string, value: JsonValue): [string, JsonValue][] {
