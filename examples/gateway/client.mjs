@@ -23,7 +23,7 @@ const content = '# Team calendar\n\n- Stand-up: every day at 10:00\n- Planning: 
 let told
 const onprogress = ({ message }) => {
   // Every few seconds the same, with more time gone by.
-  if (message !== told) console.log(`${message}: decide in the console.`)
+  if (message !== told) console.log(message)
   told = message
 }
 let written = await client.callTool({ name: 'notes_write_note', arguments: { name, content } }, { onprogress })
