@@ -77,8 +77,9 @@ const canLook = (tool: string): boolean => tool === 'shop.book'
 /** I2: winners and losers were told what the rows say. */
 function toldFaults({ database, name }: EndParts, { kind, by, verdict, action }: Told): string[] {
   const votes = database.all<{ principal_id: string; verdict: string }>(
-    'select principal_id, verdict from vote where action_id = ?',
+    'select principal_id, verdict from vote where action_id = ? and revision = ?',
     action.id,
+    action.revision,
   )
   const told = action.votes.map((vote) => `${vote.by.id} ${vote.verdict}`).join()
   const real = votes.map((vote) => `${vote.principal_id} ${vote.verdict}`).join()
@@ -105,7 +106,8 @@ function sessionFaults({ database, badAnswers, name }: EndParts, session: Sessio
     .flatMap((row) => (row.tool_calls === null ? [] : (JSON.parse(row.tool_calls) as { id: string }[])))
     .map((call) => call.id)
   const results = messages.filter(({ role }) => role === 'tool').map((row) => row.tool_call_id)
-  const owed = new Set(waiting.map((row) => row.tool_call_id))
+  // What failed and was asked anew when a person tried it again has told its result already; what comes of it now is a note.
+  const owed = new Set(waiting.filter(({ attempt }) => attempt === 0).map((row) => row.tool_call_id))
   const wanted = calls.filter((call) => !owed.has(call))
   if ([...results].sort().join() !== [...wanted].sort().join()) {
     faults.push(`I6: ${id} has results of ${results.length} calls and should have them of ${wanted.length}`)

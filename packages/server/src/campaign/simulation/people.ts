@@ -63,6 +63,17 @@ export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answe
   }
 }
 
+/** What was asked anew wants its revision named: whoever is told so looks at the card as it is now, and says the same of that. */
+async function decide(gate: Engine['gate'], { actionId, verdict, stop }: Extract<Op, { do: 'decide' }>, caller: Caller): Promise<Action> {
+  try {
+    return await gate.decide(actionId, { verdict, stop }, caller)
+  } catch (error) {
+    if (!isCountersignError(error) || error.code !== 'revision_mismatch') throw error
+    const { revision, digest } = error.extra.action as Action
+    return gate.decide(actionId, { verdict, stop, revision, digest }, caller)
+  }
+}
+
 async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): Promise<Answer> {
   switch (op.do) {
     case 'session':
@@ -74,7 +85,7 @@ async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): 
       await agentLoop.postMessage(op.sessionId, op.word, caller)
       return { kind: 'done' }
     case 'decide':
-      return { kind: 'decided', action: await gate.decide(op.actionId, { verdict: op.verdict, stop: op.stop }, caller) }
+      return { kind: 'decided', action: await decide(gate, op, caller) }
     case 'approve':
       await agentLoop.approveInSession(op.sessionId, { verdict: op.verdict, actionId: op.actionId }, caller)
       return { kind: 'done' }

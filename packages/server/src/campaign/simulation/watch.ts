@@ -75,7 +75,8 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
     if (move.runner !== null) processOf.set(move.runner, by)
     if (move.epoch !== move.wasEpoch + 1) violate(`I5: ${name(move.id)} started under the epoch ${move.epoch} after ${move.wasEpoch}`)
     if (!isDecided(database, row)) violate(`I1: ${name(move.id)} was started without a decision`)
-    if (move.from === 'failed') retries.set(move.id, (retries.get(move.id) ?? 0) + 1)
+    // Also what a person tried again, was asked anew about, and approved.
+    if (move.from === 'failed' || (move.from === 'approved' && move.attempt > 1)) retries.set(move.id, (retries.get(move.id) ?? 0) + 1)
     if (move.from === 'outcome_unknown' && row.effect === 'write' && !isKeyed(row.tool)) {
       violate(`I4: ${name(move.id)} was started again by itself, and its target knows no keys`)
     }
