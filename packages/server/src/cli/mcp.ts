@@ -15,7 +15,7 @@ import {
 } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
-import { type Bridge, openBridge } from './mcp-bridge.ts'
+import type { Bridge, BridgeTarget } from './mcp-bridge.ts'
 import { complain } from './say.ts'
 
 interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port' | 'logLevel'> {
@@ -75,8 +75,11 @@ async function runMcp(command: readonly string[], flags: McpFlags, environment: 
   const key = flags.key ?? environment.COUNTERSIGN_KEY
   if (!key) throw new Error(`a key of the server ${joined} is needed: put it in COUNTERSIGN_KEY`)
   if (!URL.canParse(joined)) throw new Error(`--server must be an address such as http://127.0.0.1:4319, not "${joined}"`)
-  await runUntilGone(await openBridge({ url: addressOf(joined, flags.agent), key, complain }))
+  await runUntilGone(await bridgeTo({ url: addressOf(joined, flags.agent), key, complain }))
 }
+
+/** The libraries of the protocol are loaded by this command alone. */
+const bridgeTo = async (target: BridgeTarget): Promise<Bridge> => (await import('./mcp-bridge.ts')).openBridge(target)
 
 /** A server of its own in this process; the client is joined to it as any other would be. */
 async function runOwn(command: readonly string[], flags: McpFlags, environment: Environment): Promise<void> {
@@ -96,7 +99,7 @@ async function runOwn(command: readonly string[], flags: McpFlags, environment: 
   const server = await startServer({ config, settings, log, clientKey: key })
   complain(`decide about calls at ${server.url}`)
   try {
-    await runUntilGone(await openBridge({ url: addressOf(server.url, flags.agent), key, complain }))
+    await runUntilGone(await bridgeTo({ url: addressOf(server.url, flags.agent), key, complain }))
   } finally {
     await server.close()
   }

@@ -5,7 +5,7 @@ import { type Environment, fill, fillAddress, fillTable, refuseVariables, variab
 import { parse, type Report } from './parse.ts'
 import { type ConfigShape, GROUP_KINDS } from './schema.ts'
 
-const KINDS: Readonly<Record<string, AnySourceKind>> = SOURCE_KINDS
+const KINDS: Readonly<Record<string, () => Promise<AnySourceKind>>> = SOURCE_KINDS
 const KNOWN = [...Object.keys(GROUP_KINDS), ...Object.keys(KINDS)]
 const KNOWN_WORDS = `${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}`
 
@@ -55,7 +55,7 @@ async function openGroup(
     return tools && { tools }
   } else {
     const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
-    if (known) return openSource(name, known, rest[kind], path, opening)
+    if (known) return openSource(name, await known(), rest[kind], path, opening)
     report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
   }
   return undefined

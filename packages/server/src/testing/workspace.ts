@@ -51,7 +51,8 @@ export async function openWorkspace(section: WorkspaceInput): Promise<OpenWorksp
   const fail = ({ message }: { message: string }) => {
     throw new Error(message)
   }
-  const source = await SOURCE_KINDS.workspace.open(SOURCE_KINDS.workspace.schema.parse(section), {
+  const kind = await SOURCE_KINDS.workspace()
+  const source = await kind.open(kind.schema.parse(section), {
     group: 'files',
     folder: '/',
     network: openNetwork(),

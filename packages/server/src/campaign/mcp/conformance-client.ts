@@ -22,7 +22,7 @@ const opening: SourceOpening = {
   inherit: () => ({}),
 }
 
-const { mcp } = SOURCE_KINDS
+const mcp = await SOURCE_KINDS.mcp()
 const source = await mcp.open(mcp.schema.parse({ url: process.argv.at(-1) }), opening)
 if (!source) throw new Error('it was not opened')
 const way = { network: opening.network, redactor: createRedactor([]) }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { CountersignError } from '@countersign/core'
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App, HttpParts } from '../app.ts'
@@ -10,7 +9,6 @@ import { whenHungUp } from '../read-until.ts'
 import type { EventStream } from '../sse.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type Exchange, type GatewayParts, whenDelivered } from './exchange.ts'
-import { createMcpServer, createStateCodec } from './mcp-server.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { requireOwnHost } from './own-host.ts'
 import { createRunningCalls } from './running-calls.ts'
@@ -25,27 +23,24 @@ const TOOLS_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_change
 const Initialize = z.object({ method: z.literal('initialize') })
 
 /**
- * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client. Each request has a server of its own from
- * the SDK, for 2026-07-28 and for the protocols that begin with `initialize`.
+ * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client.
  */
 export function mcpRoutes(app: App, http: HttpParts): void {
   const parts: GatewayParts = { ...http, openCalls: createOpenCalls(http) }
-  const codec = createStateCodec(parts.gatewaySecret)
   const sessionIds = createSessionIds(parts.gatewaySecret)
   const running = createRunningCalls()
   const exchanges = new WeakMap<globalThis.Request, Exchange>()
-  const handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const exchange = requestInfo && exchanges.get(requestInfo)
-      if (!exchange) throw new Error('assertion failed: every request has its exchange')
-      return createMcpServer(parts, exchange, codec)
-    },
-    { onerror: (error) => parts.log.debug({ error }, 'gateway.refused') },
-  )
-  app.addHook('onClose', () => handler.close())
+  // Loaded with the first request: the SDK would be a part of the start of every server.
+  const load = async () => (await import('./handler.ts')).openHandler(parts, exchanges)
+  let opened: ReturnType<typeof load> | undefined
+  const handlerOf = () => {
+    opened ??= load()
+    return opened
+  }
+  app.addHook('onClose', async () => (await opened)?.close())
   const listening = new Set<EventStream>()
   parts.tools.onChange(() => {
-    handler.notify.toolsChanged()
+    void opened?.then(({ notify }) => notify.toolsChanged())
     for (const stream of listening) stream.send({ type: 'message', data: TOOLS_CHANGED })
   })
 
@@ -72,6 +67,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     const asked = new Request(`http://countersign${request.url}`, { method: request.method, headers: headersOf(request), signal: hungUp })
     exchanges.set(asked, exchange)
     const authInfo = { token: '', clientId: caller.principal.id, scopes: [] }
+    const handler = await handlerOf()
     const response = await handler.fetch(asked, { authInfo, ...(request.body !== undefined && { parsedBody: request.body }) })
     reply.code(response.status).headers(Object.fromEntries(response.headers))
     if (isFirst && response.status === 200) reply.header('mcp-session-id', sessionIds.draw(caller.principal.id))

@@ -20,7 +20,6 @@ import { GithubSection } from './section.ts'
 import { type GithubGround, openGround } from './tool.ts'
 
 export type { GithubInput } from './section.ts'
-export { githubStarter } from './starter.ts'
 
 /** GitHub, through its own library. */
 export const github: SourceKind<GithubSection> = {

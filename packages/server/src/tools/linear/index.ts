@@ -1,2 +1,1 @@
 export { type LinearInput, linear } from './source.ts'
-export { linearStarter } from './starter.ts'

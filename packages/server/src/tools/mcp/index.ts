@@ -10,7 +10,6 @@ import { createStderrLog } from './stderr-log.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 export type { McpInput } from './section.ts'
-export { mcpStarter } from './starter.ts'
 
 /** What a program finds its way by; everything else of our environment stays with us. */
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'TERM']

@@ -1,3 +1,2 @@
 export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './kept.ts'
 export { type ObjectivesInput, objectives } from './source.ts'
-export { objectivesStarter } from './starter.ts'

@@ -15,8 +15,6 @@ import type { WorkspaceTool } from './tool.ts'
 import { removeLeftOvers } from './write-file.ts'
 import { fileWrites } from './writes.ts'
 
-export { workspaceStarter } from './starter.ts'
-
 const Line = z
   .string()
   .trim()
