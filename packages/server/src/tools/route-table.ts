@@ -1,6 +1,7 @@
 import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
 import { credentialOf, NO_CREDENTIAL } from './credential.ts'
 import { callHttp, type HttpCall } from './http-call.ts'
+import { isHeader } from './is-header.ts'
 import { toArgumentIssues } from './issues.ts'
 import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
@@ -63,15 +64,6 @@ function readBase(key: string, text: string, report: (problem: SetupProblem) => 
   if (message === undefined) return url
   report({ path: [key], message })
   return undefined
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    new Headers([[name, value]])
-    return true
-  } catch {
-    return false
-  }
 }
 
 function routeTool(name: string, route: Route, read: ReadRoute, service: Service): ToolDraft {

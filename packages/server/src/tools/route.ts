@@ -132,7 +132,8 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
 
 type Attempt = <T>(path: readonly PropertyKey[], read: () => T) => T | undefined
 
-function readBefore({ get, compare, ifMatch = false }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
+/** Where the values of now are read, and which of them change to what. */
+export function readBefore({ get, compare, ifMatch = false }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
   const template = attempt(['before', 'get'], () => readPathTemplate(get))
   const fields = Array.isArray(compare)
     ? compare.map((field): [string, undefined] => [field, undefined])

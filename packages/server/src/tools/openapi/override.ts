@@ -1,8 +1,8 @@
 import type { Effect, JsonObject, JsonSchema } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
+import { readBefore } from '../route.ts'
 import type { SetupProblem } from '../setup-error.ts'
-import { type JsonTemplate, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from '../template.ts'
-import { readPathTemplate } from '../url-template.ts'
+import { type JsonTemplate, namesIn, readsResult, readTemplate, type Template, textsIn } from '../template.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
 import type { OperationOverride } from './section.ts'
@@ -65,20 +65,6 @@ export function readOverride(
     resultUrl,
     named: (args) => (isObject(args.body) ? { ...args.body, ...args } : args),
   }
-}
-
-function readBefore(
-  { get, compare, ifMatch = false }: NonNullable<Exclude<OperationOverride['before'], false>>,
-  attempt: <T>(path: readonly PropertyKey[], read: () => T) => T | undefined,
-): ReadOverride['before'] {
-  const template = attempt(['before', 'get'], () => readPathTemplate(get))
-  const fields = Array.isArray(compare)
-    ? compare.map((field): [string, undefined] => [field, undefined])
-    : Object.entries(compare).map(([field, value]): [string, JsonTemplate | undefined] => [
-        field,
-        attempt(['before', 'compare', field], () => readJsonTemplate(value)),
-      ])
-  return template && { get: template, compare: fields, ifMatch }
 }
 
 /** The names that templates may use. */

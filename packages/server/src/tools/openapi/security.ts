@@ -1,5 +1,5 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isHeader } from '../is-header.ts'
 import { BrokenPart, isObject, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
@@ -59,17 +59,6 @@ export function credentialsOf(
     query: all.flatMap((place) => (place.in === 'query' ? [[place.name, place.value] as const] : [])),
     cookies: all.flatMap((place) => (place.in === 'cookie' ? [[place.name, place.value] as const] : [])),
     missing: [],
-  }
-}
-
-/** True when a request can have this header. */
-export function isHeader(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return true
-  } catch {
-    return false
   }
 }
 

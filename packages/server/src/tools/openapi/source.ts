@@ -1,10 +1,10 @@
 import { secretHeaders } from '../../net/index.ts'
+import { isHeader } from '../is-header.ts'
 import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
 import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
 import { operationTool } from './operation-tool.ts'
 import { readDocument } from './read-document.ts'
 import { OpenApiSection } from './section.ts'
-import { isHeader } from './security.ts'
 import { baseFault } from './servers.ts'
 import { callOperation } from './service.ts'
 
