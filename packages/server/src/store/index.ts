@@ -20,6 +20,7 @@ export { inMigrationLock } from './migrate-postgres.ts'
 export * as modelCalls from './model-calls.ts'
 export { newId, newSalt, newSecret } from './new-id.ts'
 export * as notices from './notices.ts'
+export type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 export * as objectives from './objectives.ts'
 export { doOnce, findAnswer, keepAnswer, type OnceKey } from './once.ts'
 export { openBeside } from './open-beside.ts'
@@ -41,11 +42,8 @@ export type {
   DelegationRow,
   EventRow,
   GrantRow,
-  KeyResultRow,
   MessageRow,
   ModelCallRow,
-  ObjectiveChangeRow,
-  ObjectiveRow,
   PolicyDifferenceRow,
   PolicyVersionRow,
   PrincipalRow,

@@ -1,13 +1,5 @@
-import type {
-  ActionState,
-  Effect,
-  Executor,
-  ObjectiveChangeKind,
-  ObjectiveState,
-  PrincipalKind,
-  SessionStatus,
-  Verdict,
-} from '@countersign/core'
+import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdict } from '@countersign/core'
+import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 
 /** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
@@ -47,51 +39,6 @@ export interface ToolPinRow {
   hash: string
   definition: string
   pinned_at: number
-}
-
-export interface ObjectiveRow {
-  id: string
-  title: string
-  description: string
-  owner: string
-  period: string
-  state: ObjectiveState
-  /** Goes up with every change of its own values; key results have their own. */
-  version: number
-  created_at: number
-  updated_at: number
-}
-
-export interface KeyResultRow {
-  id: string
-  objective_id: string
-  title: string
-  metric: string
-  unit: string
-  /** Decimals as text: `0.1` is that, and not the nearest double. */
-  start_value: string
-  target_value: string
-  current_value: string
-  version: number
-  /** When it was taken out; its history stays. */
-  archived_at: number | null
-  created_at: number
-  updated_at: number
-}
-
-/** What was changed of an objective: once for every attempt. */
-export interface ObjectiveChangeRow {
-  id: string
-  objective_id: string
-  key_result_id: string | null
-  kind: ObjectiveChangeKind
-  before: string
-  after: string
-  note: string | null
-  by_id: string | null
-  action_id: string
-  attempt_key: string
-  at: number
 }
 
 export interface PrincipalRow {
