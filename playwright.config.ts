@@ -6,9 +6,9 @@ export default defineConfig({
   outputDir: 'test-results',
   workers: 2,
   retries: 0,
-  timeout: 120_000,
-  // As long as a busy machine takes; what has to be quick is measured where it is promised.
-  expect: { timeout: 30_000 },
+  // Both end what hangs, and nothing else: a slow machine is no failure. What has to be quick is measured where it is promised.
+  timeout: 300_000,
+  expect: { timeout: 120_000 },
   fullyParallel: true,
   use: {
     browserName: 'chromium',

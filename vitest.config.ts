@@ -3,6 +3,7 @@ import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE } from './packages/server/src/testing/compile-cache.ts'
 import { SlowestFirst } from './scripts/slowest-first.ts'
+import { filesOf, readTier } from './scripts/tiers.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.
@@ -39,12 +40,15 @@ const ON_ANY_DATABASE = [
   'mcp-gateway',
   'mcp-stdio',
   'models-example',
+  'nginx',
   'oidc',
   'openapi',
+  'own-files',
   'prompt-cache',
   'refused-calls',
   'safe-methods',
   'typed-words',
+  'unbounded-work',
   'workspace',
 ].map((name) => `packages/server/src/acceptance/${name}.test.ts`)
 
@@ -54,15 +58,22 @@ process.env.NODE_COMPILE_CACHE = COMPILE_CACHE.NODE_COMPILE_CACHE
 const places = ['packages', 'apps', 'examples', 'scripts']
 const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
 
+// Which of the two commands runs: see scripts/tiers.ts. By hand, all tests are there.
+const tier = readTier(process.env.COUNTERSIGN_TEST_TIER)
+const onNode = filesOf(tier, 'node', tests('.test.{ts,tsx}'))
+const inBrowser = filesOf(tier, 'browser', tests('.browser.test.{ts,tsx}'))
+
 export default defineConfig({
   ssr: { resolve: { conditions: ['countersign-source', ...defaultServerConditions] } },
   test: {
     environment: 'node',
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // A timeout is there to end what hangs; a slow machine is no failure.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
+    // A message names the whole of what was found, up to here: `[ …(2) ]` in the log of a failure that does not come again says nothing.
+    chaiConfig: { truncateThreshold: 1_000 },
     // All projects side by side: a worker that would be idle at the end of one is busy with the next. One more than the cores of the smallest
     // machine: with two, a third of both stood idle while tests waited for databases, disks and processes.
     maxWorkers: 3,
@@ -75,8 +86,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          include: tests('.test.{ts,tsx}'),
-          exclude: ['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}'), ...(isWithoutRecordings ? RECORDED : [])],
+          include: onNode.include,
+          exclude: [
+            ...['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}')],
+            ...(isWithoutRecordings ? RECORDED : []),
+            ...onNode.exclude,
+          ],
           globalSetup: ['packages/server/src/testing/postgres-desk.ts', 'packages/server/src/testing/compile-once.ts'],
           provide: { database: 'sqlite' },
         },
@@ -86,7 +101,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
+          include: tier === 'first' ? [] : ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
           exclude: ON_ANY_DATABASE,
           globalSetup: 'packages/server/src/testing/postgres-desk.ts',
           provide: { database: 'postgres' },
@@ -96,8 +111,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
-          include: tests('.browser.test.{ts,tsx}'),
-          exclude: ['**/node_modules/**', '**/dist/**'],
+          include: inBrowser.include,
+          exclude: ['**/node_modules/**', '**/dist/**', ...inBrowser.exclude],
         },
       },
     ],

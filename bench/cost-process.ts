@@ -15,7 +15,7 @@ standIn({
   'policy/policies.ts': ['askPolicies'],
 })
 const { without } = await import('./without.ts')
-const { sealAll } = await import('../packages/server/src/audit/sealer.ts')
+const { sealAll } = await import('../packages/server/src/audit/seal.ts')
 const { openBench } = await import('./engine.ts')
 const { runCycles } = await import('./cycles.ts')
 

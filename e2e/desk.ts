@@ -8,10 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
+import { readSignInFiles } from '../packages/server/src/http/identity/sign-in-file.ts'
+import { mintLinkToken, signInLink } from '../packages/server/src/http/identity/sign-in-links.ts'
 import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
+import { openLink } from './demo.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
-const KEY = 'e2e-bootstrap-key-0123456789'
+/** An admin's key on every server of this file. */
+export const KEY = 'e2e-bootstrap-key-0123456789'
 
 /** What reached the service: how, from where, under which key. */
 interface Sent {
@@ -46,12 +50,12 @@ const toolsAt = (baseUrl: string) => ({
   },
 })
 
-/** A server with this configuration on data in `folder`, in a process of its own. */
+/** A server with this configuration on data in `folder`, in a process of its own. `link` signs the person at this machine in. */
 export async function startServer(
   folder: string,
   config: object,
   { flags = [], environment = {} }: { flags?: string[]; environment?: Record<string, string> } = {},
-): Promise<{ url: string; end(): Promise<void> }> {
+): Promise<{ url: string; link: string; end(): Promise<void> }> {
   const configFile = join(folder, 'countersign.json')
   writeFileSync(configFile, JSON.stringify(config))
   const given = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--no-open', '--log-level', 'error']
@@ -70,8 +74,10 @@ export async function startServer(
     })
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
   })
+  const [local] = readSignInFiles(join(folder, 'data'))
   return {
-    url,
+    url: local?.origin ?? url,
+    link: local ? signInLink(local.origin, mintLinkToken(local.secret, Date.now())) : '',
     async end() {
       child.kill('SIGTERM')
       await ended
@@ -80,14 +86,14 @@ export async function startServer(
 }
 
 export const test = base.extend<{ desk: Desk }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures that a fixture needs from this pattern.
-  desk: async ({}, use) => {
+  desk: async ({ context }, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
     const sent: Sent[] = []
     const state: Pick<Desk, 'answers'> = { answers: 'well' }
     const service = createServer((request, response) => serve(request, response, sent, state)).listen(0, '127.0.0.1')
     await once(service, 'listening')
-    const { url, end } = await startServer(folder, { tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) })
+    const { url, link, end } = await startServer(folder, { tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) })
+    await openLink(context, link)
     await use(
       Object.assign(state, {
         url,

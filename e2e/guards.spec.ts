@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, ready, test } from './demo.ts'
 
 test('point 3: text typed while a card arrives is sent whole, focus stays, the card still waits', async ({ page, demo }) => {
@@ -42,7 +43,7 @@ test('point 6: A arms and sends nothing, A then Enter decides once', async ({ pa
   await expect(card).toContainText(/Press Enter/)
   expect(decisions.count).toBe(0)
   // Not pressed again within 3 s, the arm lapses.
-  await expect(card).not.toContainText(/Press Enter/, { timeout: 5_000 })
+  await expect(card).not.toContainText(/Press Enter/)
   await page.keyboard.press('Enter')
   expect(decisions.count).toBe(0)
   await page.keyboard.press('a')
@@ -78,7 +79,7 @@ test('point 11: two tabs decide; the second is told who was first, the tool runs
   await approveButton(cards(second)).click()
   expect((await answer).status()).toBe(409)
   await expect(cards(second)).toHaveAttribute('data-state', 'declined')
-  await expect(cards(second)).toContainText('Bootstrap key')
+  await expect(cards(second)).toContainText(userInfo().username)
   await expect(cards(page)).toHaveAttribute('data-state', 'declined')
   expect(await demo.effects('ORD-001')).toBe(0)
 })
@@ -155,7 +156,7 @@ test('a decision is not taken while the server is away, and is not sent later', 
   await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'true')
   await approveButton(cards(page)).click({ force: true })
   await demo.start()
-  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'false', { timeout: 45_000 })
+  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'false')
   expect(decisions.count).toBe(0)
   await approve(cards(page))
   await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')

@@ -55,9 +55,12 @@ test('D4.2 a typed command word decides; two calls of one step are decided apart
   await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
   await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'proposed')
   const message = page.getByRole('textbox', { name: 'Message' })
-  await message.fill('reject')
-  await message.press('Enter')
-  await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined')
+  // A word counts once its card was on the screen for a second.
+  await expect(async () => {
+    await message.fill('reject')
+    await message.press('Enter')
+    await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined', { timeout: 5_000 })
+  }).toPass()
   await expect(page.getByText('Done', { exact: true }).first()).toBeVisible()
   expect((await demo.order('ORD-003')).status).toBe('pending')
   expect((await demo.order('ORD-004')).status).toBe('cancelled')
@@ -96,8 +99,12 @@ test('D4.5 kill -9 while a card waits: the same card after the restart, approvin
   await expect(card).toHaveAttribute('data-state', 'proposed')
   expect(await card.locator('code').last().textContent()).toBe(digest)
   const message = page.getByRole('textbox', { name: 'Message' })
-  await message.fill('approve')
-  await message.press('Enter')
+  // A word counts once its card was on the screen for a second.
+  await expect(async () => {
+    await message.fill('approve')
+    await message.press('Enter')
+    await expect(card).not.toHaveAttribute('data-state', 'proposed', { timeout: 5_000 })
+  }).toPass()
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   await expect(page.getByText('Order ORD-001 is now processing.')).toBeVisible()
   expect(await demo.effects('ORD-001')).toBe(1)

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
-import { startServer, test } from './desk.ts'
+import { openLink } from './demo.ts'
+import { KEY, startServer, test } from './desk.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const KEY_RESULTS = [
@@ -16,8 +17,9 @@ test('D2.8 objectives stand in the console: progress, key results, and a history
   page,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
-  const { url, end } = await startServer(folder, { tools: { goals: { objectives: {} } } })
+  const { url, link, end } = await startServer(folder, { tools: { goals: { objectives: {} } } })
   try {
+    await openLink(page.context(), link)
     await look(page, url)
   } finally {
     await end()
@@ -26,7 +28,7 @@ test('D2.8 objectives stand in the console: progress, key results, and a history
 })
 
 async function look(page: Page, url: string): Promise<void> {
-  const headers = { origin: url, 'content-type': 'application/json' }
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await page.goto(`${url}/objectives`)
   await expect(page.getByRole('heading', { name: 'No objectives' })).toBeVisible()
 
@@ -34,7 +36,7 @@ async function look(page: Page, url: string): Promise<void> {
     const proposed = await page.request.post(`${url}/api/actions`, { headers, data: { tool: `goals.${tool}`, arguments: args } })
     const { id, revision, digest } = await proposed.json()
     await page.request.post(`${url}/api/actions/${id}/decision`, { headers, data: { verdict: 'approve', revision, digest } })
-    const settled = await page.request.get(`${url}/api/actions/${id}?wait=30&until=settled`)
+    const settled = await page.request.get(`${url}/api/actions/${id}?wait=60&until=settled`, { headers })
     return (await settled.json()).result.objective
   }
   const set = {

@@ -28,10 +28,10 @@ test('point 26: an unknown outcome waits for a person; "Mark not done" needs a n
   await expect(card).toContainText('The letter is still in the tray.')
   desk.answers = 'well'
   const isRetry = (request: Request): boolean => request.method() === 'POST' && request.url().endsWith('/retry')
-  await press(card.getByRole('button', { name: 'Retry' }), () => page.waitForRequest(isRetry, { timeout: 1_500 }))
+  await Promise.all([page.waitForRequest(isRetry), press(card.getByRole('button', { name: 'Retry' }))])
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   expect(desk.sent).toHaveLength(2)
-  expect(new Set(desk.sent.map((request) => request.key)).size).toBe(2)
+  expect(new Set(desk.sent.map((request) => request.key)).size).toBe(1)
 })
 
 test('D0.7 what a client executes is sent by the browser that approved it, once, and its result comes back', async ({ page, desk }) => {

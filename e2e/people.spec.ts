@@ -1,18 +1,16 @@
+import { userInfo } from 'node:os'
+import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
-import { approve, cards, type Demo, expect, test } from './demo.ts'
+import { approve, browserOf, cards, type Demo, expect, test } from './demo.ts'
 
 /** Signs somebody in with a key of their own, in a browser of their own. */
 async function person(browser: Browser, demo: Demo, name: string, roles: string[]): Promise<{ page: Page; id: string; key: string }> {
-  const made = await demo.call('POST', '/api/keys', { name, kind: 'person', roles })
-  const { key, principal } = await made.json()
+  const { key, principal } = await demo.makeKey(name, roles)
   return { page: await signedIn(browser, demo, key), id: principal.id, key }
 }
 
 async function signedIn(browser: Browser, demo: Demo, key: string): Promise<Page> {
-  const context = await browser.newContext()
-  const answer = await context.request.post(`${demo.url}/api/sign-in`, { data: { key }, headers: { origin: demo.url } })
-  expect(answer.status()).toBe(200)
-  return context.newPage()
+  return (await browserOf(browser, demo.url, key)).newPage()
 }
 
 const confirm = (page: Page) => page.getByRole('alertdialog').getByRole('button').last().click()
@@ -71,8 +69,7 @@ test('where one is signed in: another browser is seen there and signed out from 
   await expect(rows).toHaveCount(1)
   for (const other of others) {
     await other.reload()
-    // No longer Mia: whoever sits at this machine.
-    await expect(other.getByRole('link', { name: 'Keys and people' })).toBeVisible()
+    await expect(other.getByTestId('sign-in-link')).toBeVisible()
     await other.context().close()
   }
   await page.reload()
@@ -121,4 +118,106 @@ test('the policy page: try a call, replay what happened, try a version beside th
   await version.getByText('What it changed').click()
   await expect(version).toContainText(`added "nobody cancels": { match: { when: args.newStatus == "cancelled" }, verdict: deny }`)
   expect((await (await propose()).json()).policy.rule).toBe('nobody cancels')
+})
+
+test('a member chats and decides nothing; who is invited writes in the session, and the chat says who wrote what', async ({
+  browser,
+  demo,
+}) => {
+  const mem = await person(browser, demo, 'Mem', ['member'])
+  const gil = await person(browser, demo, 'Gil', ['member'])
+  const appa = await person(browser, demo, 'Appa', ['approver'])
+  await mem.page.goto(demo.url)
+  await mem.page.getByRole('textbox', { name: 'Message' }).fill('mark ORD-001 as processing')
+  await mem.page.keyboard.press('Enter')
+  const card = cards(mem.page)
+  await expect(card).toContainText('Waiting for someone with the role approver')
+  await expect(card.getByRole('button', { name: /^(Approve|Decline)/ })).toHaveCount(0)
+  const address = mem.page.url()
+
+  await gil.page.goto(address)
+  await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
+  // An approver sees it, decides there, and is told how to write.
+  await appa.page.goto(address)
+  await expect(appa.page.getByText(/You may approve or reject here. .* ask Mem/)).toBeVisible()
+  // A word counts once its card was on the screen for a second.
+  await expect(async () => {
+    await appa.page.getByRole('textbox', { name: 'Message' }).fill('reject')
+    await appa.page.keyboard.press('Enter')
+    await expect(cards(appa.page)).toHaveAttribute('data-state', 'declined', { timeout: 5_000 })
+  }).toPass()
+  await expect(
+    appa.page.getByText('You may read this session. To write in it, ask Mem, who owns it, or an admin to invite you.'),
+  ).toBeVisible()
+  await expect(appa.page.getByTestId('send')).toBeDisabled()
+
+  await mem.page.getByText('Can write here: Mem').click()
+  await mem.page.getByLabel(/^Invite a person/).fill('Nobody of that name')
+  await mem.page.getByRole('button', { name: 'Invite' }).click()
+  await expect(mem.page.getByRole('alert').filter({ hasText: 'there is no person' })).toBeVisible()
+  await mem.page.getByLabel(/^Invite a person/).fill('Gil')
+  await mem.page.keyboard.press('Enter')
+  await expect(mem.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
+  await mem.page.setViewportSize({ width: 320, height: 640 })
+  expect(await mem.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  expect((await new AxeBuilder({ page: mem.page }).analyze()).violations).toEqual([])
+
+  await gil.page.reload()
+  await expect(gil.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
+  await gil.page.getByRole('textbox', { name: 'Message' }).fill('mark ORD-003 as processing')
+  await gil.page.keyboard.press('Enter')
+  await expect(mem.page.getByTestId('author').last()).toHaveText(/^Gil/)
+  await expect(cards(mem.page).last()).toContainText('for Mem and Gil')
+
+  await mem.page.getByRole('button', { name: 'Remove Gil from this session' }).click()
+  await expect(mem.page.getByTestId('participants')).toContainText(/Can write here: Mem$|Can write here: Mem[^,]/)
+  await gil.page.reload()
+  await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
+  await Promise.all([mem, gil, appa].map(({ page }) => page.context().close()))
+})
+
+test('an admin sees what somebody can act with, changes a role, and shuts them out: they are signed out at once', async ({
+  browser,
+  page,
+  demo,
+}) => {
+  const lea = await person(browser, demo, 'Lea', ['approver'])
+  await lea.page.goto(demo.url)
+  await expect(lea.page.getByTestId('account')).toBeVisible()
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.goto(`${demo.url}/people`)
+  await page.getByLabel('Find by name or id').fill('Lea')
+  await page.getByRole('link', { name: 'Lea' }).click()
+  await expect(page.getByRole('heading', { name: 'Lea' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Console sessions' }).getByRole('listitem')).toHaveCount(1)
+  await page.getByLabel('Further role').fill('finance')
+  await page.getByRole('button', { name: 'Give role' }).click()
+  await expect(page.getByTestId('role')).toHaveText([/^approver/, /^finance/])
+  await page.getByRole('button', { name: 'Take away the role finance' }).click()
+  await expect(page.getByTestId('role')).toHaveCount(1)
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()
+  expect(violations).toEqual([])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+
+  await page.getByRole('button', { name: 'Disable Lea' }).focus()
+  await page.keyboard.press('Enter')
+  await confirm(page)
+  await expect(page.getByRole('button', { name: 'Enable Lea' })).toBeVisible()
+  await expect(page.getByText('They are signed in nowhere.')).toBeVisible()
+  await lea.page.reload()
+  await expect(lea.page.getByTestId('sign-in-link')).toBeVisible()
+  await lea.page.context().close()
+})
+
+test('a key that somebody else made is accepted by its person in the console', async ({ browser, demo }) => {
+  const lea = await person(browser, demo, 'Lea', ['approver'])
+  const made = await (await demo.call('POST', '/api/keys', { name: 'CI of Lea', kind: 'person', principal: lea.id })).json()
+  const me = async () => (await (await fetch(`${demo.url}/api/me`, { headers: { authorization: `Bearer ${made.key}` } })).json()).principal
+  expect((await me()).unaccepted).toBe(true)
+  await lea.page.goto(`${demo.url}/consoles`)
+  await expect(lea.page.getByTestId('unaccepted-key')).toContainText(`by ${userInfo().username}`)
+  await lea.page.getByRole('button', { name: 'Accept the key CI of Lea' }).click()
+  await expect(lea.page.getByTestId('unaccepted-key')).toHaveCount(0)
+  expect((await me()).unaccepted).toBeUndefined()
+  await lea.page.context().close()
 })

@@ -1,17 +1,13 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
-import { approve, approveButton, ask, cards, type Demo, decide, expect, press, test } from './demo.ts'
+import { approve, approveButton, ask, browserOf, cards, type Demo, decide, expect, press, test } from './demo.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** A further person with a browser of their own. */
 async function person(browser: Browser, demo: Demo, name: string, roles: string[]): Promise<Page> {
-  const made = await demo.call('POST', '/api/keys', { name, kind: 'person', roles })
-  const { key } = await made.json()
-  const context = await browser.newContext()
-  const signedIn = await context.request.post(`${demo.url}/api/sign-in`, { data: { key }, headers: { origin: demo.url } })
-  expect(signedIn.status()).toBe(200)
-  return context.newPage()
+  const { key } = await demo.makeKey(name, roles)
+  return (await browserOf(browser, demo.url, key)).newPage()
 }
 
 const savePolicy = async (demo: Demo, rules: object[]) => {
@@ -101,7 +97,7 @@ test('points 23 and 24: "don’t ask again": the next one runs by itself; revoke
   await card.getByText('Don’t ask again').click()
   await expect(card).toContainText('nothing like it was asked before')
   const dialog = page.getByRole('alertdialog')
-  await press(card.getByRole('button', { name: 'Approve and don’t ask again…' }), () => dialog.waitFor({ timeout: 1_500 }))
+  await press(card.getByRole('button', { name: 'Approve and don’t ask again…' }))
   await expect(dialog).toContainText('checkout runs without asking in this session, with exactly these arguments, for 1 hour')
   await decide(dialog.locator('[type=submit]'))
   await expect(card).toHaveAttribute('data-state', 'succeeded')
@@ -179,12 +175,12 @@ test('a key is made, shown once and revoked; the record says so; who has no role
   await expect(row).toHaveAttribute('data-revoked', 'true')
   await page.goto(`${demo.url}/record?kind=key_revoked`)
   await expect(page.getByTestId('record-row')).toHaveCount(1)
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()])
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()])
   expect(file.suggestedFilename()).toMatch(/^countersign-audit-.*\.csv$/)
   const approver = await person(browser, demo, 'Mia', ['approver'])
   await approver.goto(demo.url)
   await expect(approver.getByRole('link', { name: 'Policy' })).toBeVisible()
-  for (const name of ['Record', 'Keys and people']) await expect(approver.getByRole('link', { name })).toHaveCount(0)
+  for (const name of ['Record', 'People', 'Keys']) await expect(approver.getByRole('link', { name })).toHaveCount(0)
   await approver.context().close()
 })
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test as base, expect } from '@playwright/test'
+import { test as base, expect, type Page } from '@playwright/test'
 import { startSignInService, type TestSignInService } from '../packages/server/src/testing/sign-in-service.ts'
 import { freePort } from './demo.ts'
 import { startServer } from './desk.ts'
@@ -26,6 +26,13 @@ const test = base.extend<{ house: { url: string; provider: TestSignInService } }
   },
 })
 
+/** How a request of the console's own page is answered. */
+const statusOf = (page: Page, path: string): Promise<number> =>
+  page.evaluate(async (wanted) => {
+    const secret = localStorage.getItem('countersign.console')
+    return (await fetch(wanted, { headers: secret === null ? {} : { 'countersign-console': secret } })).status
+  }, path)
+
 test('people sign in with the provider: a role from a group; out again; and somebody without a role finds nothing to do', async ({
   page,
   house: { url, provider },
@@ -45,14 +52,15 @@ test('people sign in with the provider: a role from a group; out again; and some
   // The provider asks whether its own session is to end, too.
   await page.getByRole('button', { name: /yes, sign me out/i }).click()
   await expect(signIn).toBeVisible()
-  expect((await page.request.get(`${url}/api/sessions`)).status()).toBe(401)
+  expect(await statusOf(page, '/api/sessions')).toBe(401)
+  expect(await page.context().cookies(url)).toEqual([])
 
   provider.person = { sub: 'bob-1', name: 'Bob', groups: [] }
   await signIn.click()
   await page.getByTestId('account').click()
   for (const text of ['Bob', 'no roles']) await expect(menu).toContainText(text)
   await page.keyboard.press('Escape')
-  for (const name of ['Policy', 'Grants', 'Delegations', 'Record', 'Keys and people'])
+  for (const name of ['Policy', 'Grants', 'Delegations', 'Record', 'People', 'Keys'])
     await expect(page.getByRole('link', { name })).toHaveCount(0)
-  expect((await page.request.get(`${url}/api/policy`)).status()).toBe(403)
+  expect(await statusOf(page, '/api/policy')).toBe(403)
 })

@@ -8,7 +8,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { expect, type Locator, type Page } from '@playwright/test'
 import { makeWork } from '../examples/workspace/make-work.ts'
 import { workspaceStarter } from '../packages/server/src/tools/workspace/starter.ts'
-import { approve, cards } from './demo.ts'
+import { approve, cards, openLink } from './demo.ts'
 import { startServer, test } from './desk.ts'
 
 const EDITOR = fileURLToPath(new URL('../examples/workspace/scripted/editor.ts', import.meta.url))
@@ -45,8 +45,9 @@ test('D3.8 a branch, an edit and a commit are approved on their cards; the diff 
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
   const root = makeWork(join(folder, 'work'))
-  const { url, end } = await startServer(folder, configOn(root))
+  const { url, link, end } = await startServer(folder, configOn(root))
   try {
+    await openLink(page.context(), link)
     await fixTheTypo(page, { url, folder, root })
   } finally {
     await end()

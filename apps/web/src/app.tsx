@@ -1,4 +1,4 @@
-import { type Client, type InboxStore, isApiError, openInbox } from '@countersign/client'
+import { type Client, type InboxStore, isApiError, type Me, openInbox } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -9,6 +9,7 @@ import { errorText } from './errors.ts'
 import { type Services, ServicesProvider } from './services.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
+import { hasSignInLink, onSignInElsewhere, takeSignInLink } from './sign-in/stored-sign-in.ts'
 import { Button, UiProvider } from './ui/index.ts'
 
 const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
@@ -17,10 +18,13 @@ const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
 const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
 const RecordPage = lazy(() => import('./record/record-page.tsx'))
 const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
+const PeoplePage = lazy(() => import('./people/people-page.tsx'))
+const PersonPage = lazy(() => import('./people/person-page.tsx'))
 const DelegationsPage = lazy(() => import('./people/delegations-page.tsx'))
 const ObjectivesPage = lazy(() => import('./objectives/objectives-page.tsx'))
 const ObjectivePage = lazy(() => import('./objectives/objective-page.tsx'))
 const ConsolesPage = lazy(() => import('./people/consoles-page.tsx'))
+const HeldPage = lazy(() => import('./held/held-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
 
@@ -54,17 +58,39 @@ export function App({ client }: { client: Client }) {
   )
 }
 
-/** Lets in who is signed in; signs the local person in; asks everybody else for a key. */
+type Entering = Me & { linkFailure?: string }
+
+/** Signs in with the link that the page was opened with, if there is one, and answers who is signed in. The link is used up in any case. */
+async function enter(client: Client, signal: AbortSignal): Promise<Entering> {
+  const link = takeSignInLink()
+  if (link === undefined) return client.me({ signal })
+  try {
+    return await client.signInWithLink(link)
+  } catch (error) {
+    return { ...(await client.me({ signal })), linkFailure: errorText(error) }
+  }
+}
+
+/** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
 function Entrance({ client }: { client: Client }) {
   const cache = useQueryClient()
   const me = useQuery({
     queryKey: ME,
-    queryFn: async ({ signal }) => {
-      const found = await client.me({ signal })
-      return found.principal === null && found.signIn === 'local' ? client.signIn() : found
-    },
+    queryFn: ({ signal }) => enter(client, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
+
+  useEffect(() => {
+    const enterAnew = () => void cache.resetQueries({ queryKey: ME })
+    // The address of a page that is open can change to a link's without loading it again.
+    const onLink = () => hasSignInLink() && enterAnew()
+    window.addEventListener('hashchange', onLink)
+    const stop = onSignInElsewhere(enterAnew)
+    return () => {
+      window.removeEventListener('hashchange', onLink)
+      stop()
+    }
+  }, [cache])
 
   if (me.isPending) return <p className="visually-hidden">Loading</p>
   if (me.isError) {
@@ -78,14 +104,16 @@ function Entrance({ client }: { client: Client }) {
       </main>
     )
   }
-  const { principal, signIn, objectives: keepsObjectives = false } = me.data
+  const { principal, signIn, objectives: keepsObjectives = false, linkFailure } = me.data
   if (location.pathname === SIGN_IN_CALLBACK) {
     return <SignInReturn client={client} onSignIn={(found) => cache.setQueryData(ME, found)} />
   }
   if (principal) return <SignedIn client={client} me={principal} signIn={signIn} keepsObjectives={keepsObjectives} />
   return (
     <SignInPage
-      client={signIn === 'oidc' ? client : undefined}
+      way={signIn}
+      linkFailure={linkFailure}
+      client={client}
       onSignIn={async (key) => {
         cache.setQueryData(ME, await client.signIn(key))
       }}
@@ -114,9 +142,12 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           <Route path="grants" element={<GrantsPage />} />
           <Route path="record" element={<RecordPage />} />
           <Route path="keys" element={<KeysPage />} />
+          <Route path="people" element={<PeoplePage />} />
+          <Route path="people/:id" element={<PersonPage />} />
           <Route path="delegations" element={<DelegationsPage />} />
           <Route path="objectives" element={<ObjectivesPage />} />
           <Route path="objectives/:objectiveId" element={<ObjectivePage />} />
+          <Route path="held" element={<HeldPage />} />
           <Route path="consoles" element={<ConsolesPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>
@@ -125,7 +156,7 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
   )
 }
 
-/** A cookie that ended elsewhere shows first on the inbox's stream. */
+/** A sign-in that ended elsewhere shows first on the inbox's stream. */
 function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
   const cache = useQueryClient()
   const code = useInbox(inbox).failure?.code

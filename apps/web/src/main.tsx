@@ -4,11 +4,12 @@ import { createRoot } from 'react-dom/client'
 import '@countersign/react/card.css'
 import './ui/base.css'
 import { App } from './app.tsx'
+import { storedSignIn } from './sign-in/stored-sign-in.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(
   <StrictMode>
-    <App client={createClient()} />
+    <App client={createClient({ signInStorage: storedSignIn })} />
   </StrictMode>,
 )

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import * as wire from '@countersign/core'
-import { type Browser, chromium } from '@playwright/test'
+import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plant } from './testing/hostile.ts'
 import { hostileAnswers } from './testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from './testing/hostile-server.ts'
+import { launchBrowser } from './testing/launch.ts'
 import { openAll, type Scan, scanPage } from './testing/scan.ts'
 import { surfaces } from './testing/surfaces.ts'
 
@@ -14,10 +15,7 @@ let server: HostileServer
 let browser: Browser
 beforeAll(async () => {
   server = await startHostileServer(answers)
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'],
-  })
+  browser = await launchBrowser()
 })
 afterAll(async () => {
   await browser?.close()
@@ -33,6 +31,8 @@ const IN_LINES =
 
 test('T2 on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
   const page = await browser.newPage({ viewport: { width: 320, height: 640 }, locale: 'en-GB', timezoneId: 'UTC' })
+  // The driver's own limit is 30 s: too short for a busy machine.
+  page.setDefaultTimeout(280_000)
   page.on('dialog', (dialog) => dialog.dismiss())
   const found: Record<string, object> = {}
   const wanted: Record<string, object> = {}

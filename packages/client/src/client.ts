@@ -14,27 +14,32 @@ import type {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  FullWaiting,
   GrantSuggestion,
   MessageList,
   PostedMessage,
   Principal,
   ProposeBody,
+  ProposedAction,
   RequestAnswer,
   ResolveBody,
   RiskLevel,
   Session,
   SessionApproveBody,
   SessionList,
+  ShownAction,
   ToolView,
 } from '@countersign/core'
-import { type HttpOptions, type RequestInput, send, sendJson } from './http.ts'
+import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
   baseUrl?: string
-  /** A key. Without one, the browser's session cookie is used (same origin only). */
+  /** A key. Without one, the console's sign-in is used (same origin only): its cookie over https, else `signInStorage`. */
   key?: string
+  /** Of a console without a key, for the server's own origin only. Without it nobody can sign in over plain http. */
+  signInStorage?: SignInStorage
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
@@ -42,8 +47,12 @@ export type ClientOptions = {
 export type CallOptions = { signal?: AbortSignal }
 /** Give your own `idempotencyKey` to repeat a call safely after `offline`; by default every call makes a random one. */
 export type ChangeOptions = CallOptions & { idempotencyKey?: string }
+/** `shown`: the waiting actions on the screen when the message is sent, and for how many milliseconds each has been there. */
+export type PostOptions = ChangeOptions & { shown?: ShownAction[] }
 /** `everywhere` ends every session of this person, in every browser. */
 export type SignOutOptions = ChangeOptions & { everywhere?: boolean }
+/** `begun`: from the answer to the beginning, where there was one. */
+export type FinishSignInOptions = ChangeOptions & { begun?: string | undefined }
 export type Page = { limit?: number; cursor?: string }
 export type ActionQuery = Page & {
   /** One state, or several with commas between. */
@@ -58,7 +67,7 @@ export type ActionQuery = Page & {
 }
 export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
 
-/** Who is signed in, and how a visitor may sign in: `local` needs nothing, `key` asks for a key, `oidc` leads to the sign-in service. */
+/** The signed-in person, and the way to sign in: `local` by a sign-in link or a key, `key` by a key, `oidc` through the sign-in service. */
 export type Me = {
   principal: Principal | null
   signIn: 'local' | 'key' | 'oidc'
@@ -72,13 +81,20 @@ export type Client = Management & {
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
     get(sessionId: string, options?: CallOptions): Promise<Session>
     messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
-    post(sessionId: string, content: string, options?: ChangeOptions): Promise<PostedMessage>
+    /** A command word decides only about what `shown` says was on the screen for a second, or else what the server sent this person. */
+    post(sessionId: string, content: string, options?: PostOptions): Promise<PostedMessage>
     cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
     approve(sessionId: string, body: SessionApproveBody, options?: ChangeOptions): Promise<Session>
+    /** Lets a person write in a session: for its owner and admins. @param person Their id. */
+    invite(sessionId: string, person: string, options?: ChangeOptions): Promise<Session>
+    /** Ends that. */
+    uninvite(sessionId: string, person: string, options?: ChangeOptions): Promise<Session>
   }
   actions: {
     list(query?: ActionQuery, options?: CallOptions): Promise<ActionList>
     get(actionId: string, wait?: ActionWait, options?: CallOptions): Promise<Action>
+    /** The agents and sessions that have as much waiting as the policy allows; for who sees everything. */
+    full(options?: CallOptions): Promise<FullWaiting[]>
     decide(actionId: string, body: DecisionBody, options?: ChangeOptions): Promise<Action>
     /** Several decisions, each on its own. */
     decideMany(body: DecisionsBody, options?: ChangeOptions): Promise<DecisionsAnswer>
@@ -89,7 +105,8 @@ export type Client = Management & {
     /** What could be granted in place of asking again. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
-    propose(body: ProposeBody, options?: ChangeOptions): Promise<Action>
+    /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
+    propose(body: ProposeBody, options?: ChangeOptions): Promise<ProposedAction>
     /** Settles an unknown outcome with what you found out. */
     resolve(actionId: string, body: ResolveBody, options?: ChangeOptions): Promise<Action>
     /** Lets the tool find out about an unknown outcome. */
@@ -108,11 +125,16 @@ export type Client = Management & {
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
   me(options?: CallOptions): Promise<Me>
-  signIn(key?: string, options?: ChangeOptions): Promise<Me>
-  /** Begins a sign-in with the sign-in service: go to `url`. @param returnTo The path of the console to go on at. */
-  beginSignIn(returnTo: string, options?: ChangeOptions): Promise<{ url: string }>
+  signIn(key: string, options?: ChangeOptions): Promise<Me>
+  /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
+  signInWithLink(link: string, options?: ChangeOptions): Promise<Me>
+  /**
+   * Begins a sign-in with the sign-in service: go to `url`. `begun`, where it is there, is for {@link Client.finishSignIn}: keep it in the
+   * page's own storage. @param returnTo The path of the console to go on at.
+   */
+  beginSignIn(returnTo: string, options?: ChangeOptions): Promise<{ url: string; begun?: string }>
   /** Ends it with the query of the address that the service sent the browser back to. */
-  finishSignIn(answer: string, options?: ChangeOptions): Promise<Me & { returnTo: string }>
+  finishSignIn(answer: string, options?: FinishSignInOptions): Promise<Me & { returnTo: string }>
   /** `endSessionUrl`: where to go next, to sign out of the sign-in service as well. */
   signOut(options?: SignOutOptions): Promise<{ endSessionUrl?: string }>
   /** Resolves when the server's process answers; rejects like every call. */
@@ -130,8 +152,8 @@ export type Client = Management & {
  * const { items } = await client.actions.list({ state: 'proposed' })
  * for (const { id, revision, digest } of items) await client.actions.decide(id, { verdict: 'decline', revision, digest })
  */
-export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
-  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, fetch }
+export function createClient({ baseUrl = '', key, signInStorage, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
+  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, signInStorage, fetch }
   const read: Read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) =>
     sendJson<T>(http, path, { query, ...options })
   const change: Change = <T>(
@@ -150,13 +172,18 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
       create: (body = {}, options) => change('/api/sessions', body, options),
       get: (sessionId, options) => read(session(sessionId), undefined, options),
       messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
-      post: (sessionId, content, options) => change(`${session(sessionId)}/messages`, { content }, options),
+      post: (sessionId, content, { shown, ...options } = {}) =>
+        change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),
       cancel: (sessionId, options) => change(`${session(sessionId)}/cancel`, {}, options),
       approve: (sessionId, body, options) => change(`${session(sessionId)}/approve`, body, options),
+      invite: (sessionId, person, options) => change(`${session(sessionId)}/participants`, { person }, options),
+      uninvite: (sessionId, person, options) =>
+        change(`${session(sessionId)}/participants/${encodeURIComponent(person)}`, undefined, options, { method: 'DELETE' }),
     },
     actions: {
       list: (query, options) => read('/api/actions', query, options),
       get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
+      full: async (options) => (await read<{ items: FullWaiting[] }>('/api/waiting/full', undefined, options)).items,
       decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
       decideMany: (body, options) => change('/api/actions/decisions', body, options),
       lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
@@ -178,10 +205,18 @@ export function createClient({ baseUrl = '', key, fetch = globalThis.fetch.bind(
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
     me: (options) => read('/api/me', undefined, options),
-    signIn: (signInKey, options) => change('/api/sign-in', signInKey === undefined ? {} : { key: signInKey }, options),
+    signIn: (signInKey, options) => change('/api/sign-in', { key: signInKey }, options),
+    signInWithLink: (link, options) => change('/api/sign-in', { link }, options),
     beginSignIn: (returnTo, options) => change('/api/sign-in/oidc', { returnTo }, options),
-    finishSignIn: (answer, options) => change('/api/sign-in/oidc/finish', { answer }, options),
-    signOut: ({ everywhere = false, ...options } = {}) => change('/api/sign-out', { everywhere }, options),
+    finishSignIn: (answer, { begun, ...options } = {}) => change('/api/sign-in/oidc/finish', { answer, begun }, options),
+    signOut: async ({ everywhere = false, ...options } = {}) => {
+      try {
+        return await change<{ endSessionUrl?: string }>('/api/sign-out', { everywhere }, options)
+      } finally {
+        // Whether or not the server was reached: who leaves a browser is not to be found there again.
+        signInStorage?.write(undefined)
+      }
+    },
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },

@@ -3,13 +3,27 @@ import { ApiError, readProblem } from './api-error.ts'
 export type HttpOptions = {
   /** Origin and prefix of the server, without a trailing slash; '' is the page's own origin. */
   baseUrl: string
-  /** A key, sent as `Authorization: Bearer`. Without one the browser's cookie speaks. */
+  /** A key, sent as `Authorization: Bearer`. Without one the console's sign-in speaks: a cookie over https, else {@link SignInStorage}. */
   key: string | undefined
+  signInStorage: SignInStorage | undefined
   fetch: typeof globalThis.fetch
 }
 
+/**
+ * Where a console keeps what it signed in with over plain http: in the page, and nowhere that another port of the host can read. Over https
+ * there is a cookie instead, and nothing is written here.
+ */
+export type SignInStorage = {
+  read(): string | undefined
+  /** Called with a new secret after a sign-in and about once an hour; with undefined after signing out. */
+  write(secret: string | undefined): void
+}
+
+/** Carries that secret both ways. */
+const CONSOLE_HEADER = 'countersign-console'
+
 export type RequestInput = {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Readonly<Record<string, string>>
@@ -24,6 +38,8 @@ export type RequestInput = {
 export async function send(options: HttpOptions, path: string, input: RequestInput = {}): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json', ...input.headers }
   if (options.key !== undefined) headers.authorization = `Bearer ${options.key}`
+  const secret = options.key === undefined ? options.signInStorage?.read() : undefined
+  if (secret !== undefined) headers[CONSOLE_HEADER] = secret
   if (input.body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
   try {
@@ -39,6 +55,8 @@ export async function send(options: HttpOptions, path: string, input: RequestInp
   } catch (cause) {
     throw offlineUnlessAborted(cause, input.signal)
   }
+  const renewed = options.key === undefined ? response.headers.get(CONSOLE_HEADER) : null
+  if (renewed !== null) options.signInStorage?.write(renewed)
   if (!response.ok) throw await readProblem(response)
   return response
 }

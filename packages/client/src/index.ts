@@ -9,6 +9,7 @@ export type {
   AuditKeyView,
   AuditKind,
   AuditList,
+  AuditSealView,
   Claim,
   ClientRequest,
   ClientResultBody,
@@ -19,8 +20,10 @@ export type {
   DecisionsAnswer,
   DecisionsBody,
   Delegation,
+  FullWaiting,
   Grant,
   GrantSuggestion,
+  HoldView,
   JsonValue,
   Key,
   KeyResult,
@@ -31,6 +34,7 @@ export type {
   Objective,
   ObjectiveChange,
   Person,
+  PersonDetails,
   PolicyChange,
   PolicyVersion,
   PolicyVersionView,
@@ -51,6 +55,7 @@ export type {
   SessionList,
   SessionStatus,
   ShadowReport,
+  ShownAction,
   Stats,
   TestedCall,
   ToolView,
@@ -68,11 +73,14 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type FinishSignInOptions,
   type Me,
   type Page,
+  type PostOptions,
   type SignOutOptions,
 } from './client.ts'
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
+export type { SignInStorage } from './http.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
 export type { AuditQuery, GrantQuery, Management, StatsQuery } from './manage.ts'
 export type { Schedule } from './reconnect.ts'

@@ -1,7 +1,9 @@
 import type {
+  Action,
   AuditKeyView,
   AuditKind,
   AuditList,
+  AuditSealView,
   ConsoleSessionList,
   CreatedKey,
   CreateKeyBody,
@@ -9,12 +11,14 @@ import type {
   DelegationBody,
   Grant,
   GrantBody,
+  HoldView,
   Key,
   KeyList,
   Objective,
   ObjectiveChange,
   ObjectiveState,
   Person,
+  PersonDetails,
   PolicyVersionList,
   PolicyVersionView,
   PolicyView,
@@ -71,7 +75,16 @@ export type Management = {
     revoke(delegationId: string, options?: ChangeOptions): Promise<Delegation>
   }
   /** Who can be named where a person is asked for, by name. */
-  people: { list(query?: Page & { q?: string }, options?: CallOptions): Promise<ListOf<Person>> }
+  people: {
+    list(query?: Page & { q?: string }, options?: CallOptions): Promise<ListOf<Person>>
+    /** With everything that they can act with. For admins, as all that follows. */
+    get(personId: string, options?: CallOptions): Promise<PersonDetails>
+    changeRoles(personId: string, roles: string[], options?: ChangeOptions): Promise<PersonDetails>
+    /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what still waits. */
+    disable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
+    /** Lets them in again. What ended stays ended. */
+    enable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
+  }
   /** Where one is signed in oneself. */
   consoleSessions: {
     list(page?: Page, options?: CallOptions): Promise<ConsoleSessionList>
@@ -87,15 +100,33 @@ export type Management = {
     /** Every change of it, newest first. */
     history(objectiveId: string, page?: Page, options?: CallOptions): Promise<ListOf<ObjectiveChange>>
   }
+  /** Whether the server holds everything because its database looks like a copy, and what people do about that. */
+  hold: {
+    get(options?: CallOptions): Promise<HoldView>
+    /** Makes the copy an installation of its own: everything that was not voided goes on. */
+    accept(options?: ChangeOptions): Promise<HoldView>
+    /** Lets one approved action start. */
+    release(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Cancels one that has not started. */
+    void(actionId: string, note: string, options?: ChangeOptions): Promise<Action>
+  }
   audit: {
     list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
     key(options?: CallOptions): Promise<AuditKeyView>
+    /** Whether the record is sealed, and its newest head. */
+    seal(options?: CallOptions): Promise<AuditSealView>
+    /** Accepts the record as it is found, although it is not the one that the server remembers: it is sealed again from then on. */
+    accept(reason: string, options?: ChangeOptions): Promise<AuditSealView>
   }
   /** What was asked, decided, done and counted in a time. */
   stats(query?: StatsQuery, options?: CallOptions): Promise<Stats>
   keys: {
     list(page?: Page, options?: CallOptions): Promise<KeyList>
-    /** The answer is the only place where the key itself ever stands. */
+    /** One's own: also those that somebody else made, and that only read until one accepts them. */
+    own(page?: Page, options?: CallOptions): Promise<KeyList>
+    /** Lets a key that somebody else made for oneself do what it is for. */
+    accept(keyId: string, options?: ChangeOptions): Promise<Key>
+    /** The first answer is the only place where the key itself ever stands; it is null where a request was repeated. */
     create(body: CreateKeyBody, options?: ChangeOptions): Promise<CreatedKey>
     revoke(keyId: string, options?: ChangeOptions): Promise<Key>
   }
@@ -136,7 +167,14 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       create: (body, options) => change('/api/delegations', body, options),
       revoke: (delegationId, options) => remove('/api/delegations', delegationId, options),
     },
-    people: { list: (query, options) => read('/api/people', query, options) },
+    people: {
+      list: (query, options) => read('/api/people', query, options),
+      get: (personId, options) => read(`/api/people/${encodeURIComponent(personId)}`, undefined, options),
+      changeRoles: (personId, roles, options) =>
+        change(`/api/people/${encodeURIComponent(personId)}`, { roles }, options, { method: 'PATCH' }),
+      disable: (personId, options) => change(`/api/people/${encodeURIComponent(personId)}/disable`, undefined, options),
+      enable: (personId, options) => change(`/api/people/${encodeURIComponent(personId)}/enable`, undefined, options),
+    },
     consoleSessions: {
       list: (page, options) => read('/api/console-sessions', page, options),
       end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),
@@ -147,13 +185,23 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       get: (objectiveId, options) => read(`/api/objectives/${encodeURIComponent(objectiveId)}`, undefined, options),
       history: (objectiveId, page, options) => read(`/api/objectives/${encodeURIComponent(objectiveId)}/history`, page, options),
     },
+    hold: {
+      get: (options) => read('/api/hold', undefined, options),
+      accept: (options) => change('/api/hold/accept', undefined, options),
+      release: (actionId, options) => change(`/api/actions/${encodeURIComponent(actionId)}/release`, undefined, options),
+      void: (actionId, note, options) => change(`/api/actions/${encodeURIComponent(actionId)}/void`, { note }, options),
+    },
     audit: {
       list: (query, options) => read('/api/audit', query, options),
       key: (options) => read('/api/audit/key', undefined, options),
+      seal: (options) => read('/api/audit/seal', undefined, options),
+      accept: (reason, options) => change('/api/audit/accept', { reason }, options),
     },
     stats: (query, options) => read('/api/stats', query, options),
     keys: {
       list: (page, options) => read('/api/keys', page, options),
+      own: (page, options) => read('/api/keys/own', page, options),
+      accept: (keyId, options) => change(`/api/keys/${encodeURIComponent(keyId)}/accept`, undefined, options),
       create: (body, options) => change('/api/keys', body, options),
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
     },

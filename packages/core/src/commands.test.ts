@@ -11,6 +11,8 @@ const WORDS = {
   'approve all': { verdict: 'approve', all: true },
   [`approve ${ID}`]: { verdict: 'approve', all: false, actionId: ID },
   [`reject ${ID}`]: { verdict: 'decline', all: false, actionId: ID },
+  'approve #x9f3k0': { verdict: 'approve', all: false, shortId: 'x9f3k0' },
+  'reject #x9f3k0': { verdict: 'decline', all: false, shortId: 'x9f3k0' },
 }
 
 test.each(Object.entries(WORDS))('%s decides, in any case and with white space around it', (word, command) => {

@@ -1,5 +1,12 @@
 /** What a typed message decides when it is exactly a command word. */
-export type Command = { verdict: 'approve' | 'decline'; all: boolean; actionId?: string }
+export type Command = {
+  verdict: 'approve' | 'decline'
+  all: boolean
+  /** The action it names. */
+  actionId?: string
+  /** The end of the id of the action it names, as the card shows it: six characters. */
+  shortId?: string
+}
 
 const WORDS: Record<string, Command> = {
   approve: { verdict: 'approve', all: false },
@@ -11,7 +18,8 @@ const WORDS: Record<string, Command> = {
 
 /**
  * The command a typed message stands for, or undefined for any other text. Exact words only: case and surrounding white space are
- * ignored, a sentence that merely contains a word is not a command. `approve act_…` and `reject act_…` name one action.
+ * ignored, a sentence that merely contains a word is not a command. `approve act_…` and `reject act_…` name one action, and so do
+ * `approve #f3k9x2` and `reject #f3k9x2` with the short id that stands on its card.
  *
  * Only for text that an authenticated person posted through the session's own message route: never for text of an agent, a tool or a webhook.
  *
@@ -24,5 +32,12 @@ export function readCommand(text: string): Command | undefined {
   // hasOwn: the text `constructor` must not find what every object inherits.
   if (Object.hasOwn(WORDS, word)) return WORDS[word]
   const named = /^(approve|reject) (act_[0-9a-z]{25})$/.exec(word)
-  return named ? { verdict: named[1] === 'approve' ? 'approve' : 'decline', all: false, actionId: named[2] } : undefined
+  if (named) return { verdict: verdictOf(named[1]), all: false, actionId: named[2] }
+  const short = /^(approve|reject) #([0-9a-z]{6})$/.exec(word)
+  return short ? { verdict: verdictOf(short[1]), all: false, shortId: short[2] } : undefined
 }
+
+const verdictOf = (word: string | undefined): Command['verdict'] => (word === 'approve' ? 'approve' : 'decline')
+
+/** The short id of an action, as its card shows it and as a typed word may name it. */
+export const shortIdOf = (actionId: string): string => `#${actionId.slice(-6)}`

@@ -18,6 +18,7 @@ const STATUS: Record<ErrorCode, number> = {
   too_large: 413,
   invalid_arguments: 422,
   idempotency_mismatch: 422,
+  too_many_waiting: 429,
   rate_limited: 429,
   internal: 500,
   not_ready: 503,

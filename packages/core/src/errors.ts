@@ -13,6 +13,7 @@ export const ERRORS = {
   too_large: { status: 413, title: 'Too large' },
   invalid_arguments: { status: 422, title: 'The arguments do not fit the tool' },
   idempotency_mismatch: { status: 422, title: 'This idempotency key belongs to another request' },
+  too_many_waiting: { status: 429, title: 'Too many actions wait for a decision' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something went wrong here' },
   not_ready: { status: 503, title: 'Not ready yet' },

@@ -9,8 +9,8 @@ export {
   isTerminal,
   statesBefore,
 } from './action/lifecycle.ts'
-export { type Command, readCommand } from './commands.ts'
-export { type BallotPaper, holdsRole, type Tally, tallyVotes } from './decision/tally.ts'
+export { type Command, readCommand, shortIdOf } from './commands.ts'
+export { type BallotPaper, holdsRole, meetsRoles, type Tally, tallyVotes } from './decision/tally.ts'
 export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'
 export { type IdPrefix, makeId } from './ids.ts'
 export { canonicalJson } from './json/canonical.ts'
@@ -22,7 +22,7 @@ export { decimalText } from './objective/decimal.ts'
 export { elapsedOf, PERIOD } from './objective/period.ts'
 export { type Measure, meanProgress, progressOf } from './objective/progress.ts'
 export { standingOf } from './objective/standing.ts'
-export { DEFAULT_POLICY, PolicyDocument, PolicyRule, Verdict } from './policy/document.ts'
+export { DEFAULT_POLICY, PolicyDocument, PolicyRule, Verdict, WAITING_LIMITS } from './policy/document.ts'
 export {
   type CheckCondition,
   type ConditionFailure,
@@ -35,6 +35,7 @@ export {
   type RuleOpinion,
 } from './policy/evaluate.ts'
 export { matchesGlob } from './policy/glob.ts'
+export { higherRisk, strictestRequirements, strictestResult } from './policy/strictest.ts'
 export {
   type EditedOutcome,
   type FinishReason,

@@ -115,9 +115,18 @@ const rests = async (disturb: () => Promise<unknown>) => {
   await page.clock.runFor(400)
   await approve().dispatchEvent('click')
   expect(await calls()).toEqual([])
+  expect(await status()).toBe('Ignored: this just moved or changed. Press again.')
   await page.clock.runFor(200)
   await approve().dispatchEvent('click')
   expect(await calls()).toHaveLength(1)
+  expect(await status()).toBe('Sent. Waiting for the server.')
+}
+
+/** Why Approve cannot be pressed; null when it can. */
+const rest = async () => {
+  const [isDisabled, why] = await Promise.all([approve().getAttribute('aria-disabled'), approve().getAttribute('data-rest')])
+  expect(isDisabled).toBe(String(why !== null))
+  return why
 }
 
 test('a click within 500 ms of the arrival is ignored, one after 600 ms counts', async () => {
@@ -145,6 +154,70 @@ test('a move of the card is noticed without any click, and a small one is not a 
   await page.locator('.cs-approve[aria-disabled=true]').waitFor()
   await untilReady(page)
   await approve().click()
+  expect(await calls()).toHaveLength(1)
+})
+
+test('small steps that add up to a move are noticed without any click', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  for (const px of [7, 9]) {
+    await page.evaluate((px) => window.cardPage.setAbovePx(px), px)
+    // Two frames: the observer looks once in each.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  }
+  await page.locator('.cs-approve[data-rest=moved]').waitFor()
+})
+
+test('the first moment in which a button says that it can be pressed, it can', async () => {
+  page = await cards.open()
+  await page.evaluate(() => {
+    new MutationObserver(() => document.querySelector<HTMLElement>('.cs-approve[aria-disabled=false]')?.click()).observe(document.body, {
+      subtree: true,
+      attributeFilter: ['aria-disabled'],
+    })
+  })
+  for (let revision = 1; revision <= 10; revision++) {
+    await show(page, { action: sampleAction({ revision, digest: `sha256:${revision}` }) })
+    await page.waitForFunction((count) => window.cardPage.calls.length === count, revision)
+  }
+})
+
+test('a button says why it cannot be pressed', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: sampleAction() })
+  expect(await rest()).toBe('new')
+  await page.clock.runFor(600)
+  expect(await rest()).toBe(null)
+  await page.evaluate(() => window.cardPage.setAbovePx(120))
+  await page.locator('.cs-approve[data-rest=moved]').waitFor()
+  expect(await rest()).toBe('moved')
+  await page.clock.runFor(600)
+  await show(page, { action: sampleAction(), connection: 'offline' })
+  expect(await rest()).toBe('paused')
+  // The line about the connection goes, and the buttons move; the browser tells of it a frame or several later, each time with a new rest.
+  await show(page, { action: sampleAction() })
+  await expect.poll(() => page.clock.runFor(600).then(rest)).toBe(null)
+  await page.evaluate(() => {
+    window.cardPage.reply = { kind: 'hang' }
+  })
+  await approve().click()
+  expect(await rest()).toBe('busy')
+})
+
+test('a press in a dialog that does not count is said there', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: HIGH })
+  await page.clock.runFor(600)
+  await approve().dispatchEvent('click')
+  const dialog = page.getByRole('alertdialog')
+  await dialog.locator('[type=submit][data-rest=new]').dispatchEvent('click')
+  expect(await dialog.getByRole('status').textContent()).toBe('Ignored: this just moved or changed. Press again.')
+  expect(await calls()).toEqual([])
+  await page.clock.runFor(600)
+  await dialog.locator('[type=submit][aria-disabled=false]').dispatchEvent('click')
   expect(await calls()).toHaveLength(1)
 })
 
@@ -277,6 +350,8 @@ test('a long argument with its payload in the tail holds a high risk until it is
   expect(await calls()).toEqual([])
   await page.getByText('Raw arguments').click()
   await page.getByRole('button', { name: /characters hidden/ }).click()
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await page.keyboard.press('End')
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
   expect(await card().locator('pre').textContent()).toContain(body)
 })
@@ -378,8 +453,10 @@ test('a long diff says how many lines are hidden, and a high risk waits until th
   await page.waitForTimeout(600)
   expect(await approve().getAttribute('aria-disabled')).toBe('true')
   await reveal.click()
-  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
   expect(await card().locator('.cs-diff pre').textContent()).toBe(long)
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await page.keyboard.press('End')
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
 })
 
 test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {
@@ -450,6 +527,23 @@ test('who may not decide reads why, and finds no buttons', async () => {
   await card().focus()
   await page.keyboard.press('Control+Enter')
   expect(await calls()).toEqual([])
+})
+
+test('a card names everybody who asked, and says when nothing proves the agent’s name', async () => {
+  page = await cards.open()
+  const asked = sampleAction({ agent: 'ci', agentVerified: false, requesters: [SAM, { ...SAM, id: 'prn_bo', name: 'Bo' }] })
+  await show(page, { action: asked })
+  await card().getByText('Asked by ci (not verified) for Sam and Bo').waitFor()
+  await show(page, { action: { ...asked, agentVerified: true } })
+  await card().getByText('Asked by ci for Sam and Bo').waitFor()
+})
+
+test('where several roles are needed together, who has one of them reads which', async () => {
+  page = await cards.open()
+  const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], alsoRoles: [['finance', 'legal']], notRequester: false }
+  await show(page, { action: sampleAction({ requires }) })
+  await card().getByText('Waiting for someone with the role approver and finance or legal.').waitFor()
+  expect(await approve().count()).toBe(0)
 })
 
 test('the focus stays on the card when its buttons go', async () => {

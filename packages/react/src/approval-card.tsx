@@ -1,6 +1,7 @@
 import type { Action, Remember } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { isHighRisk, showInvisible } from '@countersign/core/text'
 import { type FocusEvent, type KeyboardEvent, useCallback, useId, useRef, useState } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
 import { readCardKey } from './card-keys.ts'
 import type { ApprovalCardProps, Extra } from './card-props.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
@@ -8,8 +9,8 @@ import { DecideRow } from './decide-row.tsx'
 import { EditSection, Edits } from './edit-section.tsx'
 import { editCount } from './edits.ts'
 import { Evidence } from './evidence.tsx'
-import { OpenedTexts } from './long-text.tsx'
 import { ownVote, whyNot } from './may-decide.ts'
+import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
 import { OwnVote } from './own-vote.tsx'
 import { RememberSection } from './remember-section.tsx'
@@ -21,7 +22,7 @@ import { useEdits } from './use-edits.ts'
 import { useLatest } from './use-latest.ts'
 import { useOpened } from './use-opened.ts'
 import { useTick } from './use-tick.ts'
-import { isHighRisk, mayGrant, PAUSED_WORDS, RISK_WORDS } from './words.ts'
+import { mayGrant, PAUSED_WORDS, RISK_WORDS } from './words.ts'
 
 const LABEL_CHARS = 48
 
@@ -53,11 +54,11 @@ export function ApprovalCard(props: ApprovalCardProps) {
   useTick(tickMs(action, nowMs))
 
   const version = `${action.revision} ${action.digest}`
-  const { opened, isHidden } = useOpened(action, version)
+  const { opened, isHidden, leftChars, next, wasHidden } = useOpened(action, version)
   const { edited, edits, isBroken, edit } = useEdits(action, version)
   const description = showInvisible(action.description)
   const withEdits = edits.length === 0 ? '' : ` with ${editCount(edits.length)}`
-  const hint = isBroken ? BROKEN_WORDS : isHidden ? HIDDEN_WORDS : null
+  const hint = isBroken ? BROKEN_WORDS : isHidden ? hiddenWords(leftChars) : null
   const waiting = action.state === 'proposed'
   const refusal = waiting ? whyNot(action, me, standsFor) : null
   const own = waiting && refusal === null ? ownVote(action, me) : undefined
@@ -70,11 +71,11 @@ export function ApprovalCard(props: ApprovalCardProps) {
   const voted = own?.verdict === 'approve' && edits.length > 0 ? undefined : own?.verdict
   const mayAct = whyNot(action, me) === null
   const toCarryOut = action.state === 'approved' && action.executor === 'client' && onCarryOut !== undefined && mayAct
-  const { cooling, isReady } = useCooldown(row, `${version} ${action.state} ${refusal} ${deciding} ${JSON.stringify(edits)}`)
-  const busy = step === 'sending' || step === 'sent'
+  const { rest, isReady, ignored } = useCooldown(row, `${version} ${action.state} ${refusal} ${deciding} ${JSON.stringify(edits)}`)
   const paused = connection === 'live' ? null : PAUSED_WORDS[connection]
-  const resting = cooling || busy || paused !== null
-  const canAct = (by: 'pointer' | 'key' = 'pointer') => !busy && paused === null && isReady(by)
+  const stopped: Rest = step === 'sending' || step === 'sent' ? 'busy' : paused === null ? '' : 'paused'
+  const resting = stopped || rest
+  const canAct = (by: 'pointer' | 'key' = 'pointer') => !stopped && isReady(by)
 
   const [grant, setGrant] = useState<{ version: string; terms: Remember; words: string } | null>(null)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
@@ -132,7 +133,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
       expiryId={`${id}-expiry`}
       agentSays={agentSays}
       runHref={runHref}
-      onLookAgain={deciding && onLookAgain ? () => busy || paused !== null || void decision.lookAgain() : undefined}
+      onLookAgain={deciding && onLookAgain ? () => stopped || void decision.lookAgain() : undefined}
     />
   )
   return (
@@ -176,9 +177,9 @@ export function ApprovalCard(props: ApprovalCardProps) {
         {waiting || settled ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
         {toCarryOut ? (
           <div ref={row} className="cs-buttons">
-            <button type="button" className="cs-button" aria-disabled={resting} onClick={() => canAct() && void decision.carryOut()}>
+            <CardButton rest={resting} onClick={() => canAct() && void decision.carryOut()}>
               Carry out here
-            </button>
+            </CardButton>
           </div>
         ) : null}
         {refusal === null ? null : <p className="cs-readonly">{showInvisible(refusal)}</p>}
@@ -209,13 +210,24 @@ export function ApprovalCard(props: ApprovalCardProps) {
           <RememberSection
             action={action}
             onSuggest={onSuggest}
-            resting={resting}
+            resting={resting || (hint === null ? '' : 'blocked')}
             onChoose={(terms, words) => setGrant({ version, terms, words })}
           />
         ) : null}
-        {deciding && hint !== null ? <p className="cs-paused">{hint}</p> : null}
+        {deciding && (hint !== null || wasHidden) ? (
+          <div className="cs-paused">
+            <p id={`${id}-why`} aria-live="polite">
+              {hint ?? (leftChars === 0 ? 'Everything was shown.' : `${charsText(leftChars)} are still hidden.`)}
+            </p>
+            {isHidden && next !== undefined ? (
+              <CardButton className="cs-small" onClick={() => goTo(card.current, next)}>
+                Go to what is hidden
+              </CardButton>
+            ) : null}
+          </div>
+        ) : null}
         <p role="status" className="cs-status">
-          {waiting || step !== 'armed' ? statusText(step, notice, `${withEdits}: ${description}`) : ''}
+          {waiting || step !== 'armed' ? statusText(step, ignored || notice, `${withEdits}: ${description}`) : ''}
         </p>
         {deciding ? (
           <DecideRow
@@ -225,6 +237,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
             voted={voted}
             resting={resting}
             blocked={hint !== null}
+            whyId={`${id}-why`}
             offerStop={offerStop}
             onApprove={() => approve('pointer')}
             onDecline={decline}
@@ -236,7 +249,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
           <ConfirmDialog
             action={action}
             title={`Approve${withEdits}: ${description}?`}
-            resting={busy || paused !== null}
+            resting={stopped}
             onConfirm={sendApproval}
             onCancel={() => setStep('idle')}
             onLeave={focusCard}
@@ -251,7 +264,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
           <ConfirmDialog
             action={action}
             title="Approve, and don’t ask again?"
-            resting={busy || paused !== null}
+            resting={stopped}
             onConfirm={() => {
               setGrant(null)
               void decision.send('approve', { remember: grant.terms })
@@ -267,9 +280,19 @@ export function ApprovalCard(props: ApprovalCardProps) {
   )
 }
 
-const HIDDEN_WORDS = 'Open the hidden text before you approve.'
+const charsText = (chars: number): string => `${chars.toLocaleString('en')} characters of this action`
+const hiddenWords = (chars: number): string => `${charsText(chars)} are still hidden. Open them and scroll to their end before you approve.`
 const VOTED_WORDS = 'That is what you voted already.'
 const BROKEN_WORDS = 'What you edited is not complete yet.'
+
+/** Puts the focus on a part of the card: its button, or the box in which it scrolls. */
+function goTo(card: HTMLElement | null, path: string): void {
+  const parts = [...(card?.querySelectorAll<HTMLElement>('[data-part]') ?? [])]
+  const part = parts.find((element) => element.dataset.part === path)
+  const disclosure = part?.closest('details')
+  if (disclosure) disclosure.open = true
+  part?.focus()
+}
 
 function statusText(step: Step, notice: string, words: string): string {
   if (step === 'sending') return 'Sending…'

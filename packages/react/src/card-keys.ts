@@ -18,3 +18,12 @@ export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, s
   const key = event.key.toLowerCase()
   return key === 'a' ? 'arm' : key === 'd' ? 'decline' : undefined
 }
+
+/** The keys of a form on the card: Escape leaves it, Ctrl/⌘+Enter sends it. The card hears of neither. */
+export const formKeys = (onLeave: () => void, onSend: () => void) => (event: KeyboardEvent) => {
+  if (event.key === 'Escape') onLeave()
+  else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend()
+  else return
+  event.preventDefault()
+  event.stopPropagation()
+}

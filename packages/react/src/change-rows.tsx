@@ -1,22 +1,20 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
-import { DiffText, LONG_DIFF_CHARS } from './diff-text.tsx'
-import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
+import { showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
+import { memo } from 'react'
+import { CardButton } from './card-button.tsx'
+import { DiffText } from './diff-text.tsx'
+import { LongText } from './long-text.tsx'
 import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]
-
-/** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON. */
-export const valueText = (value: unknown): string =>
-  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+|true|false|null|[[{"].*)$/s.test(value) ? value : JSON.stringify(value)
 
 /** What would change: field, old → new. A creation has new values only, a deletion old ones only. */
 export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; nowMs: number; onLookAgain?: (() => void) | undefined }) {
   const { preview, previewError, previewedAt } = action
   const again = onLookAgain ? (
-    <button type="button" className="cs-button cs-small cs-quiet" onClick={onLookAgain}>
+    <CardButton className="cs-small cs-quiet" onClick={onLookAgain}>
       Look again
-    </button>
+    </CardButton>
   ) : null
   if (preview === null) {
     return (
@@ -47,21 +45,9 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
   )
 }
 
-/** The paths of the long values in a preview, as {@link ChangeRows} names them. */
-export const longRowPaths = (preview: Action['preview']): string[] =>
-  (preview ?? []).flatMap(({ oldValue, newValue, diff }, index) => [
-    ...(isLong(oldValue) && !stays({ oldValue, newValue }) ? [`preview/${index}/old`] : []),
-    ...(isLong(newValue) ? [`preview/${index}/new`] : []),
-    ...(diff && diff.length > LONG_DIFF_CHARS ? [`preview/${index}/diff`] : []),
-  ])
-
-const isLong = (value: unknown): boolean => value !== undefined && valueText(value).length > LONG_TEXT_CHARS
-
-/** What a change is about and leaves as it is: the name of an issue, beside what becomes of it. */
-const stays = ({ oldValue, newValue }: Pick<Row, 'oldValue' | 'newValue'>): boolean =>
-  oldValue !== undefined && JSON.stringify(oldValue) === JSON.stringify(newValue)
-
-function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+/** Drawn once for each row: to tell long values apart takes a while. */
+const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+  const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
   if (stays({ oldValue, newValue })) {
     return (
       <span className="cs-values" dir="auto">
@@ -91,9 +77,10 @@ function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string 
       {typeof oldValue === 'number' && typeof newValue === 'number' ? (
         <span className="cs-delta"> ({difference(oldValue, newValue)})</span>
       ) : null}
+      {alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>}
     </span>
   )
-}
+})
 
 function difference(oldValue: number, newValue: number): string {
   // 12 digits: 0.1 + 0.2 is not to be shown to a person.

@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
 import { objectName } from './object-name.ts'
 import { useCooldown } from './use-cooldown.ts'
 
@@ -9,8 +10,8 @@ type ConfirmProps = {
   title: string
   /** What would happen, said once more. */
   children: ReactNode
-  /** Nothing can be decided now: not connected. */
-  resting: boolean
+  /** Why nothing can be decided now, if so. */
+  resting: Rest
   onConfirm: () => void
   onCancel: () => void
   /** Called once the dialog is gone, to put the focus back where it belongs. */
@@ -23,7 +24,7 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
   const cancel = useRef<HTMLButtonElement>(null)
   const id = useId()
   const [typed, setTyped] = useState('')
-  const { cooling, isReady } = useCooldown(dialog, '')
+  const { rest, isReady, ignored } = useCooldown(dialog, '')
   const name = objectName(action)
   const matches = action.risk.level !== 'critical' || typed.trim() === name
 
@@ -65,13 +66,16 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
             <input value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" spellCheck={false} />
           </label>
         ) : null}
+        <p role="status" className="cs-status">
+          {ignored}
+        </p>
         <div className="cs-buttons">
-          <button ref={cancel} type="button" className="cs-button" onClick={onCancel}>
+          <CardButton ref={cancel} onClick={onCancel}>
             Cancel
-          </button>
-          <button type="submit" className="cs-button cs-approve" aria-disabled={!matches || resting || cooling}>
+          </CardButton>
+          <CardButton type="submit" rest={resting || rest || (matches ? '' : 'blocked')} className="cs-approve">
             Approve
-          </button>
+          </CardButton>
         </div>
       </form>
     </dialog>

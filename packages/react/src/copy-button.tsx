@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { CardButton } from './card-button.tsx'
 
 /** Copies a text as it is, and says whether that worked. */
 export function CopyButton({ text, label }: { text: () => string; label: string }) {
@@ -13,9 +14,9 @@ export function CopyButton({ text, label }: { text: () => string; label: string 
   }
   return (
     <>
-      <button type="button" className="cs-button cs-small" onClick={copy}>
+      <CardButton className="cs-small" onClick={copy}>
         {label}
-      </button>{' '}
+      </CardButton>{' '}
       <span role="status">{said}</span>
     </>
   )

@@ -1,4 +1,5 @@
 import type { RefObject } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
 import type { Verdict } from './card-props.ts'
 import { DeclineForm } from './decline-form.tsx'
 import type { Step } from './use-decision.ts'
@@ -11,9 +12,11 @@ type DecideRowProps = {
   /** What this person voted before: only what would be another vote is offered. */
   voted: Verdict | undefined
   /** Everything rests: cooling down, sending, not connected. */
-  resting: boolean
-  /** Approving alone rests: something is still hidden. */
+  resting: Rest
+  /** Approving alone rests: something is still hidden, or not whole. */
   blocked: boolean
+  /** The id of the text that says why. */
+  whyId: string
   offerStop: boolean
   onApprove: () => void
   onDecline: (extra?: { reason?: string; stop?: boolean }) => void
@@ -29,6 +32,7 @@ export function DecideRow({
   voted,
   resting,
   blocked,
+  whyId,
   offerStop,
   onApprove,
   onDecline,
@@ -44,18 +48,23 @@ export function DecideRow({
         <div className="cs-buttons">
           {voted === 'decline' ? null : (
             <>
-              <button type="button" className="cs-button cs-refuse" aria-disabled={resting} onClick={() => onDecline()}>
+              <CardButton rest={resting} className="cs-refuse" onClick={() => onDecline()}>
                 Decline
-              </button>
-              <button type="button" className="cs-button cs-quiet" aria-disabled={resting} onClick={() => onStep('declining')}>
+              </CardButton>
+              <CardButton rest={resting} className="cs-quiet" onClick={() => onStep('declining')}>
                 Decline with reason
-              </button>
+              </CardButton>
             </>
           )}
           {voted === 'approve' ? null : (
-            <button type="button" className="cs-button cs-approve" aria-disabled={resting || blocked} onClick={onApprove}>
+            <CardButton
+              rest={resting || (blocked ? 'blocked' : '')}
+              className="cs-approve"
+              aria-describedby={blocked ? whyId : undefined}
+              onClick={onApprove}
+            >
               {approveLabel}
-            </button>
+            </CardButton>
           )}
         </div>
       )}

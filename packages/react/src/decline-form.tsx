@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
+import { formKeys } from './card-keys.ts'
 
 const PRESETS = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first'] as const
 
 type DeclineFormProps = {
-  resting: boolean
+  resting: Rest
   offerStop: boolean
   onDecline: (extra: { reason?: string; stop?: boolean }) => void
   onCancel: () => void
@@ -22,26 +24,14 @@ export function DeclineForm({ resting, offerStop, onDecline, onCancel }: Decline
         event.preventDefault()
         onDecline(given)
       }}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel()
-        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onDecline(given)
-        else return
-        event.preventDefault()
-        event.stopPropagation()
-      }}
+      onKeyDown={formKeys(onCancel, () => onDecline(given))}
     >
       <fieldset className="cs-presets">
         <legend>Why decline?</legend>
         {PRESETS.map((preset) => (
-          <button
-            key={preset}
-            type="button"
-            className="cs-button cs-small"
-            aria-pressed={reason === preset}
-            onClick={() => setReason(preset)}
-          >
+          <CardButton key={preset} className="cs-small" aria-pressed={reason === preset} onClick={() => setReason(preset)}>
             {preset}
-          </button>
+          </CardButton>
         ))}
       </fieldset>
       <label>
@@ -49,16 +39,14 @@ export function DeclineForm({ resting, offerStop, onDecline, onCancel }: Decline
         <textarea ref={text} value={reason} maxLength={2_000} rows={2} onChange={(event) => setReason(event.currentTarget.value)} />
       </label>
       <div className="cs-buttons">
-        <button type="button" className="cs-button" onClick={onCancel}>
-          Back
-        </button>
-        <button type="submit" className="cs-button cs-refuse" aria-disabled={resting}>
+        <CardButton onClick={onCancel}>Back</CardButton>
+        <CardButton rest={resting} type="submit" className="cs-refuse">
           Send decline
-        </button>
+        </CardButton>
         {offerStop ? (
-          <button type="button" className="cs-button cs-refuse" aria-disabled={resting} onClick={() => onDecline({ ...given, stop: true })}>
+          <CardButton rest={resting} className="cs-refuse" onClick={() => onDecline({ ...given, stop: true })}>
             Decline and stop
-          </button>
+          </CardButton>
         ) : null}
       </div>
     </form>

@@ -1,10 +1,9 @@
-import { showInvisible } from '@countersign/core/text'
-import { useContext } from 'react'
+import { LONG_DIFF_CHARS, showInvisible } from '@countersign/core/text'
+import { useContext, useLayoutEffect, useRef } from 'react'
 import { CopyButton } from './copy-button.tsx'
-import { OpenedTexts } from './long-text.tsx'
-
-/** Of a longer diff, the lines from here on are opened by a button. */
-export const LONG_DIFF_CHARS = 6_000
+import { EndMark } from './end-mark.tsx'
+import { focusBox } from './long-text.tsx'
+import { OpenedTexts } from './opened-texts.ts'
 
 const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
 
@@ -15,18 +14,32 @@ export function DiffText({ diff, path }: { diff: string; path: string }) {
   const first = lines.findIndex((line) => line.startsWith('@@'))
   const shown = opened.has(path) ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
   const hidden = lines.length - shown
+  const box = useRef<HTMLPreElement>(null)
+  const wasPressed = useRef(false)
+  useLayoutEffect(() => {
+    if (hidden === 0 && wasPressed.current) focusBox(box.current)
+  }, [hidden])
   return (
     <div className="cs-diff">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>
+      <pre ref={box} tabIndex={0} data-part={hidden > 0 ? undefined : path}>
         {lines.slice(0, shown).map((line, at) => {
           const Mark = (at > first && MARKS[line.charAt(0)]) || 'span'
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
           return <Mark key={at}>{[showLine(line), '\n']}</Mark>
         })}
+        {hidden > 0 ? null : <EndMark path={path} />}
       </pre>
       {hidden > 0 ? (
-        <button type="button" className="cs-reveal" onClick={() => opened.open(path)}>
+        <button
+          type="button"
+          className="cs-reveal"
+          data-part={path}
+          onClick={() => {
+            wasPressed.current = true
+            opened.open(path)
+          }}
+        >
           {hidden} lines hidden, show all
         </button>
       ) : null}

@@ -1,7 +1,7 @@
 import type { Action, ApiIssue } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible, tellApart, valueText } from '@countersign/core/text'
 import { Fragment, type ReactNode, useState } from 'react'
-import { valueText } from './change-rows.tsx'
+import { CardButton } from './card-button.tsx'
 import type { Arguments, Edit } from './edits.ts'
 
 /** What the card hands to an editor of arguments. */
@@ -36,16 +36,15 @@ export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditS
       <IssueList issues={slot.issues} />
       {edits.length === 0 ? null : <Edits edits={edits} />}
       {edits.length === 0 && !isBroken ? null : (
-        <button
-          type="button"
-          className="cs-button cs-small"
+        <CardButton
+          className="cs-small"
           onClick={() => {
             onReset()
             setRound(round + 1)
           }}
         >
           Undo all edits
-        </button>
+        </CardButton>
       )}
     </details>
   )
@@ -63,12 +62,18 @@ export function Edits({ edits }: { edits: readonly Edit[] }) {
               <del dir="auto">{oldValue === undefined ? 'nothing' : showInvisible(valueText(oldValue))}</del>
               <span aria-hidden="true"> → </span>
               <ins dir="auto">{newValue === undefined ? 'nothing' : showInvisible(valueText(newValue))}</ins>
+              <Alike oldValue={oldValue} newValue={newValue} />
             </span>
           </li>
         ))}
       </ul>
     </div>
   )
+}
+
+function Alike({ oldValue, newValue }: Omit<Edit, 'path'>) {
+  const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
+  return alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>
 }
 
 function IssueList({ issues }: { issues: readonly ApiIssue[] }) {

@@ -1,12 +1,14 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { AlikeNames } from './alike-names.tsx'
 import { AskedAgain } from './asked-again.tsx'
 import { ChangeRows } from './change-rows.tsx'
 import { LongText } from './long-text.tsx'
+import { askedBy } from './may-decide.ts'
 import { RawArguments } from './raw-arguments.tsx'
 import { agoText, clockText, spanText } from './time.ts'
 import { Votes } from './votes.tsx'
-import { joined, RISK_SETTERS, RISK_WORDS } from './words.ts'
+import { joined, namesOf, RISK_SETTERS, RISK_WORDS } from './words.ts'
 
 type EvidenceProps = {
   action: Action
@@ -21,7 +23,8 @@ type EvidenceProps = {
 
 /** What a person needs to judge an action, in reading order: risk, change, who, why, policy and expiry, raw arguments. */
 export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, onLookAgain }: EvidenceProps) {
-  const { risk, requestedBy, agent, policy, createdAt } = action
+  const { risk, agent, agentVerified, policy, createdAt } = action
+  const names = namesOf(askedBy(action))
   return (
     <>
       <AskedAgain action={action} nowMs={nowMs} />
@@ -29,18 +32,20 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, 
         <strong>{RISK_WORDS[risk.level]}</strong> {showInvisible(joined(...risk.reasons))}{' '}
         <span className="cs-note">{RISK_SETTERS[risk.setBy]}</span>
       </p>
+      <AlikeNames action={action} />
       <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />
       <p className="cs-asked">
-        Asked by <strong>{showInvisible(agent ?? requestedBy.name)}</strong>
-        {agent === null ? null : ` for ${showInvisible(requestedBy.name)}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
-        {runHref === undefined ? null : (
+        Asked by <strong>{agent ? showInvisible(agent) : names}</strong>
+        {agent && `${agentVerified ? '' : ' (not verified)'} for ${names}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+        {(action.timesAsked ?? 1) > 1 ? `, ${action.timesAsked} times` : null}
+        {runHref && (
           <>
             {' '}
             <a href={runHref}>View run</a>
           </>
         )}
       </p>
-      {agentSays === '' ? null : (
+      {agentSays && (
         <figure className="cs-says">
           <figcaption>Agent says (not verified)</figcaption>
           <blockquote dir="auto">
@@ -49,7 +54,7 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, 
         </figure>
       )}
       <p className="cs-policy">
-        {policy.reason === '' ? 'Policy' : showInvisible(policy.reason)}{' '}
+        {showInvisible(policy.reason) || 'Policy'}{' '}
         <span className="cs-note">
           rule “{showInvisible(policy.rule)}”, version {policy.version}
         </span>

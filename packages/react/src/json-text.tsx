@@ -1,6 +1,6 @@
-import { showInvisible } from '@countersign/core/text'
+import { childPath, LONG_TEXT_CHARS, showInvisible } from '@countersign/core/text'
 import { Fragment, type ReactNode } from 'react'
-import { LONG_TEXT_CHARS, LongText } from './long-text.tsx'
+import { LongText } from './long-text.tsx'
 
 /** A value as indented JSON in which nothing is dropped; every long string in it opens by itself. */
 export const JsonText = ({ value, path }: { value: unknown; path: string }) => <>{json(value, path, '')}</>
@@ -8,7 +8,7 @@ export const JsonText = ({ value, path }: { value: unknown; path: string }) => <
 function json(value: unknown, path: string, indent: string): ReactNode {
   if (typeof value !== 'object' || value === null) {
     const text = JSON.stringify(value) ?? 'null'
-    return text.length > LONG_TEXT_CHARS ? <LongText text={text} path={path} /> : showInvisible(text)
+    return text.length > LONG_TEXT_CHARS ? <LongText text={text} path={path} inBox /> : showInvisible(text)
   }
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   const entries = Object.entries(value)
@@ -21,19 +21,11 @@ function json(value: unknown, path: string, indent: string): ReactNode {
         <Fragment key={key}>
           {`\n${deeper}`}
           {Array.isArray(value) ? null : `${showInvisible(JSON.stringify(key))}: `}
-          {json(child, `${path}/${key}`, deeper)}
+          {json(child, childPath(path, key), deeper)}
           {index < entries.length - 1 ? ',' : `\n${indent}`}
         </Fragment>
       ))}
       {close}
     </>
   )
-}
-
-/** The paths of the long strings in `value`, as {@link JsonText} names them. */
-export function longPaths(value: unknown, path: string): string[] {
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, child]) => longPaths(child, `${path}/${key}`))
-  }
-  return (JSON.stringify(value) ?? '').length > LONG_TEXT_CHARS ? [path] : []
 }

@@ -1,32 +1,78 @@
-import { showInvisible, showLines } from '@countersign/core/text'
-import { createContext, useContext } from 'react'
+import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, showInvisible, showLines, TAIL_CHARS } from '@countersign/core/text'
+import { memo, useContext, useLayoutEffect, useRef } from 'react'
+import { EndMark } from './end-mark.tsx'
+import { OpenedTexts } from './opened-texts.ts'
 
-/** Longer texts are shown by head and tail. */
-export const LONG_TEXT_CHARS = 600
-const HEAD_CHARS = 240
-const TAIL_CHARS = 120
+type LongTextProps = {
+  text: string
+  path: string
+  lines?: boolean
+  /** Stands in a box that scrolls already. */
+  inBox?: boolean
+}
 
-/** Which long texts of one card a person has opened, by their path. */
-export type Opened = { has: (path: string) => boolean; open: (path: string) => void }
-export const OpenedTexts = createContext<Opened>({ has: () => true, open: () => {} })
-
-/** A text, whole when it is short or opened; else head and tail around a button that says how much is hidden. */
-export function LongText({ text, path, lines = false }: { text: string; path: string; lines?: boolean }) {
+/**
+ * A text, whole when it is short or opened; else head and tail around a button that says how much is hidden. A long one that was opened
+ * scrolls in a box of its own and takes the focus, so that the keys that scroll work at once.
+ */
+export function LongText({ text, path, lines = false, inBox = false }: LongTextProps) {
   const opened = useContext(OpenedTexts)
-  const show = lines ? showLines : showInvisible
-  if (text.length <= LONG_TEXT_CHARS || opened.has(path)) return <>{show(text)}</>
+  const box = useRef<HTMLSpanElement>(null)
+  const wasPressed = useRef(false)
+  const isOpen = opened.has(path)
+  useLayoutEffect(() => {
+    if (isOpen && wasPressed.current) focusBox(box.current)
+  }, [isOpen])
+  if (text.length <= LONG_TEXT_CHARS) return <Shown text={text} lines={lines} />
+  if (isOpen) {
+    const isBoxed = text.length > MAX_HIDDEN_CHARS && !inBox
+    return (
+      <span
+        ref={box}
+        data-part={path}
+        // A box that scrolls is reached by keyboard; other text is only where the focus goes when its button does.
+        {...(isBoxed
+          ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole text, ${count(text.length)}` }
+          : { tabIndex: -1 })}
+      >
+        <Shown text={text} lines={lines} />
+        <EndMark path={path} />
+      </span>
+    )
+  }
   const headEnd = wholeCharacter(text, HEAD_CHARS)
   const tailStart = wholeCharacter(text, text.length - TAIL_CHARS)
   return (
     <>
-      {show(text.slice(0, headEnd))}
-      <button type="button" className="cs-reveal" onClick={() => opened.open(path)}>
-        {(tailStart - headEnd).toLocaleString('en')} characters hidden, show all
+      <Shown text={text.slice(0, headEnd)} lines={lines} />
+      <button
+        type="button"
+        className="cs-reveal"
+        data-part={path}
+        onClick={() => {
+          wasPressed.current = true
+          opened.open(path)
+        }}
+      >
+        {count(tailStart - headEnd)} hidden, show all
       </button>
-      {show(text.slice(tailStart))}
+      <Shown text={text.slice(tailStart)} lines={lines} />
     </>
   )
 }
+
+/** Puts the focus on what was opened, and its lower edge on the screen: its end is seen there. */
+export function focusBox(box: HTMLElement | null): void {
+  box?.focus({ preventScroll: true })
+  if (box?.tabIndex === 0) box.scrollIntoView({ block: 'nearest' })
+}
+
+/** A card draws itself every few seconds; half a million characters are marked once. */
+const Shown = memo(function Shown({ text, lines }: { text: string; lines: boolean }) {
+  return <>{lines ? showLines(text) : showInvisible(text)}</>
+})
+
+const count = (chars: number): string => `${chars.toLocaleString('en')} characters`
 
 /** `index`, or one less where it would cut a surrogate pair in two. */
 function wholeCharacter(text: string, index: number): number {

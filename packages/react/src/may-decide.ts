@@ -1,30 +1,36 @@
 import type { Action, Principal, Vote } from '@countersign/client'
 
-const holds = (principal: Principal, roles: readonly string[]): boolean =>
-  // An admin stands in for an approver, and for nobody else.
-  roles.some((role) => principal.roles.includes(role)) || (roles.includes('approver') && principal.roles.includes('admin'))
+/** An admin stands in for an approver, and for nobody else. */
+const holds = ({ roles: held }: Principal, roles: readonly string[]): boolean =>
+  roles.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin')))
+
+type Asked = Pick<Action, 'requestedBy'> & Partial<Pick<Action, 'requesters'>>
+
+/** All who asked for an action; a server from before all of them were told names one. */
+export const askedBy = ({ requestedBy, requesters = [requestedBy] }: Asked): readonly Principal[] => requesters
 
 /**
  * Why this person cannot decide this action, as a sentence, or null when they may. For showing only: the server decides.
  * @param standsFor The people in whose place they are now.
  * Who has voted may change that while others are waited for: see {@link ownVote}.
  * @example
- * whyNot(action, me) // 'Waiting for someone with the role finance. You may look, not decide.'
+ * whyNot(action, me) // 'Waiting for someone with the role finance.'
  */
 export function whyNot(
-  action: Pick<Action, 'requires' | 'requestedBy'>,
+  action: Pick<Action, 'requires'> & Asked,
   me: Principal | null,
   standsFor: readonly Principal[] = [],
 ): string | null {
   if (me === null) return 'Sign in to decide.'
-  if (me.kind !== 'person') return `Only a person can decide; ${me.name} is a key of a program.`
-  if (me.scopes && !me.scopes.includes('decide')) return 'The key you signed in with may not decide.'
-  const { roles, notRequester } = action.requires
-  if (roles.length > 0 && ![me, ...standsFor].some((person) => holds(person, roles))) {
-    return `Waiting for someone with the role ${roles.join(' or ')}. You may look, not decide.`
+  if (me.kind !== 'person') return 'Only persons decide.'
+  if (me.scopes && !me.scopes.includes('decide')) return 'Your key may not decide.'
+  const { roles, alsoRoles = [], notRequester } = action.requires
+  const needed = [roles, ...alsoRoles]
+  if (![me, ...standsFor].some((person) => needed.every((list) => holds(person, list)))) {
+    return `Waiting for someone with the role ${needed.map((list) => list.join(' or ')).join(' and ')}.`
   }
-  const { requestedBy } = action
-  if (notRequester && (requestedBy.personId ?? requestedBy.id) === me.id) return 'You asked for this yourself, so someone else must decide.'
+  if (notRequester && askedBy(action).some(({ id, personId = id }) => personId === me.id))
+    return 'You asked for this, so someone else must decide.'
   return null
 }
 

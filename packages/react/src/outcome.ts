@@ -20,7 +20,7 @@ export function linkHost(url: string): string {
 
 /** What became of an action, in one line; empty while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
-  const { state, updatedAt, votes, error, attempt, executor } = action
+  const { state, updatedAt, votes, error, attempt, executor, checks } = action
   const at = clockText(updatedAt, nowMs)
   const message = error === null ? '' : showInvisible(error.message)
   const tries = attempt > 1 ? `attempt ${attempt}` : ''
@@ -44,7 +44,9 @@ export function outcomeText(action: Action, nowMs: number): string {
       return `Expired ${at}, not run`
     case 'cancelled':
       return joined(`Cancelled ${at}, not run`, message)
-    case 'outcome_unknown':
-      return joined(`May or may not have run. Last sign ${at}`, message)
+    case 'outcome_unknown': {
+      const checking = checks ? (checks.ended ? 'no longer checking' : `checking until ${clockText(checks.until, nowMs)}`) : ''
+      return joined(`May or may not have run. Last sign ${at}`, message, checking)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Vote } from '@countersign/client'
+import { CardButton } from './card-button.tsx'
 
 /** What this person voted, and the way to another vote while others are waited for. */
 export function OwnVote({ vote: { verdict }, isChanging, onChange }: { vote: Vote; isChanging: boolean; onChange: () => void }) {
@@ -6,9 +7,9 @@ export function OwnVote({ vote: { verdict }, isChanging, onChange }: { vote: Vot
     <p className="cs-readonly">
       You {verdict === 'approve' ? 'approved' : 'declined'} this; others must decide too.{' '}
       {isChanging ? null : (
-        <button type="button" className="cs-button cs-small" onClick={onChange}>
+        <CardButton className="cs-small" onClick={onChange}>
           Change my vote
-        </button>
+        </CardButton>
       )}
     </p>
   )

@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
 import { useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
+import { EndMark } from './end-mark.tsx'
 import { JsonText } from './json-text.tsx'
 
 /** Everything that would be sent, as it is: what the digest covers. Open by itself where nothing else on the card shows the values. */
@@ -16,8 +17,9 @@ export function RawArguments({ action }: { action: Action }) {
         <code title={action.digest}>{action.digest.replace(/^sha256:/, '').slice(0, 12)}</code>
       </summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>
+      <pre tabIndex={0} data-part="arguments">
         <JsonText value={action.arguments} path="arguments" />
+        <EndMark path="arguments" />
       </pre>
       <CopyButton text={() => JSON.stringify(action.arguments, null, 2)} label="Copy JSON" />
     </details>

@@ -1,13 +1,15 @@
 import type { Action, GrantSuggestion, Remember } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { useEffect, useId, useState } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
 
 const TIMES = { PT1H: '1 hour', PT8H: '8 hours', P1D: '1 day', P7D: '7 days', P30D: '30 days' } as const
 
 type RememberProps = {
   action: Action
   onSuggest: () => Promise<GrantSuggestion>
-  resting: boolean
+  /** Why nothing can be approved now; empty when it can. */
+  resting: Rest
   /** The person wants this granted; the card asks once more. */
   onChoose: (terms: Remember, words: string) => void
 }
@@ -90,9 +92,9 @@ function Terms({ action, onSuggest, resting, onChoose }: RememberProps) {
           ))}
         </select>
       </label>
-      <button type="button" className="cs-button" aria-disabled={resting} onClick={() => resting || choose()}>
+      <CardButton rest={resting} onClick={() => resting || choose()}>
         Approve and don’t ask again…
-      </button>
+      </CardButton>
     </>
   )
 }

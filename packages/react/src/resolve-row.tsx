@@ -1,8 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
+import { formKeys } from './card-keys.ts'
 import type { Outcome } from './card-props.ts'
 
 type ResolveRowProps = {
-  resting: boolean
+  resting: Rest
   /** Absent when the tool has no way to find out. */
   onVerify: (() => void) | undefined
   onResolve: (outcome: Outcome, note: string) => void
@@ -28,29 +30,29 @@ export function ResolveRow({ resting, onVerify, onResolve, onClose }: ResolveRow
   return (
     <div className="cs-buttons">
       {onVerify ? (
-        <button type="button" className="cs-button" aria-disabled={resting} onClick={onVerify}>
+        <CardButton rest={resting} onClick={onVerify}>
           Check again
-        </button>
+        </CardButton>
       ) : null}
       {(['succeeded', 'failed'] as const).map((each) => (
-        <button key={each} type="button" className="cs-button" aria-disabled={resting} onClick={() => setOutcome(each)}>
+        <CardButton key={each} rest={resting} onClick={() => setOutcome(each)}>
           {OUTCOMES[each]}
-        </button>
+        </CardButton>
       ))}
     </div>
   )
 }
 
-type ResolveFormProps = { outcome: Outcome; resting: boolean; onResolve: (note: string) => void; onCancel: () => void }
+type ResolveFormProps = { outcome: Outcome; resting: Rest; onResolve: (note: string) => void; onCancel: () => void }
 
 function ResolveForm({ outcome, resting, onResolve, onCancel }: ResolveFormProps) {
   const [note, setNote] = useState('')
   const [isAsked, setAsked] = useState(false)
   const text = useRef<HTMLTextAreaElement>(null)
   useEffect(() => text.current?.focus(), [])
-  const send = (event: Pick<FormEvent, 'preventDefault'>) => {
-    event.preventDefault()
-    const given = note.trim()
+  const given = note.trim()
+  const isMissing = isAsked && given === ''
+  const send = () => {
     if (given !== '') return onResolve(given)
     setAsked(true)
     text.current?.focus()
@@ -59,35 +61,30 @@ function ResolveForm({ outcome, resting, onResolve, onCancel }: ResolveFormProps
     <form
       className="cs-decline"
       noValidate
-      onSubmit={send}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel()
-        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(event)
-        else return
+      onSubmit={(event) => {
         event.preventDefault()
-        event.stopPropagation()
+        send()
       }}
+      onKeyDown={formKeys(onCancel, send)}
     >
       <label>
-        What did you see there? It stays with the action, and the agent is told the outcome.
+        What did you see? The agent is told.
         <textarea
           ref={text}
           required
-          aria-invalid={isAsked && note.trim() === ''}
+          aria-invalid={isMissing}
           value={note}
           maxLength={2_000}
           rows={2}
           onChange={(event) => setNote(event.currentTarget.value)}
         />
       </label>
-      {isAsked && note.trim() === '' ? <p role="alert">Say how you know: nobody can tell later otherwise.</p> : null}
+      {isMissing ? <p role="alert">Say how you know.</p> : null}
       <div className="cs-buttons">
-        <button type="button" className="cs-button" onClick={onCancel}>
-          Back
-        </button>
-        <button type="submit" className="cs-button cs-approve" aria-disabled={resting}>
+        <CardButton onClick={onCancel}>Back</CardButton>
+        <CardButton rest={resting} type="submit" className="cs-approve">
           {OUTCOMES[outcome]}
-        </button>
+        </CardButton>
       </div>
     </form>
   )

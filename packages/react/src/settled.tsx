@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import type { ReactNode, RefObject } from 'react'
+import { CardButton, type Rest } from './card-button.tsx'
 import type { Outcome } from './card-props.ts'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
@@ -13,7 +14,7 @@ type SettledProps = {
   action: Action
   nowMs: number
   rowRef: RefObject<HTMLDivElement | null>
-  resting: boolean
+  resting: Rest
   onRetry: (() => void) | undefined
   onVerify: (() => void) | undefined
   onResolve: ((outcome: Outcome, note: string) => void) | undefined
@@ -38,9 +39,9 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
           </a>
         ) : null}
         {state === 'failed' && onRetry ? (
-          <button type="button" className="cs-button" aria-disabled={resting} onClick={onRetry}>
+          <CardButton rest={resting} onClick={onRetry}>
             Retry
-          </button>
+          </CardButton>
         ) : null}
       </div>
       {state === 'outcome_unknown' && onResolve ? (

@@ -1,5 +1,5 @@
+import { valueText } from '@countersign/core/text'
 import { expect, test } from 'vitest'
-import { valueText } from './change-rows.tsx'
 import { ownVote, whyNot } from './may-decide.ts'
 import { objectName } from './object-name.ts'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
@@ -10,20 +10,24 @@ import { agoText, spanText } from './time.ts'
 test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(sampleAction(), ADA)).toBeNull()
   expect(whyNot(sampleAction(), null)).toBe('Sign in to decide.')
-  expect(whyNot(sampleAction(), { ...ADA, kind: 'service' })).toMatch(/^Only a person/)
+  expect(whyNot(sampleAction(), { ...ADA, kind: 'service' })).toMatch(/^Only persons/)
   const finance = sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: true } })
   expect(whyNot(finance, ADA)).toMatch(/role finance/)
   expect(whyNot(finance, { ...ADA, roles: ['admin'] })).toMatch(/role finance/)
   expect(whyNot(sampleAction(), { ...ADA, roles: ['admin'] })).toBeNull()
-  expect(whyNot({ ...finance, requestedBy: ADA }, { ...ADA, roles: ['finance'] })).toMatch(/asked for this yourself/)
+  expect(whyNot({ ...finance, requesters: [ADA] }, { ...ADA, roles: ['finance'] })).toMatch(/^You asked for this/)
   const half = sampleAction({ votes: [{ by: ADA, verdict: 'approve', at: ago(3) }] })
   expect([ADA, SAM, null].map((me) => ownVote(half, me)?.verdict)).toEqual(['approve', undefined, undefined])
   // A vote may be changed while others are waited for.
   expect(whyNot(half, ADA)).toBeNull()
   expect(whyNot(finance, ADA, [{ ...SAM, roles: ['finance'] }])).toBeNull()
   expect(
-    whyNot({ ...finance, requestedBy: { ...SAM, id: 'prn_bot', kind: 'agent', personId: ADA.id } }, { ...ADA, roles: ['finance'] }),
-  ).toMatch(/yourself/)
+    whyNot({ ...finance, requesters: [{ ...SAM, id: 'prn_bot', kind: 'agent', personId: ADA.id }] }, { ...ADA, roles: ['finance'] }),
+  ).toMatch(/^You asked/)
+  expect(whyNot({ ...finance, requesters: [SAM, ADA] }, { ...ADA, roles: ['finance'] }), 'one of several who asked').toMatch(/^You asked/)
+  const both = sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['approver'], alsoRoles: [['legal']], notRequester: false } })
+  expect(whyNot(both, ADA)).toMatch(/role approver and legal/)
+  expect(whyNot(both, { ...ADA, roles: ['approver', 'legal'] })).toBeNull()
   expect(whyNot(sampleAction(), { ...ADA, scopes: ['propose'] })).toMatch(/may not decide/)
 })
 
@@ -90,6 +94,11 @@ test('every outcome has its words, and an unknown one promises nothing', () => {
     outcomeText(sampleAction({ state: 'declined', policy: { verdict: 'deny', rule: 'r', version: 1, reason: 'Never on Friday' } }), NOW_MS),
   ).toMatch(/^Declined by policy · .* · Never on Friday$/)
   expect(words.at(-1)).toMatch(/^May or may not have run\. Last sign /)
+  const { outcome_unknown: unknown } = ACTION_PER_STATE
+  const checks = { since: ago(57), until: ago(-243), ended: false, lastAt: ago(57), lastFound: 'not_found' } as const
+  const said = (ended: boolean) => outcomeText({ ...sampleAction(unknown), checks: { ...checks, ended } }, NOW_MS)
+  expect(said(false)).toMatch(/ · checking until \d/)
+  expect(said(true)).toMatch(/ · no longer checking$/)
 })
 
 test('times are rounded down and never negative', () => {

@@ -1,55 +1,67 @@
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import type { Rest } from './card-button.tsx'
 import { watchPlace } from './watch-place.ts'
 
 const COOLDOWN_MS = 500
 
-/** `cooling` is for showing it; `isReady` decides, at the moment of the click or of the key. */
-export type Cooldown = { cooling: boolean; isReady: (by: 'pointer' | 'key') => boolean }
+const IGNORED = 'Ignored: this just moved or changed. Press again.'
+
+export type Cooldown = {
+  /** For the buttons. Empty only while a press counts, unless a move has not been noticed yet. */
+  rest: Rest
+  /** Decides at the moment of the click or of the key, and remembers in `ignored` that it did not count. */
+  isReady: (by: 'pointer' | 'key') => boolean
+  /** The message to show: `IGNORED` after a press that did not count, else empty. */
+  ignored: string
+}
 
 /**
  * Rests what stands in `ref` for 500 ms after it appeared, changed (`version`), moved, or the window came back to the front: what a
  * person clicks then was aimed at something else. A move does not matter to a key.
  */
 export function useCooldown(ref: RefObject<HTMLElement | null>, version: string): Cooldown {
-  const [cooling, setCooling] = useState(true)
-  const readyAtMs = useRef({ pointer: Number.POSITIVE_INFINITY, key: Number.POSITIVE_INFINITY })
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const [rest, setRest] = useState<Rest>('new')
+  const [ignored, setIgnored] = useState('')
+  // The newest value of `rest`, which may not be drawn yet. A press is judged by this one.
+  const current = useRef<Rest>('new')
   const look = useRef(() => {})
 
-  const rest = useCallback((also: 'key' | 'pointer') => {
-    const untilMs = performance.now() + COOLDOWN_MS
-    readyAtMs.current.pointer = untilMs
-    if (also === 'key') readyAtMs.current.key = untilMs
-    setCooling(true)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => setCooling(false), COOLDOWN_MS)
-  }, [])
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version is the reason to rest again
-  useLayoutEffect(() => rest('key'), [version])
-  useEffect(() => () => clearTimeout(timer.current), [])
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version may stand in a new element
-  useEffect(() => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version rests again, and may stand in a new element
+  useLayoutEffect(() => {
+    setIgnored('')
     if (ref.current === null) return
-    const watch = watchPlace(ref.current, () => rest('pointer'))
-    const onReturn = () => {
-      if (document.visibilityState === 'visible') rest('key')
+    let timer: ReturnType<typeof setTimeout>
+    const set = (why: Rest) => {
+      current.current = why
+      setRest(why)
     }
+    const begin = (why: Rest) => {
+      // A card that moves while it is new stays new, so keys are ignored as well.
+      set(current.current === 'new' ? 'new' : why)
+      clearTimeout(timer)
+      timer = setTimeout(set, COOLDOWN_MS, '')
+    }
+    const onReturn = () => {
+      if (document.visibilityState === 'visible') begin('new')
+    }
+    const watch = watchPlace(ref.current, () => begin('moved'))
     look.current = watch.look
+    begin('new')
     addEventListener('focus', onReturn)
     document.addEventListener('visibilitychange', onReturn)
     return () => {
+      clearTimeout(timer)
       watch.stop()
-      look.current = () => {}
       removeEventListener('focus', onReturn)
       document.removeEventListener('visibilitychange', onReturn)
     }
-  }, [ref, rest, version])
+  }, [ref, version])
 
-  const isReady = useCallback((by: 'pointer' | 'key') => {
+  const isReady = (by: 'pointer' | 'key') => {
     look.current()
-    return performance.now() >= readyAtMs.current[by]
-  }, [])
-  return { cooling, isReady }
+    const isReady = current.current === '' || (current.current === 'moved' && by === 'key')
+    setIgnored(isReady ? '' : IGNORED)
+    return isReady
+  }
+  return { rest, isReady, ignored }
 }

@@ -1,5 +1,5 @@
 import type { Action, ApiIssue } from '@countersign/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ApprovalCardProps, Extra, Outcome, Verdict } from './card-props.ts'
 import { actionOf, CHANGED, issuesOf, sayError } from './say-error.ts'
 
@@ -59,42 +59,35 @@ export function useDecision(props: ApprovalCardProps, action: Action, onNews: (a
     return () => clearTimeout(timer)
   }, [step])
 
-  const run = useCallback(
-    async (work: () => Promise<unknown>, after: 'sent' | 'idle' = 'sent') => {
-      // A ref, not the state: the second click of a double click comes before the state is drawn.
-      if (busy.current) return
-      busy.current = true
-      const before = latest.current
-      setNotice('')
-      setIssues([])
-      setStep('sending')
-      try {
-        await work()
-        setStep(latest.current === before ? after : 'idle')
-      } catch (error) {
-        setNotice(sayError(error, now()))
-        setIssues(issuesOf(error))
-        setStep('idle')
-        const current = actionOf(error)
-        if (current) onNews(current)
-      } finally {
-        busy.current = false
-      }
-    },
-    [now, onNews],
-  )
+  const run = async (work: () => Promise<unknown>, after: 'sent' | 'idle' = 'sent') => {
+    // A ref, not the state: the second click of a double click comes before the state is drawn.
+    if (busy.current) return
+    busy.current = true
+    const before = latest.current
+    setNotice('')
+    setIssues([])
+    setStep('sending')
+    try {
+      await work()
+      setStep(latest.current === before ? after : 'idle')
+    } catch (error) {
+      setNotice(sayError(error, now()))
+      setIssues(issuesOf(error))
+      setStep('idle')
+      const current = actionOf(error)
+      if (current) onNews(current)
+    } finally {
+      busy.current = false
+    }
+  }
 
-  const send = useCallback<Decision['send']>(
-    (verdict, extra) => run(() => onDecide(verdict, { revision, digest, ...extra })),
-    [run, onDecide, revision, digest],
-  )
   return {
     step,
     setStep,
     notice,
     setNotice,
     issues,
-    send,
+    send: (verdict, extra) => run(() => onDecide(verdict, { revision, digest, ...extra })),
     lookAgain: () =>
       run(async () => {
         const seen = await onLookAgain?.()

@@ -1,11 +1,11 @@
-import { useEffect, useReducer } from 'react'
+import { useEffect, useState } from 'react'
 
 /** Draws again every `periodMs`; null rests. */
 export function useTick(periodMs: number | null): void {
-  const [, tick] = useReducer((count: number) => count + 1, 0)
+  const [, setTicks] = useState(0)
   useEffect(() => {
     if (periodMs === null) return
-    const timer = setInterval(tick, periodMs)
+    const timer = setInterval(() => setTicks((ticks) => ticks + 1), periodMs)
     return () => clearInterval(timer)
   }, [periodMs])
 }

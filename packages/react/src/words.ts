@@ -1,5 +1,5 @@
-import type { Action, ActionState, ConnectionState, RiskLevel } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import type { Action, ActionState, ConnectionState, Principal, RiskLevel } from '@countersign/client'
+import { isHighRisk, showInvisible } from '@countersign/core/text'
 
 /** The mark and the word of every state: never colour alone. */
 export const STATE_WORDS: Readonly<Record<ActionState, { mark: string; word: string }>> = {
@@ -35,19 +35,14 @@ export const PAUSED_WORDS: Readonly<Record<Exclude<ConnectionState['kind'], 'liv
   closed: 'Disconnected. Reload the page to decide.',
 }
 
-/** True where a slip is costly: a second step, and nothing long may stay hidden. */
-export const isHighRisk = ({ risk }: Action): boolean => risk.level === 'high' || risk.level === 'critical'
-
 /** True where one person may allow later calls as well; the server says in the end. */
 export const mayGrant = (action: Action): boolean => !isHighRisk(action) && action.requires.quorum === 1
 
+/** "Ada and Sam". */
+export const namesOf = (people: readonly Pick<Principal, 'name'>[]): string => showInvisible(people.map(({ name }) => name).join(' and '))
+
 const names = (action: Action, verdict: 'approve' | 'decline'): string =>
-  showInvisible(
-    action.votes
-      .filter((vote) => vote.verdict === verdict)
-      .map((vote) => vote.by.name)
-      .join(' and '),
-  )
+  namesOf(action.votes.filter((vote) => vote.verdict === verdict).map((vote) => vote.by))
 
 /** "by Ada", "by policy": who let it run. */
 export const approvedBy = (action: Action): string => {

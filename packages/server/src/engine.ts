@@ -1,17 +1,19 @@
+import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
-import { type Agent, type AgentLoop, createAgentLoop } from './agent/index.ts'
-import { type AuditKey, openAuditKey } from './audit/index.ts'
+import { type Agent, type AgentLoop, type Announcements, createAgentLoop, createAnnouncements } from './agent/index.ts'
+import { type AnchorSender, type AuditKey, isGenuine, openAuditKey, openMemory, readAnchor, type Sealer, SYSTEM } from './audit/index.ts'
 import type { Clock } from './clock.ts'
-import { createLanes, type EventHub, MODEL_CALLS } from './dispatch/index.ts'
-import { createGate, type Gate } from './gate/index.ts'
+import { createLanes, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
+import { createGate, createStartFailures, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
+import type { Held, InstanceSettings } from './instance/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { reach } from './points.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
 import { type Database, principals, type Store, tellAccess } from './store/index.ts'
-import type { ToolRegistry, ToolSource } from './tools/index.ts'
+import type { OwnFile, ToolRegistry, ToolSource } from './tools/index.ts'
 
 export interface EngineOptions {
   database: Database
@@ -20,6 +22,8 @@ export interface EngineOptions {
   tools: ToolRegistry
   /** Where tools come from that need something of the server. Default: none. */
   sources?: Iterable<ToolSource>
+  /** Files of the server that no tool may change. Default: none. */
+  ownFiles?: readonly OwnFile[]
   policy: PolicyDocument
   log: Logger
   clock?: Clock
@@ -28,6 +32,12 @@ export interface EngineOptions {
   modelCalls?: number
   /** Where the key is that the record is signed with; default: in the database. */
   auditKeyFile?: string | undefined
+  /** The file that the newest head of the record is remembered in. Default: beside the key, else in the data folder; on Postgres none. */
+  headFile?: string | undefined
+  /** Where heads are sent; its file is read back at the start. Default: nowhere. */
+  anchor?: { sender: AnchorSender; file: string | undefined } | undefined
+  /** How a copy of the database is told from the original. Default: by the file `instance` in the data folder. */
+  instance?: InstanceSettings
 }
 
 /** How many actions are carried out at the same time. */
@@ -40,6 +50,8 @@ export interface ExecutionLimits {
 
 const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
 
+const USUAL_INSTANCE: InstanceSettings = { hold: false, acceptCopy: false, file: undefined, token: undefined }
+
 const DRAIN_MS = 10_000
 
 /** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
@@ -48,12 +60,30 @@ export interface Engine {
   readonly clock: Clock
   readonly gate: Gate
   readonly agentLoop: AgentLoop
+  /** What was sent to which person: whoever sends actions notes it here. */
+  readonly announcements: Announcements
   readonly policies: Policies
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
   readonly auditKey: AuditKey
+  /** Signs the record. */
+  readonly sealer: Sealer
   /** Why nothing can be begun or decided at the moment; undefined while all is well. */
   readonly trouble: string | undefined
+  /** Whether everything is held because the database looks like a copy, and the way out of that. */
+  readonly hold: {
+    /** As a sentence; undefined while everything goes on. */
+    readonly why: string | undefined
+    /**
+     * Takes the database for an installation of its own: a new epoch begins, what was under way in the one before is of unknown outcome, and
+     * everything else goes on. Harmless when nothing is held. @param by Without one, the command line says so.
+     */
+    accept(by?: Principal): Promise<void>
+  }
+  /** What was due and had not begun, and what was put up again because of it. */
+  readonly reconciler: Reconciler
+  /** How many jobs are due and wait to be begun: on Postgres those of all processes. At most 100,000 are counted. */
+  countWaitingJobs(): Promise<number>
   /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
   savePrincipal(principal: Principal): Promise<void>
   /** Resolves when nothing is under way: everything waits for a person or is done. */
@@ -73,13 +103,19 @@ export async function openEngine({
   clock,
   executions = DEFAULT_EXECUTIONS,
   modelCalls = MODEL_CALLS,
+  instance = USUAL_INSTANCE,
   ...options
 }: EngineOptions): Promise<Engine> {
-  const ground = await openGround(database, { clock, executions: executions.perProcess, modelCalls, log: options.log })
+  const ground = await openGround(database, { clock, executions: executions.perProcess, modelCalls, instance, log: options.log })
   try {
-    return await startEngine({ ...options, ...ground, executions })
+    const isAlone = database.kind === 'sqlite'
+    const besideKey = options.auditKeyFile === undefined ? undefined : `${options.auditKeyFile}.head`
+    const headFile = options.headFile ?? besideKey ?? (isAlone ? join(database.dataDir, 'record.head') : undefined)
+    const record = { headFile, isAlone, acceptLoss: isAlone && database.acceptLoss === true }
+    return await startEngine({ ...options, ...ground, ...record, executions, acceptCopy: instance.acceptCopy })
   } catch (error) {
     await ground.membership.leave(false)
+    ground.guard?.close()
     await ground.store.close()
     throw error
   }
@@ -93,24 +129,34 @@ export async function startEngine({
   dispatch,
   timers,
   sealer,
+  reconciler,
   membership,
+  guard,
+  acceptCopy = false,
   agents,
   tools,
   sources = [],
+  ownFiles = [],
   policy,
   log,
   executions = DEFAULT_EXECUTIONS,
   auditKeyFile,
-}: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls'> & Ground): Promise<Engine> {
+  headFile,
+  anchor,
+  isAlone = false,
+  acceptLoss = false,
+}: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls' | 'instance'> &
+  Ground & { acceptCopy?: boolean; isAlone?: boolean; acceptLoss?: boolean }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   // Before anything that an earlier process left is carried out with their tools.
   for (const source of sources)
-    await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock) })
+    await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock), ownFiles })
   await seedPolicy(store, policy, clock.nowMs())
   const policies = await openPolicies(store)
   requireUsable(policies.current, { tools, agents: [...byName.keys()] })
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
+  const startFailures = createStartFailures()
   const gate = createGate({
     store,
     tools,
@@ -123,10 +169,13 @@ export async function startEngine({
     stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
     lanes,
+    startFailures,
     executionsPerSession: executions.perSession,
     background: dispatch.background,
   })
+  const announcements = createAnnouncements(clock)
   const agentLoop = createAgentLoop({
+    announcements,
     store,
     agents: byName,
     defaultAgent: agents[0]?.name ?? '',
@@ -143,17 +192,58 @@ export async function startEngine({
     timers.rearm()
     sealer.wake()
   }
-  await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
-  reach('start.recovered')
-  dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
-  timers.start({ doWhatIsDue: gate.doWhatIsDue })
-  sealer.start({ store, key: auditKey, log })
+  let hasBegun = false
+  /** Begins to carry things out, or takes up what was left while everything was held. */
+  async function goOn(): Promise<void> {
+    if (hasBegun) {
+      await membership.takeUp()
+      return timers.rearm()
+    }
+    hasBegun = true
+    await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
+    reach('start.recovered')
+    dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
+    // Nothing that only time calls for happens while everything is held.
+    timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
+  }
+  async function accept(by?: Principal): Promise<void> {
+    if (!guard?.held) return
+    await gate.endAttemptsBefore(guard.held.sinceMs)
+    reach('accept.attempts_ended')
+    const { why } = guard.held
+    await guard.accept(by)
+    // A database that is older than what was sealed is what a restored copy is: one acceptance is enough.
+    await sealer.accept(by?.id ?? SYSTEM, `The copy was accepted: ${why}`, 'behind')
+  }
+  const sent = anchor?.file === undefined ? [] : readAnchor(anchor.file).filter((head) => isGenuine(head, [auditKey.publicKey]))
+  const memory = openMemory({ file: headFile, others: sent, log })
+  sealer.start({ store, key: auditKey, log, memory, isAlone, onHead: (head) => anchor?.sender.take(head) })
+  if (acceptLoss) await sealer.accept(SYSTEM, 'The server was started with --accept-loss.', 'behind')
+  if (acceptCopy) {
+    if (guard?.held) await accept()
+    else log.warn('instance.nothing_to_accept')
+  }
+  guard?.onChange((held: Held | undefined) => {
+    if (held) agentLoop.abortModelCalls()
+    else dispatch.background(goOn())
+  })
+  if (!guard?.held) await goOn()
+  reconciler.start({
+    store,
+    dispatch,
+    log,
+    executionsPerSession: executions.perSession,
+    isRetried: startFailures.isRetried,
+    isGivenUp: startFailures.isGivenUp,
+    isAble: () => store.health.damage === undefined && membership.trouble === undefined && guard?.held === undefined,
+  })
   reach('start.dispatching')
 
   let draining: Promise<void> | undefined
   let isDrained = false
   const drain = (drainMs = DRAIN_MS) => (draining ??= endWork(drainMs))
   async function endWork(drainMs: number): Promise<void> {
+    reconciler.stop()
     dispatch.stop()
     timers.stop()
     lanes.close()
@@ -176,24 +266,36 @@ export async function startEngine({
     clock,
     gate,
     agentLoop,
+    announcements,
     policies,
     agents: byName,
     hub,
     auditKey,
+    sealer,
+    reconciler,
+    countWaitingJobs: async () => (await dispatch.countWaiting()) + lanes.waiting,
     get trouble() {
-      return membership.trouble
+      return store.health.damage ?? membership.trouble
+    },
+    hold: {
+      get why() {
+        return guard?.held?.why
+      },
+      accept,
     },
     savePrincipal: (principal) =>
       store.transact((outbox) => {
         tellAccess(outbox, principal.id)
         return principals.savePrincipal(principal, clock.nowMs())
       }),
-    idle: dispatch.idle,
+    // Jobs that came with a copy wait for its acceptance.
+    idle: async () => (guard?.held ? undefined : dispatch.idle()),
     drain,
     async close() {
       await drain()
       await membership.leave(isDrained)
       reach('stop.left')
+      guard?.close()
       await store.close()
     },
   }

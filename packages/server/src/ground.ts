@@ -9,6 +9,7 @@ import {
   createEventHub,
   createLookAround,
   createPostgresHub,
+  createReconciler,
   createTimers,
   type Dispatch,
   type EventHub,
@@ -16,9 +17,11 @@ import {
   openGraphile,
   openNotices,
   openProcesses,
+  type Reconciler,
   type Timers,
   watchOtherWriters,
 } from './dispatch/index.ts'
+import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
 import { VERSION } from './version.ts'
 
@@ -30,7 +33,10 @@ export interface Ground {
   dispatch: Dispatch
   timers: Timers
   sealer: Sealer
+  reconciler: Reconciler
   membership: Membership
+  /** Tells a copy of the database from the original. Default: it is the original. */
+  guard?: Guard
 }
 
 export interface GroundOptions {
@@ -39,6 +45,7 @@ export interface GroundOptions {
   /** Actions carried out at once. */
   executions: number
   modelCalls: number
+  instance: InstanceSettings
   log: Logger
 }
 
@@ -51,33 +58,61 @@ export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, seale
   if (outbox.isAudited) sealer.wake()
 }
 
-export const openGround = (database: Database, options: GroundOptions): Promise<Ground> | Ground =>
+const sayDamaged = (log: Logger) => (problem: string) => log.fatal({ problem }, 'database.damaged')
+
+export const openGround = (database: Database, options: GroundOptions): Promise<Ground> =>
   database.kind === 'sqlite' ? openAlone(database, options) : openAmongOthers(database, options)
 
-function openAlone({ dataDir }: Database & { kind: 'sqlite' }, { clock = systemClock, modelCalls, log }: GroundOptions): Ground {
+async function openAlone(
+  database: Database & { kind: 'sqlite' },
+  { clock = systemClock, modelCalls, instance, log }: GroundOptions,
+): Promise<Ground> {
   const hub: EventHub = createEventHub((changed) => watchOtherWriters({ store, clock, changed }))
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
-  const store: Store = openSqlite({ dataDir, onCommitted: handOut(hub, dispatch, timers, sealer) })
-  return { store, clock, hub, dispatch, timers, sealer, membership: alone({ store, dispatch, clock }) }
+  const tell = handOut(hub, dispatch, timers, sealer)
+  let guard: Guard | undefined
+  const store: Store = openSqlite({
+    dataDir: database.dataDir,
+    acceptLoss: database.acceptLoss,
+    onDamage: sayDamaged(log),
+    onCommitted(outbox) {
+      guard?.note(outbox)
+      tell(outbox)
+    },
+  })
+  try {
+    guard = await openGuard({ store, database, settings: instance, clock, log })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  // A test that stops the clock does not stop this.
+  const reconciler = createReconciler(clock, systemClock.after)
+  return { store, clock, hub, dispatch, timers, sealer, reconciler, membership: alone({ store, dispatch, clock }), guard }
 }
 
 async function openAmongOthers(
   { url, directUrl }: Database & { kind: 'postgres' },
-  { clock: given, executions, modelCalls, log }: GroundOptions,
+  { clock: given, executions, modelCalls, instance, log }: GroundOptions,
 ): Promise<Ground> {
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}
     let lookAround = () => {}
+    let guard: Guard | undefined
     const store = await openPostgres({
       url,
       directUrl,
-      onCommitted: (outbox) => tell(outbox),
+      onCommitted(outbox) {
+        guard?.note(outbox)
+        tell(outbox)
+      },
       onUnknown: () => lookAround(),
       enqueue: enqueueJobs,
       warn: (problem) => log.warn({ problem }, 'database.could_forget'),
+      onDamage: sayDamaged(log),
     })
     stack.defer(() => store.close())
     const ownUrl = directUrl ?? url
@@ -98,9 +133,12 @@ async function openAmongOthers(
     const sealer = createSealer(clock)
     tell = handOut(hub, dispatch, timers, sealer)
     lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
+    const hasOthers = () => processes.hasOthers()
+    guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()
-    return { store, clock, hub, dispatch, timers, sealer, membership }
+    return { store, clock, hub, dispatch, timers, sealer, reconciler, membership, guard }
   } catch (error) {
     await stack.disposeAsync()
     throw error

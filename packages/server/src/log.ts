@@ -14,7 +14,7 @@ export function createLog(level: LogLevel, secrets: readonly string[] = []): Log
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { error: pino.stdSerializers.err },
-      redact: ['req.headers.authorization', 'req.headers.cookie'],
+      redact: ['req.headers.authorization', 'req.headers.cookie', 'req.headers["countersign-console"]'],
       hooks: { streamWrite: redactor.text },
     },
     pino.destination(2),

@@ -3,20 +3,27 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { systemClock } from './clock.ts'
+import { openAnchor, startRecordCheck } from './audit/index.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
+import { startRetention } from './dispatch/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
+import { createConsoleCredential } from './http/identity/console-credential.ts'
 import { createConsoleSessions } from './http/identity/console-sessions.ts'
-import { createCookie } from './http/identity/cookie.ts'
 import { openDirectory } from './http/identity/directory.ts'
 import { createLimits } from './http/identity/limits.ts'
+import { openLocalConsole } from './http/identity/local-console.ts'
 import { createSignInService } from './http/identity/oidc.ts'
+import { createRefusedSignIns } from './http/identity/refused-sign-ins.ts'
 import { openSecret } from './http/identity/secret.ts'
+import { createSignInLinks, mintLinkToken, signInLink } from './http/identity/sign-in-links.ts'
 import { createLogReader } from './http/log-reader.ts'
 import { createStreams } from './http/sse.ts'
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
+import { ownFilesOf } from './own-files.ts'
 import { reach } from './points.ts'
+import { tightenFiles } from './private-files.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
 const CONSOLE_DIRS = ['../../../apps/web/dist', '../console'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
@@ -29,12 +36,19 @@ export interface ServerOptions {
   log: Logger
   /** A key that is good while this server runs, for the MCP client that it was started for. A secret. */
   clientKey?: string
+  /** Default: this machine's, or on Postgres the database's. */
+  clock?: Clock
 }
 
 export interface RunningServer {
   /** Where it listens, for example `http://127.0.0.1:4319`. */
   readonly url: string
   readonly engine: Engine
+  /**
+   * A new link that signs the person at this machine in: good once, for ten minutes. Undefined where people sign in with a key or a sign-in
+   * service. A secret.
+   */
+  signInLink(): string | undefined
   /** Ends streams, drains what runs, closes the database. */
   close(): Promise<void>
 }
@@ -56,18 +70,28 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-async function start({ config, settings, log, clientKey }: ServerOptions): Promise<RunningServer> {
+async function start({ config, settings, log, clientKey, clock: ownClock }: ServerOptions): Promise<RunningServer> {
   // How a model is, is the same for all agents. Only this machine's time is asked: what counts is how much of it passed.
   const circuits = createCircuits(systemClock)
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
-  const { database, executions, modelCalls, auditKeyFile } = settings
+  const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
+  tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
   const { policy, tools } = config
   const sources = config.sources.values()
-  const engine = await openEngine({ database, executions, modelCalls, auditKeyFile, agents, tools, sources, policy, log })
+  const ownFiles = ownFilesOf(settings, config)
+  const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
+  const record = { auditKeyFile, headFile, anchor: sender && { sender, file: config.anchor?.file } }
+  const engine = await openEngine({
+    ...{ database, clock: ownClock, instance, executions, modelCalls, ...record, agents, tools, sources, ownFiles, policy, log },
+  })
   const { store, clock } = engine
   const streams = createStreams()
   const stopping = new AbortController()
   try {
+    const oidc = oidcOf(settings, config.signIn)
+    // Behind a proxy or under a public address, whoever comes from this machine may speak for anybody.
+    const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
+    const signInLinks = LOOPBACK.has(settings.host) && isReachedDirectly && !oidc ? createSignInLinks(Date.now) : undefined
     const directory = await openDirectory({
       store,
       clock,
@@ -75,18 +99,16 @@ async function start({ config, settings, log, clientKey }: ServerOptions): Promi
       savePrincipal: engine.savePrincipal,
       bootstrapKey: settings.bootstrapKey,
       clientKey,
-      localName: userInfo().username,
+      // Elsewhere that person comes in with the bootstrap key alone, and the user of the process says nothing about them.
+      localName: signInLinks ? userInfo().username : 'Bootstrap key',
     })
-    const oidc = oidcOf(settings, config.signIn)
     const secret = await openSecret(store, 'cookie_secret')
     const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
-    // Behind a proxy or under a public address, whoever comes from this machine may speak for anybody.
-    const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
-    const signsInLocally = LOOPBACK.has(settings.host) && isReachedDirectly && !signInService
     const app = await createApp({
       store,
       gate: engine.gate,
       agentLoop: engine.agentLoop,
+      announcements: engine.announcements,
       agents: engine.agents,
       policies: engine.policies,
       tools,
@@ -97,11 +119,11 @@ async function start({ config, settings, log, clientKey }: ServerOptions): Promi
         clock,
         log,
         limits: settings.sessionLimits,
-        accepts: (how) => how === 'key' || (how === 'local' ? signsInLocally : signInService !== undefined),
+        accepts: (how) => how === 'key' || (how === 'local' ? signInLinks !== undefined : signInService !== undefined),
         byKeyHash: directory.byHash,
         keyStanding: directory.standing,
       }),
-      consoleCookie: createCookie('countersign', settings.publicUrl),
+      consoleCredential: createConsoleCredential(settings.publicUrl),
       signInService,
       limits: createLimits(settings.rateLimits, clock),
       publicUrl: settings.publicUrl,
@@ -109,29 +131,43 @@ async function start({ config, settings, log, clientKey }: ServerOptions): Promi
       sessionLimits: settings.sessionLimits,
       clock,
       auditKey: engine.auditKey,
+      sealer: engine.sealer,
+      anchor: sender,
       log,
       streams,
       logs: createLogReader(store),
-      signsInLocally,
+      signInLinks,
+      refusedSignIns: createRefusedSignIns({ store, clock, log }),
       keepsObjectives: [...config.sources.values()].some(({ kind }) => kind === 'objectives'),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
+      hold: engine.hold,
       trouble: () => (stopping.signal.aborted ? 'the server is shutting down' : engine.trouble),
+      reconciler: engine.reconciler,
+      countWaitingJobs: engine.countWaitingJobs,
       isStopping: () => stopping.signal.aborted,
       stopping: stopping.signal,
       gateway: config.gateway,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
     const url = await listen(app, settings)
+    const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
+    const check = startRecordCheck({ store, sealer: engine.sealer, clock, log })
+    const retention = startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits })
     reach('start.listening')
     log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
       url,
       engine,
+      signInLink: () => local && signInLinks && signInLink(local.origin, mintLinkToken(signInLinks.secret, Date.now())),
       async close() {
         stopping.abort()
+        await local?.[Symbol.asyncDispose]()
         reach('stop.asked')
         streams.endAll()
+        await retention[Symbol.asyncDispose]()
+        await check[Symbol.asyncDispose]()
         await engine.drain()
+        await sender?.[Symbol.asyncDispose]()
         await app.close()
         await engine.close()
         await config.close()

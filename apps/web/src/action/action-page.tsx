@@ -84,8 +84,16 @@ export default function ActionPage() {
                 {showInvisible(action.error.message)} ({showInvisible(action.error.kind)})
               </Fact>
             )}
+            {action.checks && (
+              <Fact name="Checks">
+                {`${action.checks.ended ? 'No longer checking: checked' : 'Checking'} from ${fullTime(action.checks.since)} until ${fullTime(action.checks.until)}`}
+                {action.checks.lastAt &&
+                  `, last ${action.checks.lastFound === 'not_found' ? 'not found' : 'without an answer'} at ${fullTime(action.checks.lastAt)}`}
+              </Fact>
+            )}
             <Fact name="Asked by">
-              {showInvisible(action.requestedBy.name)} ({action.requestedBy.kind}){action.agent && `, agent ${showInvisible(action.agent)}`}
+              {action.requesters.map(({ name, kind }) => `${showInvisible(name)} (${kind})`).join(', ')}
+              {action.agent && `, agent ${showInvisible(action.agent)}${action.agentVerified ? '' : ' (not verified)'}`}
             </Fact>
             <Fact name="Session">
               {action.sessionId ? <Link to={`/sessions/${action.sessionId}`}>Open the chat</Link> : 'None: proposed over the API'}

@@ -36,3 +36,8 @@ test.each(['javascript:alert(1)', 'data:text/html,x', 'http://127.0.0.1:4319/api
 test('a heading of a model does not stand among the headings of the page', () => {
   expect(html('# Approve this')).toBe('<h3>Approve this</h3>')
 })
+
+test('T4 a name that looks like another one is marked in what a model wrote, also in code', () => {
+  expect(html('ask аdmin or `аdmin`')).toBe('<p>ask аdmin⟦U+0430 Cyrillic⟧ or <code>аdmin⟦U+0430 Cyrillic⟧</code></p>')
+  expect(html('Это обычный текст, без пометок.')).toBe('<p>Это обычный текст, без пометок.</p>')
+})

@@ -1,6 +1,7 @@
-import type { ConnectionState } from '@countersign/client'
+import type { ConnectionState, Message } from '@countersign/client'
 import { showInvisible, showProse } from '@countersign/react'
 import { ActionCard } from '../action/action-card.tsx'
+import { useServices } from '../services.tsx'
 import { Icon } from '../ui/index.ts'
 import { needsCard, type Row } from './conversation.ts'
 import { ModelText } from './model-text.tsx'
@@ -8,11 +9,12 @@ import { ToolLine } from './tool-line.tsx'
 
 /** One entry of the conversation. */
 export function MessageRow({ row, agent, connection }: { row: Row; agent: string; connection: ConnectionState }) {
+  const { me } = useServices()
   switch (row.kind) {
     case 'user':
       return (
         <div className="row-user" data-testid="message" data-role="user">
-          <span className="visually-hidden">You wrote:</span>
+          <Author author={row.message.author} isMine={row.message.author === undefined || row.message.author.id === me.id} />
           <p className="plain-text">{showProse(row.message.content)}</p>
           {row.message.queued && (
             <p className="row-queued" data-testid="queued">
@@ -32,6 +34,17 @@ export function MessageRow({ row, agent, connection }: { row: Row; agent: string
         </p>
       )
   }
+}
+
+/** Names the author of a message. One's own messages say so to screen readers only. */
+function Author({ author, isMine }: { author: Message['author']; isMine: boolean }) {
+  if (isMine || !author) return <span className="visually-hidden">You wrote:</span>
+  return (
+    <p className="row-author" data-testid="author">
+      {showInvisible(author.name)}
+      <span className="visually-hidden"> wrote:</span>
+    </p>
+  )
 }
 
 type AssistantRowProps = { row: Extract<Row, { kind: 'assistant' }>; agent: string; connection: ConnectionState }

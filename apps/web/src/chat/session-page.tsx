@@ -15,6 +15,8 @@ import { Button, Notice, Skeleton } from '../ui/index.ts'
 import './chat.css'
 import { Composer } from './composer.tsx'
 import { type ConversationHandle, ConversationView } from './conversation-view.tsx'
+import { Participants } from './participants.tsx'
+import { useShown } from './use-shown.ts'
 
 /** `/sessions/:id`: one chat, live. */
 export function SessionPage() {
@@ -65,7 +67,11 @@ type LoadedChatProps = {
 }
 
 function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) {
-  const { client } = useServices()
+  const { client, me } = useServices()
+  const [people, setPeople] = useState({ owner: session.owner, participants: session.participants })
+  const isOwner = people.owner.id === me.id || people.owner.personId === me.id
+  const isHost = isOwner || me.roles.includes('admin')
+  const mayWrite = isOwner || people.participants.some(({ id }) => id === me.id)
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
   // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
@@ -73,8 +79,10 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   const startsHere = useLocation().state?.isFresh === true && cameByPush
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
 
+  const shown = useShown(snapshot)
+
   async function send(text: string) {
-    await client.sessions.post(sessionId, text)
+    await client.sessions.post(sessionId, text, { shown: shown() })
     conversation.current?.toEnd()
   }
 
@@ -95,13 +103,31 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
               This page no longer follows the session. {errorText(snapshot.failure)}
             </Notice>
           )}
+          <Participants
+            sessionId={sessionId}
+            people={people}
+            isHost={isHost}
+            onChange={({ owner, participants }) => setPeople({ owner, participants })}
+          />
           <WaitingBanner count={snapshot.pendingApprovals.length} onShow={() => conversation.current?.toFirstWaiting()} />
           <Composer
             draftOf={sessionId}
             onSend={send}
-            blocked={connection.kind === 'offline' ? 'Offline. You can write on; sending works when the network is back.' : undefined}
+            blocked={
+              connection.kind === 'offline'
+                ? 'Offline. You can write on; sending works when the network is back.'
+                : mayWrite || snapshot.pendingApprovals.length > 0
+                  ? undefined
+                  : READ_ONLY(people.owner.name)
+            }
             placeholder={`Message ${showInvisible(session.agent)}`}
-            hint={isBusy ? 'A message sent now is queued until the run has ended; approve and reject act at once.' : undefined}
+            hint={
+              !mayWrite
+                ? `You may approve or reject here. ${READ_ONLY(people.owner.name)}`
+                : isBusy
+                  ? 'A message sent now is queued until the run has ended; approve and reject act at once.'
+                  : undefined
+            }
             autoFocus={startsHere}
             onStop={isBusy ? async () => void (await client.sessions.cancel(sessionId)) : undefined}
           />
@@ -111,12 +137,16 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   )
 }
 
+/** Why somebody who sees a session cannot write in it, and what to do. */
+const READ_ONLY = (owner: string): string =>
+  `You may read this session. To write in it, ask ${showInvisible(owner)}, who owns it, or an admin to invite you.`
+
 function WaitingBanner({ count, onShow }: { count: number; onShow: () => void }) {
   if (count === 0) return null
   return (
     <Notice tone="warning" testId="waiting-banner" action={<Button onClick={onShow}>Show</Button>}>
-      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>reject</strong>, or use
-      the {count === 1 ? 'card' : 'cards'}.
+      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>reject</strong>
+      {count === 1 ? ', or use the card.' : ' with the #number on the card, or use the cards.'}
     </Notice>
   )
 }

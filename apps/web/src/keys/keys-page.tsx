@@ -27,7 +27,7 @@ export default function KeysPage() {
     void queries.invalidateQueries({ queryKey: ['keys'] })
   }
   return (
-    <Page title="Keys and people" subtitle="Who may sign in, and what programs may do">
+    <Page title="Keys" subtitle="What people and programs sign in with">
       <div className="stack">
         <PageBanner />
         {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
@@ -62,9 +62,23 @@ export default function KeysPage() {
 /** The one time that a key is in sight. */
 function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   const [said, setSaid] = useState('')
+  const { key } = made
+  const name = <strong>{showInvisible(made.principal.name)}</strong>
+  if (key === null) {
+    return (
+      <div role="alert" data-testid="made-key">
+        <Notice tone="warning">
+          <p>The key of {name} was made, but its answer was lost on the way. Revoke it and make another one.</p>
+          <p>
+            <Button onClick={onClose}>Close</Button>
+          </p>
+        </Notice>
+      </div>
+    )
+  }
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(made.key)
+      await navigator.clipboard.writeText(key)
       setSaid('Copied')
     } catch {
       setSaid('The browser does not allow copying here')
@@ -74,10 +88,12 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
     <div role="alert" data-testid="made-key">
       <Notice tone="warning">
         <p>
-          The key of <strong>{showInvisible(made.principal.name)}</strong>. It is shown this once: copy it now.
+          The key of {name}. It is shown this once: copy it now.
+          {made.acceptedAt === null &&
+            ' It only reads until its person has accepted it: signed in another way, under Where you are signed in, or on the server with countersign key accept.'}
         </p>
         <p className="mono" data-testid="key-text">
-          {made.key}
+          {key}
         </p>
         <p>
           <Button onClick={copy}>Copy</Button> <Button onClick={onClose}>I have it</Button> <span role="status">{said}</span>
@@ -89,7 +105,8 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
 
 function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
   const online = useOnline()
-  const { name, principal, roles, scopes, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt } = held
+  const { name, principal, roles, scopes, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, acceptedAt } = held
+  const isUnaccepted = principal.kind === 'person' && acceptedAt === null
   return (
     <li className="row-card" data-testid="key" data-revoked={revokedAt !== null}>
       <div className="row-head">
@@ -97,6 +114,7 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
         <span className="muted">
           {principal.kind}, {showInvisible((roles ?? principal.roles).join(', ') || 'no roles')}
         </span>
+        {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: it only reads</span>}
         {revokedAt === null ? (
           <Button variant="outlined" disabled={!online} onClick={onRevoke}>
             Revoke

@@ -9,15 +9,11 @@ import { Boundary } from '../shell/boundary.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { SIGN_IN_WORDS } from './sign-in-words.ts'
+import { UnacceptedKeys } from './unaccepted-keys.tsx'
 import '../ui/pages.css'
 
 const Confirm = lazy(() => import('../ui/confirm.tsx'))
-
-const WAYS: Record<ConsoleSessionView['how'], string> = {
-  local: 'At the server’s own machine',
-  key: 'With a key',
-  oidc: 'With the sign-in service',
-}
 
 /** `/consoles`: where this person is signed in, and signing out there. */
 export default function ConsolesPage() {
@@ -29,6 +25,7 @@ export default function ConsolesPage() {
     <Page title="Where you are signed in" subtitle="Your own console sessions">
       <div className="stack">
         <PageBanner />
+        <UnacceptedKeys />
         <Loaded of={consoles} height={200}>
           {(items) => (
             <ul className="rows" aria-label="Console sessions">
@@ -68,7 +65,7 @@ function ConsoleRow({ held, onEnd }: { held: ConsoleSessionView; onEnd: () => vo
   return (
     <li className="row-card" data-testid="console-session" data-current={isCurrent}>
       <div className="row-head">
-        <strong>{WAYS[how]}</strong>
+        <strong>{SIGN_IN_WORDS[how]}</strong>
         {isCurrent ? (
           <span className="badge-text">This browser</span>
         ) : (

@@ -1,14 +1,11 @@
-import type { Client, Person } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useDeferredValue, useId, useRef, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useId, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
-
-/** People in the list under a field: more are found by typing. */
-const OFFERED = 50
+import { personIdOf, useOfferedPeople } from './offered-people.ts'
 
 const TIMES = { P1D: '1 day', P3D: '3 days', P7D: '7 days', P14D: '14 days', P30D: '30 days', P90D: '90 days' } as const
 
@@ -20,16 +17,16 @@ export function DelegationForm({ onMade }: { onMade: () => void }) {
   const peopleId = useId()
   const isAdmin = me.roles.includes('admin')
   const [typed, setTyped] = useState('')
-  const people = useOffered(typed)
+  const people = useOfferedPeople(typed)
   const make = useMutation({
     mutationFn: async (data: FormData) => {
       const text = (name: string) => String(data.get(name) ?? '').trim()
       const [from, reason] = [text('from'), text('reason')]
       return client.delegations.create({
-        to: await idOf(client, text('to')),
+        to: await personIdOf(client, text('to')),
         expiresIn: text('expiresIn'),
         ...(reason !== '' && { reason }),
-        ...(from !== '' && { from: await idOf(client, from) }),
+        ...(from !== '' && { from: await personIdOf(client, from) }),
       })
     },
     onSuccess: () => {
@@ -93,24 +90,4 @@ export function DelegationForm({ onMade }: { onMade: () => void }) {
       </p>
     </details>
   )
-}
-
-/** A name that only one person has stands for their id. */
-async function idOf(client: Client, text: string): Promise<string> {
-  const { items } = await client.people.list({ q: text, limit: OFFERED })
-  const named = items.filter(({ name }) => name === text)
-  if (named.length > 1) throw new Error(`There are ${named.length} people named ${text}: take one from the list`)
-  return named[0]?.id ?? text
-}
-
-/** Whom a field may name: the people whose name or id has what was typed in it. */
-function useOffered(typed: string): readonly Person[] {
-  const { client, me } = useServices()
-  const q = useDeferredValue(typed.trim())
-  const people = useQuery({
-    queryKey: ['people', q],
-    queryFn: ({ signal }) => client.people.list({ limit: OFFERED, ...(q !== '' && { q }) }, { signal }),
-    placeholderData: keepPreviousData,
-  })
-  return (people.data?.items ?? []).filter(({ id }) => id !== me.id)
 }

@@ -1,14 +1,17 @@
 import type { AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
+import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { isKind, KINDS, kindWords } from './kinds.ts'
+import { saveFile } from './save-file.ts'
+import { SealSection } from './seal-section.tsx'
 import '../ui/pages.css'
 
 /** `/record`: every change of every action, of policy, keys and grants: who, when, and whether it is sealed. */
@@ -85,6 +88,7 @@ export default function RecordPage() {
           }
         </Loaded>
         <More of={rows} />
+        <SealSection />
         <PublicKey />
       </div>
     </Page>
@@ -123,12 +127,22 @@ function TextFilter({ name, label, query, onSet }: TextFilterProps) {
   )
 }
 
+/** Fetched rather than linked to: the browser would follow a link without what this console signed in with. */
 function Export({ format, query: { since, until } }: { format: 'jsonl' | 'csv'; query: AuditQuery }) {
-  const params = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) })
+  const { client } = useServices()
+  const exporting = useMutation({
+    mutationFn: async () => {
+      const params = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) })
+      await saveFile(await client.open(`/api/audit/export?${params}`, { headers: { accept: '*/*' } }))
+    },
+  })
   return (
-    <Button variant="outlined" href={`/api/audit/export?${params}`} download>
-      Export {format === 'csv' ? 'CSV' : 'JSONL'}
-    </Button>
+    <>
+      <Button variant="outlined" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+        {exporting.isPending ? 'Exporting…' : `Export ${format === 'csv' ? 'CSV' : 'JSONL'}`}
+      </Button>
+      {exporting.isError && <Notice tone="error">{errorText(exporting.error)}</Notice>}
+    </>
   )
 }
 

@@ -3,9 +3,9 @@ import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
-/** The signed-in person's name and roles, and the way out where one had to sign in. */
+/** The signed-in person's name and roles, and the way out. */
 export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
-  const { client, me, signIn } = useServices()
+  const { client, me } = useServices()
 
   async function leave(everywhere: boolean) {
     onClose()
@@ -23,8 +23,8 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
       <MenuItem component={Link} to="/consoles" onClick={onClose}>
         Where you are signed in
       </MenuItem>
-      {signIn !== 'local' && <MenuItem onClick={() => leave(false)}>Sign out</MenuItem>}
-      {signIn !== 'local' && <MenuItem onClick={() => leave(true)}>Sign out everywhere</MenuItem>}
+      <MenuItem onClick={() => leave(false)}>Sign out</MenuItem>
+      <MenuItem onClick={() => leave(true)}>Sign out everywhere</MenuItem>
     </Menu>
   )
 }

@@ -12,7 +12,8 @@ const PLACES: readonly Place[] = [
   { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },
   { to: '/delegations', name: 'Delegations', icon: 'refresh', isFor: (me) => me.roles.length > 0 },
   { to: '/record', name: 'Record', icon: 'clock', isFor: (me) => has(me, 'admin', 'viewer') },
-  { to: '/keys', name: 'Keys and people', icon: 'user', isFor: (me) => has(me, 'admin') },
+  { to: '/people', name: 'People', icon: 'user', isFor: (me) => has(me, 'admin') },
+  { to: '/keys', name: 'Keys', icon: 'user', isFor: (me) => has(me, 'admin') },
 ]
 
 /** The pages besides chat and inbox, as far as this person may use them. The server says no to the others. */

@@ -1,6 +1,8 @@
 import { showInvisible } from '@countersign/react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocation, useNavigationType } from 'react-router'
+import { HeldBanner } from '../held/held-banner.tsx'
+import { RecordBanner } from '../record/record-banner.tsx'
 import { Icon, IconButton } from '../ui/index.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
@@ -61,6 +63,10 @@ export function Page({ title, subtitle, status, focusHeading = true, layout = 'f
           <AccountMenu />
         </div>
       </header>
+      <div className="banners">
+        <HeldBanner />
+        <RecordBanner />
+      </div>
       <main id="main" tabIndex={-1} className="main" data-layout={layout}>
         {children}
       </main>

@@ -1,17 +1,27 @@
-import type { Client } from '@countersign/client'
+import type { Client, Me } from '@countersign/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import mark from '../ui/countersign.svg'
 import { Button } from '../ui/index.ts'
+import { keepBegunSignIn } from './stored-sign-in.ts'
 import './sign-in.css'
 
+type SignInPageProps = {
+  /** How people sign in here. */
+  way: Me['signIn']
+  /** Why the sign-in link that was opened signed nobody in. */
+  linkFailure: string | undefined
+  client: Client
+  onSignIn: (key: string) => Promise<void>
+}
+
 /**
- * Leads to the sign-in service where there is one (`client` begins that); or asks for a key and hands it to the server, which answers with a
- * cookie. The key is kept nowhere here.
+ * Leads to the sign-in service where there is one; says how to get a sign-in link at the server's own machine; or asks for a key and hands
+ * it to the server. The key is kept nowhere here.
  */
-export default function SignInPage({ client, onSignIn }: { client: Client | undefined; onSignIn: (key: string) => Promise<void> }) {
+export default function SignInPage({ way, linkFailure = '', client, onSignIn }: SignInPageProps) {
   const field = useRef<HTMLInputElement>(null)
-  const [failure, setFailure] = useState('')
+  const [failure, setFailure] = useState(linkFailure)
   const [isBusy, setBusy] = useState(false)
 
   useEffect(() => {
@@ -36,11 +46,12 @@ export default function SignInPage({ client, onSignIn }: { client: Client | unde
     }
   }
 
-  async function leave(begun: Client) {
+  async function leave() {
     setBusy(true)
     setFailure('')
     try {
-      const { url } = await begun.beginSignIn(location.pathname + location.search)
+      const { url, begun } = await client.beginSignIn(location.pathname + location.search)
+      keepBegunSignIn(begun)
       location.assign(url)
     } catch (error) {
       setFailure(errorText(error))
@@ -53,8 +64,14 @@ export default function SignInPage({ client, onSignIn }: { client: Client | unde
       <form onSubmit={submit}>
         <img src={mark} alt="" width={36} height={36} />
         <h1>Sign in to Countersign</h1>
-        {client && (
-          <Button variant="contained" disabled={isBusy} onClick={() => leave(client)} data-testid="sign-in-service">
+        {way === 'local' && (
+          <p data-testid="sign-in-link">
+            Open a sign-in link: run <span className="mono">countersign sign-in</span> on the machine of this server, in the folder where it
+            was started.
+          </p>
+        )}
+        {way === 'oidc' && (
+          <Button variant="contained" disabled={isBusy} onClick={leave} data-testid="sign-in-service">
             Sign in with your organisation
           </Button>
         )}
@@ -65,7 +82,7 @@ export default function SignInPage({ client, onSignIn }: { client: Client | unde
           type="password"
           autoComplete="off"
           spellCheck={false}
-          aria-invalid={failure !== ''}
+          aria-invalid={failure !== '' && failure !== linkFailure}
           aria-describedby="sign-in-note"
           data-testid="sign-in-key"
         />
@@ -78,8 +95,8 @@ export default function SignInPage({ client, onSignIn }: { client: Client | unde
             {failure}
           </p>
         )}
-        <Button type="submit" variant={client ? 'outlined' : 'contained'} disabled={isBusy}>
-          {isBusy ? 'Signing in…' : client ? 'Sign in with a key' : 'Sign in'}
+        <Button type="submit" variant={way === 'key' ? 'contained' : 'outlined'} disabled={isBusy}>
+          {isBusy ? 'Signing in…' : way === 'key' ? 'Sign in' : 'Sign in with a key'}
         </Button>
       </form>
     </main>

@@ -2,6 +2,7 @@ import type { Client, Me } from '@countersign/client'
 import { useEffect, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { Button } from '../ui/index.ts'
+import { takeBegunSignIn } from './stored-sign-in.ts'
 
 /**
  * Where the sign-in service sends the browser back to. Only this page, by a request of its own, makes the answer count; opening the address
@@ -18,7 +19,7 @@ export default function SignInReturn({ client, onSignIn }: { client: Client; onS
     // Not kept in the history: it is used up by then, and of no use to who comes back.
     history.replaceState(null, '', location.pathname)
     if (answer === '') return
-    client.finishSignIn(answer).then(
+    client.finishSignIn(answer, { begun: takeBegunSignIn() }).then(
       ({ returnTo, ...me }) => {
         history.replaceState(null, '', returnTo)
         // The router reads the address when it is told that it changed.

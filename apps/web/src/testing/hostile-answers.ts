@@ -19,6 +19,8 @@ type Wire = typeof import('@countersign/core')
 
 type Answers = (method: string, path: string, query: URLSearchParams) => { status?: number; type?: string; body: unknown } | undefined
 
+const SINCE = '2026-11-21T10:44:00.000Z'
+
 const list = (...items: unknown[]) => ({ body: { items, nextCursor: null } })
 
 export interface HostileAnswers {
@@ -27,6 +29,8 @@ export interface HostileAnswers {
   events: Record<'reasoning_delta' | 'delta' | 'tool_call_start' | 'session_status' | 'error', unknown>
   /** One that comes up while the list is open. */
   newAction: Action
+  /** Makes the server hold everything from now on. */
+  hold(): void
 }
 
 /** The answers of a server on which every text that anybody else may write lies. */
@@ -61,6 +65,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     },
     expiresAt: '2099-01-01T00:00:00.000Z',
     redactedAt: undefined,
+    checks: null,
     resolution: null,
     executor: 'server',
     error: null,
@@ -200,14 +205,26 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         make(wire.Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
       ),
     'GET /api/audit': () => list(make(wire.AuditEntryView, 'AuditEntryView')),
+    'GET /api/audit/seal': () => ({ body: make(wire.AuditSealView, 'AuditSealView', { 'problem.since': SINCE, 'memory.since': SINCE }) }),
     'GET /api/audit/key': () => ({ body: make(wire.AuditKeyView, 'AuditKeyView') }),
     'GET /api/keys': () =>
       list(make(wire.Key, 'Key', { revokedAt: null, scopes: ['decide'] }), make(wire.Key, 'Key', { id: 'key_000002' })),
     'POST /api/keys': () => ({
       status: 201,
-      body: { id: 'key_000003', key: 'cs_made', principal: person('CreatedKey.principal'), createdAt: session.createdAt, expiresAt: null },
+      body: {
+        id: 'key_000003',
+        key: 'cs_made',
+        acceptedAt: null,
+        principal: person('CreatedKey.principal'),
+        createdAt: session.createdAt,
+        expiresAt: null,
+      },
     }),
     'GET /api/people': () => list(make(wire.Person, 'Person'), make(wire.Person, 'Person.other', { id: 'prn_to' })),
+    'GET /api/people/prn_to': () => ({
+      body: make(wire.PersonDetails, 'PersonDetails', { id: 'prn_to', hasFixedRoles: false }),
+    }),
+    'GET /api/keys/own': () => list(make(wire.Key, 'Key.own', { id: 'key_000004', acceptedAt: null, revokedAt: null })),
     'GET /api/delegations': () =>
       list(
         make(wire.Delegation, 'Delegation', {
@@ -249,8 +266,12 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     })
   }
 
+  let isHeld = false
   return {
     newAction,
+    hold() {
+      isHeld = true
+    },
     events: {
       reasoning_delta: { messageId: 'msg_stream', content: text('event.reasoning') },
       delta: { messageId: 'msg_stream', content: text('event.delta') },
@@ -264,6 +285,8 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         return { body: { ...version({ inUse: 'force' }), document, shadow: version({ inUse: 'shadow', version: 2 }) } }
       }
       if (path === '/api/actions' && query.get('state') === 'proposed') return list(action(), simple, critical)
+      if (path === '/api/actions' && query.get('state')?.includes('approved')) return list(action(), { ...simple, state: 'executing' })
+      if (path === '/api/hold' && isHeld) return { body: make(wire.HoldView, 'HoldView', { held: true, open: null }) }
       return routes[`${method} ${path}`]?.()
     },
   }

@@ -1,7 +1,8 @@
-import { expect, type Locator, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import type { HostileAnswers } from './hostile-answers.ts'
 import type { HostileServer } from './hostile-server.ts'
-import { openAll } from './scan.ts'
+import { press } from './press.ts'
+import { openAll, readAll } from './scan.ts'
 
 export interface Surface {
   /** One after another at the same address stand on the same page, as the one before left it. */
@@ -11,15 +12,6 @@ export interface Surface {
   /** The fields that have to be in sight there. */
   shows: string[]
 }
-
-/** Presses a button until it works: one that moved just then under the pointer rests. */
-const press = (button: Locator, until: Locator): Promise<void> =>
-  expect(async () => {
-    await button.scrollIntoViewIfNeeded()
-    await expect(button).toHaveAttribute('aria-disabled', 'false')
-    await button.click()
-    await until.waitFor({ timeout: 1_500 })
-  }).toPass()
 
 /** What every card that waits has to show. */
 const CARD = [
@@ -32,7 +24,7 @@ const CARD = [
   'Action.preview.0.newValue',
   'Action.preview.0.diff',
   'Action.agent',
-  'Action.requestedBy.name',
+  'Action.requesters.0.name',
   'Action.agentSays',
   'Action.policy.rule',
   'Action.policy.reason',
@@ -47,7 +39,7 @@ const CARD = [
   'Action.previewError',
 ]
 /** Every page and what opens on it, by name. */
-export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction }: HostileAnswers): Record<string, Surface> => ({
+export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction, hold }: HostileAnswers): Record<string, Surface> => ({
   'new chat': { at: '/', shows: ['AgentView.name', 'AgentView.suggestions.0', 'Me.name'] },
   account: {
     at: '/',
@@ -112,7 +104,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     steps: async (page) => {
       await page.locator('.cs-card').nth(2).waitFor()
       push('/api/events', 'action_proposed', { proposal: newAction })
-      await expect.poll(() => page.locator('[aria-live=polite]').textContent()).toContain('Approval needed')
+      await page.locator('[aria-live=polite]', { hasText: 'Approval needed' }).waitFor({ state: 'attached' })
     },
     shows: CARD,
   },
@@ -140,7 +132,10 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
         .getByRole('button', { name: /^Leave out/ })
         .first()
         .click()
-      await press(page.locator('.cs-approve'), page.locator('.cs-issues'))
+      await page.locator('.cs-reveal').first().waitFor({ state: 'detached' })
+      await page.evaluate(readAll)
+      await press(page.locator('.cs-approve'))
+      await page.locator('.cs-issues').waitFor()
     },
     shows: [
       'schema.title',
@@ -157,7 +152,9 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     steps: async (page) => {
       await page.evaluate(openAll)
       await page.locator('.cs-reveal').first().waitFor({ state: 'detached' })
-      await press(page.locator('.cs-approve'), page.getByRole('alertdialog'))
+      await page.evaluate(readAll)
+      await press(page.locator('.cs-approve'))
+      await page.getByRole('alertdialog').waitFor()
     },
     shows: ['Action.description', 'Action.tool', 'Action.destination'],
   },
@@ -222,6 +219,21 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['Key.name', 'Key.roles.0', 'Key.createdBy.name', 'CreatedKey.principal.name'],
   },
+  people: { at: '/people', shows: ['Person.name', 'Person.roles.0', 'Person.other.name'] },
+  person: {
+    at: '/people/prn_to',
+    shows: [
+      'PersonDetails.name',
+      'PersonDetails.roles.0',
+      'PersonDetails.disabledBy.name',
+      'PersonDetails.keys.0.name',
+      'PersonDetails.keys.0.createdBy.name',
+      'PersonDetails.agents.0.name',
+      'PersonDetails.grants.0.tool',
+      'PersonDetails.delegations.0.from.name',
+      'PersonDetails.delegations.0.to.name',
+    ],
+  },
   delegations: {
     at: '/delegations',
     steps: async (page) => {
@@ -266,8 +278,24 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
       await page.getByRole('alertdialog').getByRole('alert').waitFor()
     },
-    shows: ['problem.console'],
+    shows: ['problem.console', 'Key.own.name', 'Key.own.createdBy.name'],
   },
   'no such action': { at: '/actions/act_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.action'] },
   'no such session': { at: '/sessions/ses_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.session'] },
+  // The last ones: from here on every page has the banner.
+  held: {
+    at: '/held',
+    steps: async (page) => {
+      hold()
+      await page.reload()
+      await page.getByTestId('held').waitFor()
+      await page.getByTestId('held-action').nth(1).waitFor()
+    },
+    shows: ['HoldView.why', 'Action.description'],
+  },
+  'held, a card under the banner': {
+    at: '/actions/act_000001',
+    steps: (page) => page.getByTestId('held').waitFor(),
+    shows: ['HoldView.why', 'Action.description', 'Action.tool'],
+  },
 })

@@ -12,6 +12,7 @@ import { isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { Page } from '../shell/page.tsx'
 import { useSteadyList } from '../steady/use-steady-list.ts'
 import { Button, Icon, Notice, Skeleton } from '../ui/index.ts'
+import { FullNotice } from './full-notice.tsx'
 import { byUrgency } from './order.ts'
 import './waiting.css'
 
@@ -77,6 +78,7 @@ export default function WaitingPage() {
     >
       <div className="waiting">
         <ConnectionBanner connection={connection} />
+        <FullNotice />
         {failure && (
           <div role="alert">
             <Notice tone="error" action={<Button onClick={() => location.reload()}>Reload</Button>}>

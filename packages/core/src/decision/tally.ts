@@ -2,14 +2,18 @@ import type { Requirements } from '../policy/evaluate.ts'
 
 /**
  * True when somebody with the roles `held` may decide where one of `named` is needed. An admin stands in for an approver and for nobody
- * else: who asks for `finance` asks for a second pair of eyes that an admin cannot lend.
+ * else: who asks for `finance` asks for a second pair of eyes that an admin cannot lend. The role `member` decides nothing, whatever names it.
  *
  * @example
  * holdsRole(['admin'], ['approver']) // true
  * holdsRole(['admin'], ['finance'])  // false
  */
 export const holdsRole = (held: readonly string[], named: readonly string[]): boolean =>
-  named.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin')))
+  named.some((role) => role !== 'member' && (held.includes(role) || (role === 'approver' && held.includes('admin'))))
+
+/** True when somebody with the roles `held` satisfies all lists of roles that a decision requires. */
+export const meetsRoles = (held: readonly string[], { roles, alsoRoles = [] }: Pick<Requirements, 'roles' | 'alsoRoles'>): boolean =>
+  [roles, ...alsoRoles].every((named) => holdsRole(held, named))
 
 /** A vote as it is counted. */
 export interface BallotPaper {

@@ -3,6 +3,8 @@ export interface ParseLimits {
   maxDepth: number
   /** How many bytes of UTF-8 the text may have; default 262,144. */
   maxBytes: number
+  /** How many values there may be in all: members, elements and the whole itself. Default: as many as the bytes hold. */
+  maxValues: number
 }
 
 // The scanner and the walker recurse, so a caller's limit must stay far from the end of the stack.
@@ -11,6 +13,7 @@ const DEEPEST = 1_000
 export const readLimits = (limits: Partial<ParseLimits>): ParseLimits => ({
   maxDepth: Math.min(limits.maxDepth ?? 64, DEEPEST),
   maxBytes: limits.maxBytes ?? 262_144,
+  maxValues: limits.maxValues ?? Number.POSITIVE_INFINITY,
 })
 
 const encoder = new TextEncoder()
@@ -24,5 +27,10 @@ export const isLarger = (text: string, maxBytes: number): boolean =>
 
 /** A reason to refuse, on its way out of the recursion. Never leaves this folder. */
 export class Refusal extends Error {
-  override readonly name = 'Refusal'
+  override readonly name: string = 'Refusal'
+}
+
+/** Refused for its size alone. */
+export class TooLarge extends Refusal {
+  override readonly name = 'TooLarge'
 }

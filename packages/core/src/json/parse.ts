@@ -1,4 +1,4 @@
-import { isLarger, type ParseLimits, Refusal, readLimits } from './limits.ts'
+import { isLarger, type ParseLimits, Refusal, readLimits, TooLarge } from './limits.ts'
 import { Scanner } from './scan.ts'
 import type { JsonValue } from './value.ts'
 
@@ -18,20 +18,20 @@ export type ParseResult = { ok: true; value: JsonValue } | { ok: false; reason: 
  * parseJson('{"a": 1, "a": 2}')    // { ok: false, reason: 'the key "a" appears twice in one object (at 9)', tooLarge: false, at: 9 }
  */
 export function parseJson(text: string, limits: Partial<ParseLimits> = {}): ParseResult {
-  const { maxBytes, maxDepth } = readLimits(limits)
+  const { maxBytes, maxDepth, maxValues } = readLimits(limits)
   if (isLarger(text, maxBytes)) return { ok: false, reason: `larger than ${maxBytes} bytes`, tooLarge: true, at: 0 }
   if (text.startsWith('\ufeff')) return refused('begins with a byte order mark', 0)
   if (!text.isWellFormed()) return refused('half of a surrogate pair stands alone', loneSurrogateAt(text))
-  const scanner = new Scanner(text, { maxBytes, maxDepth })
+  const scanner = new Scanner(text, { maxBytes, maxDepth, maxValues })
   try {
     return { ok: true, value: scanner.read() }
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.message, scanner.at)
+    if (error instanceof Refusal) return { ...refused(error.message, scanner.at), tooLarge: error instanceof TooLarge }
     throw error
   }
 }
 
-const refused = (reason: string, at: number): ParseResult => ({ ok: false, reason: `${reason} (at ${at})`, tooLarge: false, at })
+const refused = (reason: string, at: number) => ({ ok: false as const, reason: `${reason} (at ${at})`, tooLarge: false, at })
 
 // Lone halves become U+FFFD and nothing else changes, so the first difference is the place.
 function loneSurrogateAt(text: string): number {

@@ -1,4 +1,4 @@
-import { type ParseLimits, Refusal } from './limits.ts'
+import { type ParseLimits, Refusal, TooLarge } from './limits.ts'
 import { numberProblem } from './number.ts'
 import type { JsonObject, JsonValue } from './value.ts'
 
@@ -15,10 +15,14 @@ export class Scanner {
   at = 0
   readonly #text: string
   readonly #maxDepth: number
+  #valuesLeft: number
+  readonly #maxValues: number
 
   constructor(text: string, limits: ParseLimits) {
     this.#text = text
     this.#maxDepth = limits.maxDepth
+    this.#maxValues = limits.maxValues
+    this.#valuesLeft = limits.maxValues
   }
 
   read(): JsonValue {
@@ -29,6 +33,7 @@ export class Scanner {
   }
 
   #value(depth: number): JsonValue {
+    if (this.#valuesLeft-- <= 0) throw new TooLarge(`more than ${this.#maxValues} values`)
     this.#space()
     const unit = this.#text.charCodeAt(this.at)
     switch (unit) {

@@ -56,12 +56,26 @@ export const PolicyRule = z
   })
 export type PolicyRule = z.infer<typeof PolicyRule>
 
+const WaitingLimit = z.int().min(1).max(100_000)
+
+/** How many actions may wait for people at once, where the policy says nothing. */
+export const WAITING_LIMITS = { perAgent: 200, perSession: 50 } as const
+
 /** The policy document. A key it does not know is refused when it is read, never skipped. */
 export const PolicyDocument = z
   .strictObject({
     /** What stands where no rule matches: never `allow`. */
     default: z.enum(['ask', 'deny']).default('ask'),
     rules: z.array(PolicyRule).max(1_000).default([]),
+    /** How many actions may wait for people at once. What goes beyond is refused when it is proposed. */
+    limits: z
+      .strictObject({
+        /** Of one requester: an agent's key, or a person over all their sessions. Default 200. */
+        waitingPerAgent: WaitingLimit.optional(),
+        /** In one session. Default 50. */
+        waitingPerSession: WaitingLimit.optional(),
+      })
+      .optional(),
   })
   .superRefine(({ rules }, context) => {
     // Cards and the record name the rule: it has to be clear which one is meant.

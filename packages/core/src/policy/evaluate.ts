@@ -28,6 +28,8 @@ export interface Requirements {
   declineQuorum: number
   /** Whoever has one of these may vote. */
   roles: string[]
+  /** Where several answers were joined: a voter also needs one role of each of these lists. */
+  alsoRoles?: string[][]
   /** True when the person on whose behalf it was proposed has no vote. */
   notRequester: boolean
 }

@@ -58,10 +58,11 @@ export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempo
 /**
  * What a tool found out about an attempt whose answer was lost.
  * - `true`: it happened; `output` is what `execute` would have returned.
- * - `false`: it did not happen and will not: after this the attempt may be made again under another key.
+ * - `false`: it was not found. That settles nothing while the request may still be under way. With `authoritative` the target promises more:
+ *   it did not happen and will not.
  * - `'unknown'`: this cannot be told (now).
  */
-export type Verification = { done: true; output?: JsonValue } | { done: false } | { done: 'unknown' }
+export type Verification = { done: true; output?: JsonValue } | { done: false; authoritative?: true } | { done: 'unknown' }
 
 /**
  * A tool as the gate and the agent see it, wherever it came from (code, a route table, later MCP and OpenAPI).
@@ -81,6 +82,11 @@ export interface Tool {
   /** True when the target runs a repeated send with the same idempotency key once. */
   readonly idempotent: boolean
   readonly timeoutMs: number
+  /**
+   * With `verify`: for so long after an attempt was lost its effect may still come, so that what is not found until then may be found later.
+   * At least {@link timeoutMs}. Default: 5 minutes, or `timeoutMs` where that is longer.
+   */
+  readonly settlesWithinMs?: number
   /** Of a read: for so long its result is given again to an identical call in the session. */
   readonly cacheForMs?: number
   /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */

@@ -1,1 +1,18 @@
+export {
+  childPath,
+  HEAD_CHARS,
+  type HiddenPart,
+  type Hideable,
+  hiddenCharacters,
+  hiddenParts,
+  isHighRisk,
+  LONG_DIFF_CHARS,
+  LONG_TEXT_CHARS,
+  MAX_HIDDEN_CHARS,
+  needsOpening,
+  stays,
+  TAIL_CHARS,
+  valueText,
+} from './hidden.ts'
+export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { showInvisible, showLines, showProse } from './show-invisible.ts'

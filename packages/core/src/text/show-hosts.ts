@@ -1,20 +1,30 @@
 import { readLabel } from './punycode.ts'
 
-/** A host behind `//` or `@`, unless its other spelling stands behind it already. */
-const HOST = /(?<=\/\/(?:[^\s/?#@]*@)?|@)([^\s/?#:@\\"'`<>()[\]{}|^,;⟦⟧]+)(?=[\s/?#:@\\"'`<>()[\]{}|^,;⟧]|$)/gu
+/** A host behind `//` or `@`. */
+const HOST = /(?<=\/\/(?:[^\s/?#@]*@)?|@)([^\s/?#:@\\"'`<>()[\]{}|^,;⟦⟧]+)(?=[\s/?#:@\\"'`<>()[\]{}|^,;⟦⟧]|$)/gu
 const PLAIN = /^[\x21-\x7e]*$/
 
 /**
  * The text with the other spelling behind every host name that is not plain ASCII: the ASCII one that will be asked for behind a name in
  * other letters (`аpple.com⟦xn--pple-43d.com⟧`), the letters behind `xn--` (`xn--mnchen-3ya.de⟦münchen.de⟧`). Two hosts that look alike are
  * told apart by it.
+ * @param between What is done with the text between such hosts.
  */
-export function showHosts(text: string): string {
-  if (!text.includes('//') && !text.includes('@')) return text
-  return text.replace(HOST, (host: string) => {
+export function showHosts(text: string, between: (text: string) => string): string {
+  if (!text.includes('//') && !text.includes('@')) return between(text)
+  let shown = ''
+  let from = 0
+  for (const found of text.matchAll(HOST)) {
+    const host = found[0]
     const other = PLAIN.test(host) ? readable(host) : ascii(host)
-    return other === undefined || other === host.toLowerCase() ? host : `${host}⟦${other}⟧`
-  })
+    if (other === undefined || other === host.toLowerCase()) continue
+    const mark = `⟦${other}⟧`
+    shown += `${between(text.slice(from, found.index))}${host}${mark}`
+    from = found.index + host.length
+    // Shown twice, it is marked once. Brackets that say anything else are somebody's text.
+    if (text.startsWith(mark, from)) from += mark.length
+  }
+  return shown + between(text.slice(from))
 }
 
 function readable(host: string): string | undefined {

@@ -50,7 +50,7 @@ test('T4 a host in other letters shows the host that will be asked, and an encod
     'boss@аpple.com': 'boss@аpple.com⟦xn--pple-43d.com⟧',
     'thanks @müller': 'thanks @müller',
     '//ⓔxample。com/': '//ⓔxample。com⟦example.com⟧/',
-    'no host аpple.com': 'no host аpple.com',
+    'no host аpple.com': 'no host аpple⟦U+0430 Cyrillic⟧.com',
   }
   for (const [text, wanted] of Object.entries(shown)) {
     expect(showInvisible(text)).toBe(wanted)

@@ -1,3 +1,4 @@
+import { markNames } from './mark-names.ts'
 import { showHosts } from './show-hosts.ts'
 
 const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}`
@@ -7,22 +8,25 @@ const EMOJI_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${UNSEEN}`, 'gv')
 
 /**
  * The text as it may be shown to somebody who decides: every character that cannot be seen, or that changes how others are seen, spelled
- * out as `⟦U+202E⟧` (controls, direction marks, zero-width characters, odd spaces, lone surrogates), and behind every host name that is
- * not plain ASCII its other spelling.
+ * out as `⟦U+202E⟧` (controls, direction marks, zero-width characters, odd spaces, lone surrogates), behind every host name that is not
+ * plain ASCII its other spelling, and behind every name that may be taken for another one the letters that make it so ({@link markNames}).
  * @example
  * showInvisible('pay\u202Eeem')        // 'pay⟦U+202E⟧eem'
  * showInvisible('https://аpple.com/x') // 'https://аpple.com⟦xn--pple-43d.com⟧/x'
+ * showInvisible('аdmin')               // 'аdmin⟦U+0430 Cyrillic⟧'
  */
-export const showInvisible = (text: string): string => showHosts(text).replace(INVISIBLE, spell)
+export const showInvisible = (text: string): string => showNames(text).replace(INVISIBLE, spell)
 
 /** {@link showInvisible} for text of several lines: line feeds stay what they are. */
 export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
 
 /** {@link showLines} for what people and models write to each other: tabs and whole emoji stay as well. */
 export const showProse = (text: string): string =>
-  showHosts(text).replace(EMOJI_OR_INVISIBLE, (found) =>
+  showNames(text).replace(EMOJI_OR_INVISIBLE, (found) =>
     found === '\n' || found === '\t' || [...found].length > 1 || !isUnseen(found) ? found : spell(found),
   )
+
+const showNames = (text: string): string => showHosts(text, markNames)
 
 const isUnseen = (char: string): boolean => char.search(INVISIBLE) >= 0
 

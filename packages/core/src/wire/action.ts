@@ -39,11 +39,27 @@ export const Requires = z.object({
   quorum: z.int(),
   declineQuorum: z.int(),
   roles: z.array(z.string()),
+  /** Where several requirements were joined: a voter also needs one role of each of these lists. */
+  alsoRoles: z.array(z.array(z.string())).optional(),
   notRequester: z.boolean(),
   /** Whose decision it becomes as well, and when; `isDone` once they are among `roles`. */
   escalation: z.object({ at: z.string(), roles: z.array(z.string()), isDone: z.boolean() }).optional(),
 })
 export type Requires = z.infer<typeof Requires>
+
+/**
+ * How the server checks an unknown outcome by itself, from `since` until `until`, with growing pauses. With `ended` it does so no more, and
+ * a person has to find out. `lastFound` is what the tool said at `lastAt`: `not_found`, which settles nothing while the request may be under
+ * way, or `no_answer`.
+ */
+export const OutcomeChecks = z.object({
+  since: z.string(),
+  until: z.string(),
+  ended: z.boolean(),
+  lastAt: z.string().nullable(),
+  lastFound: z.enum(['not_found', 'no_answer']).nullable(),
+})
+export type OutcomeChecks = z.infer<typeof OutcomeChecks>
 
 /** What a person said came of an unknown outcome, and how they know. */
 export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
@@ -91,10 +107,20 @@ export const Action = z.object({
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
   requires: Requires,
   votes: z.array(Vote),
+  /** On whose behalf it runs: the owner of the session, or whose key proposed it. */
   requestedBy: Principal,
+  /**
+   * All whose words led to it: `requestedBy`, everybody whose messages the model had been given, and who edited it. Policy and grants hold
+   * for each of them.
+   */
+  requesters: z.array(Principal),
   agent: z.string().nullable(),
+  /** False when `agent` is only what the caller said of itself: no rule that allows and no grant goes by it. */
+  agentVerified: z.boolean(),
   /** What the agent says about it, in its own words: shown as not verified, never instead of the description. */
   agentSays: z.string().nullable(),
+  /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
+  timesAsked: z.int().optional(),
   executor: z.enum(['server', 'client']),
   attempt: z.int(),
   idempotencyKey: z.string(),
@@ -102,6 +128,8 @@ export const Action = z.object({
   resultUrl: z.string().nullable(),
   /** On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
+  /** Of an `outcome_unknown` whose tool can look; null else. */
+  checks: OutcomeChecks.nullable(),
   resolution: Resolution.nullable(),
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
@@ -112,6 +140,21 @@ export const Action = z.object({
   updatedAt: z.string(),
 })
 export type Action = z.infer<typeof Action>
+
+/** What a proposal is answered. `folded`: it repeats a call that waits already, and this is the action of that call. */
+export const ProposedAction = Action.extend({ folded: z.literal(true).optional() })
+export type ProposedAction = z.infer<typeof ProposedAction>
+
+/** An agent (its key or its person) or a session that has as much waiting as the policy allows: more is refused. */
+export const FullWaiting = z.object({
+  scope: z.enum(['agent', 'session']),
+  id: z.string(),
+  name: z.string(),
+  waiting: z.int(),
+  limit: z.int(),
+})
+export type FullWaiting = z.infer<typeof FullWaiting>
+export const FullWaitingList = z.object({ items: z.array(FullWaiting) })
 
 const Reason = z.string().trim().max(2_000)
 

@@ -8,6 +8,7 @@ import { PrincipalKind } from './principal.ts'
  */
 export const AUDIT_KINDS = [
   'proposed',
+  'repeated',
   'voted',
   'approved',
   'declined',
@@ -24,19 +25,35 @@ export const AUDIT_KINDS = [
   'outcome_unknown',
   'resolved',
   'verified',
+  'checks_ended',
+  'released',
+  'voided',
   'redacted',
   'approve_all',
   'grant_made',
   'grant_revoked',
   'delegated',
   'delegation_ended',
+  'invited',
+  'uninvited',
   'escalated',
   'policy_saved',
   'key_made',
+  'key_accepted',
   'key_revoked',
   'principal_changed',
+  'person_disabled',
+  'person_enabled',
+  'vote_voided',
   'signed_in',
   'signed_out',
+  'refused',
+  'sign_in_refused',
+  'held',
+  'copy_accepted',
+  'record_problem',
+  'record_accepted',
+  'record_memory_lost',
 ] as const
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
@@ -91,6 +108,39 @@ export type AuditExportQuery = z.infer<typeof AuditExportQuery>
 /** The public half of what the record is signed with: 32 bytes as base64url. */
 export const AuditKeyView = z.object({ algorithm: z.literal('Ed25519'), publicKey: z.string() })
 export type AuditKeyView = z.infer<typeof AuditKeyView>
+
+const HeadRefView = z.object({ number: z.int(), hash: z.string() })
+
+/** Whether the record is sealed, and how far back this server remembers what it signed. */
+export const AuditSealView = z.object({
+  /** Why no head is signed: the database does not hold the record that this server remembers. Null while all is well. */
+  problem: z
+    .object({
+      /** `behind`: newer heads are missing, as in an earlier copy. `changed`: something that was sealed is not what it was. */
+      kind: z.enum(['behind', 'changed']),
+      why: z.string(),
+      since: z.string(),
+      found: HeadRefView,
+      remembered: HeadRefView,
+    })
+    .nullable(),
+  /** The newest head. Noted down elsewhere, it proves everything before it: `countersign audit verify FILE --anchor NUMBER:HASH`. */
+  head: HeadRefView.extend({ at: z.string() }).nullable(),
+  memory: z.object({
+    /** `file`: outside the database; a restart does not end it. */
+    place: z.enum(['file', 'process']),
+    /** Since when, and from which head on, heads are remembered without a break. Null before the first head. */
+    since: z.string().nullable(),
+    from: z.int().nullable(),
+  }),
+  /** Where heads are sent, as `record.anchor` of the configuration says: the newest that arrived, and why the last try failed. */
+  anchor: z.object({ head: z.int().nullable(), failure: z.string().nullable() }).nullable(),
+})
+export type AuditSealView = z.infer<typeof AuditSealView>
+
+/** Why the record is accepted as it is found. */
+export const AcceptRecordBody = z.strictObject({ reason: z.string().trim().min(1).max(2_000) })
+export type AcceptRecordBody = z.infer<typeof AcceptRecordBody>
 
 /** Why the data of an action is blanked. The reason itself stays. */
 export const RedactBody = z.strictObject({ reason: z.string().trim().min(1).max(2_000) })

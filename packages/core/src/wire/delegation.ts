@@ -32,7 +32,14 @@ export const Delegation = z.object({
 export type Delegation = z.infer<typeof Delegation>
 
 /** Somebody who can be named where a person is asked for. */
-export const Person = z.object({ id: z.string(), name: z.string() })
+export const Person = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** For admins. */
+  roles: z.array(z.string()).optional(),
+  /** For admins; everybody else is not told of disabled people. Null for who is not disabled. */
+  disabledAt: z.string().nullable().optional(),
+})
 export type Person = z.infer<typeof Person>
 
 export const PeopleQuery = PageQuery.extend({

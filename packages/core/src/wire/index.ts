@@ -12,7 +12,11 @@ export {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  FullWaiting,
+  FullWaitingList,
+  OutcomeChecks,
   ProposeBody,
+  ProposedAction,
   Requires,
   Resolution,
   ResolveBody,
@@ -29,6 +33,7 @@ export {
   RequestStatus,
 } from './agent-request.ts'
 export {
+  AcceptRecordBody,
   AUDIT_KINDS,
   AuditActor,
   AuditEntryView,
@@ -37,6 +42,7 @@ export {
   type AuditKind,
   AuditList,
   AuditListQuery,
+  AuditSealView,
   RedactBody,
 } from './audit.ts'
 export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
@@ -44,6 +50,7 @@ export { Delegation, DelegationBody, DelegationList, PeopleQuery, Person, Person
 export { Duration, durationMs } from './duration.ts'
 export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
 export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'
+export { HoldView, VoidBody } from './hold.ts'
 export { Json } from './json.ts'
 export {
   KeyResult,
@@ -56,6 +63,7 @@ export {
   ObjectiveStanding,
   ObjectiveState,
 } from './objective.ts'
+export { ChangePersonBody, PersonDetails } from './person.ts'
 export {
   PolicyChange,
   PolicyVersion,
@@ -77,6 +85,7 @@ export {
   ChatApproveBody,
   ChatBody,
   CreateSessionBody,
+  InviteBody,
   Message,
   MessageList,
   PageQuery,
@@ -85,7 +94,9 @@ export {
   Session,
   SessionApproveBody,
   SessionList,
+  SessionPerson,
   SessionStatus,
+  ShownAction,
   ToolCall,
   ToolView,
 } from './session.ts'

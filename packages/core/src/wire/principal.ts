@@ -16,8 +16,12 @@ export const Principal = z.object({
   roles: z.array(z.string()),
   /** An agent or a service: the id of the person who owns it, where one does. See {@link personOf}. */
   personId: z.string().optional(),
+  /** An agent: the name that its keys prove, and that policy and grants go by. Absent on agents from before names were kept. */
+  agent: z.string().optional(),
   /** Of the key in use, where it is limited. */
   scopes: z.array(KeyScope).optional(),
+  /** The key in use was made by somebody else for this person, who has not accepted it. Until then it only reads. */
+  unaccepted: z.literal(true).optional(),
 })
 export type Principal = z.infer<typeof Principal>
 
@@ -46,6 +50,8 @@ export const CreateKeyBody = z.strictObject({
   expiresIn: Duration.optional(),
   person: z.string().max(100).nullable().optional(),
   principal: z.string().max(100).optional(),
+  /** Of an agent: the name that policy and grants know it by. Default: `name`. An agent keeps the first name that it is given. */
+  agent: PrintableName.optional(),
 })
 export type CreateKeyBody = z.infer<typeof CreateKeyBody>
 
@@ -64,16 +70,24 @@ export const Key = z.object({
   /** To the minute. */
   lastUsedAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
+  /** When its person accepted it. Null for a person's key that somebody else made: it only reads until then. */
+  acceptedAt: z.string().nullable(),
 })
 export type Key = z.infer<typeof Key>
 
 export const KeyList = z.object({ items: z.array(Key), nextCursor: z.string().nullable() })
 export type KeyList = z.infer<typeof KeyList>
 
-/** `key` is the secret itself; it is in this one answer and nowhere else. */
+/**
+ * `key` is the secret itself. It is in the first answer and nowhere else: a repeat with the same Idempotency-Key has null there, and
+ * `message` says so.
+ */
 export const CreatedKey = z.object({
   id: z.string(),
-  key: z.string(),
+  key: z.string().nullable(),
+  message: z.string().optional(),
+  /** Null for a key that its person has to accept first, because somebody else made it. It only reads until then. */
+  acceptedAt: z.string().nullable(),
   principal: Principal,
   createdAt: z.string(),
   expiresAt: z.string().nullable(),

@@ -5,11 +5,27 @@ import { Json } from './json.ts'
 export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
 export type SessionStatus = z.infer<typeof SessionStatus>
 
+/** Somebody in a session. */
+export const SessionPerson = z.object({ id: z.string(), name: z.string() })
+export type SessionPerson = z.infer<typeof SessionPerson>
+
+/** Who owns a session; of an agent's or a service's, `personId` is the person behind it. */
+const SessionOwner = SessionPerson.extend({ personId: z.string().optional() })
+
+export const InviteBody = z.strictObject({
+  /** The id of a person. */
+  person: z.string().min(1).max(100),
+})
+export type InviteBody = z.infer<typeof InviteBody>
+
 export const Session = z.object({
   id: z.string(),
   agent: z.string(),
   title: z.string(),
   status: SessionStatus,
+  owner: SessionOwner,
+  /** Whom the owner or an admin invited: they may write in it, as the owner may. */
+  participants: z.array(SessionPerson),
   pendingApprovals: z.array(Action),
   lastSeq: z.int(),
   createdAt: z.string(),
@@ -31,6 +47,8 @@ export const Message = z.object({
   role: z.enum(['user', 'assistant', 'tool', 'system']),
   kind: z.enum(['text', 'request', 'note']),
   content: z.string(),
+  /** Who wrote it; absent on what the server or a model wrote. */
+  author: SessionPerson.optional(),
   /** True while a person's message waits for the run before it to end. */
   queued: z.boolean().optional(),
   toolCalls: z.array(ToolCall).optional(),
@@ -58,13 +76,32 @@ export const CreateSessionBody = z.strictObject({
 })
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>
 
-export const PostMessageBody = z.strictObject({ content: MessageText })
+/**
+ * An action that the client showed when a message was sent, as it stood there, and for how long it had been shown by then, in
+ * milliseconds. A command word decides only what the person had been shown for a second.
+ */
+export const ShownAction = z.strictObject({
+  actionId: z.string().min(1).max(100),
+  revision: z.int().positive(),
+  digest: z.string().max(200),
+  forMs: z.int().nonnegative(),
+})
+export type ShownAction = z.infer<typeof ShownAction>
+
+/** What waits and is on the screen. Left out: what this server sent to the person counts instead. */
+const Shown = z.array(ShownAction).max(200)
+
+export const PostMessageBody = z.strictObject({ content: MessageText, shown: Shown.optional() })
 export type PostMessageBody = z.infer<typeof PostMessageBody>
 
 export const PostedMessage = z.object({
   messageId: z.string(),
   runId: z.string().optional(),
   decided: z.array(Action).optional(),
+  /** Why a command word did not decide something: one sentence. */
+  undecided: z.string().optional(),
+  /** With `undecided`: what waits in the session. */
+  waiting: z.array(Action).optional(),
   queued: z.literal(true).optional(),
 })
 export type PostedMessage = z.infer<typeof PostedMessage>
@@ -73,6 +110,7 @@ export const ChatBody = z.strictObject({
   sessionId: z.string().optional(),
   message: MessageText,
   agent: z.string().min(1).max(120).optional(),
+  shown: Shown.optional(),
 })
 export type ChatBody = z.infer<typeof ChatBody>
 

@@ -33,6 +33,8 @@ export async function startCardBrowser(): Promise<CardBrowser> {
     browser,
     open: async (options = {}) => {
       const context = await browser.newContext({ viewport: { width: 900, height: 1000 }, timezoneId: 'UTC', locale: 'en-GB', ...options })
+      // The driver's own limit is 30 s: too short for a busy machine.
+      context.setDefaultTimeout(280_000)
       const page = await context.newPage()
       const broken = new Promise<never>((_, reject) => page.once('pageerror', reject))
       // A page that broke later fails its own test; what must not happen is a long wait for a page that never came.

@@ -145,7 +145,7 @@ test('what waits, what is not known and what is too young stays in the log', asy
   const open = await propose('keyed', 'later')
   const failed = await propose('keyed', 'fail')
   await admin.post(`/api/actions/${failed.id}/decision`, { verdict: 'approve' })
-  await admin.get(`/api/actions/${failed.id}?wait=10&until=settled`)
+  await admin.get(`/api/actions/${failed.id}?wait=60&until=settled`)
 
   expect(await desk.archive(Date.now() - 3_600_000)).toEqual({ foreseen: { sessions: 0, rows: 0 }, files: [] })
   const { foreseen } = await desk.archive()

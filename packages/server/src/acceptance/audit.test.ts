@@ -7,6 +7,7 @@ import { verifyExport } from '../audit/index.ts'
 import type { ConfigInput } from '../config/index.ts'
 import { linesOf } from '../lines.ts'
 import type { ApiClient } from '../testing/api-client.ts'
+import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from '../testing/target.ts'
@@ -78,7 +79,7 @@ async function walk({ admin }: TestServer): Promise<Map<string, string[]>> {
   const propose = async (tool: string, args: object, more: object = {}): Promise<Action> =>
     admin.post('/api/actions', { tool, arguments: args, ...more })
   const decide = (id: string, verdict: string) => admin.post(`/api/actions/${id}/decision`, { verdict, reason: `to ${verdict}` })
-  const settled = (id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=20&until=settled`)
+  const settled = (id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
   const approved = async (tool: string, args: object, state: Action['state'], attempt = 1): Promise<string> => {
     const { id } = await propose(tool, args)
     await decide(id, 'approve')
@@ -165,7 +166,7 @@ test('I11 every transition has one row of the record, chained to the one before,
   const all = await recordOf(admin)
   const [run] = walked.keys()
   const [proposed, approved, executing, succeeded] = all.filter(({ actionId }) => actionId === run)
-  const me = { kind: 'person', name: 'Bootstrap key' }
+  const me = { kind: 'person', name: ADMIN_NAME }
   expect(proposed).toMatchObject({ actor: me, data: { arguments: { what: 'run' }, policy: { verdict: 'ask', rule: 'default' } } })
   expect(proposed?.data?.definition).toMatch(/^[\w:-]+$/)
   expect(approved).toMatchObject({ actor: me, data: { state: 'approved', reason: 'to approve', signIn: 'key', revision: 1 } })

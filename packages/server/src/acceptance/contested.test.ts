@@ -24,7 +24,7 @@ test('of many approvals and declines at once exactly one counts, and all others 
     const winners = answers.filter(({ status }) => status === 200)
     expect(winners).toHaveLength(1)
     const [winner] = winners
-    const settled: Action = await server.admin.get(`/api/actions/${action.id}?wait=10&until=settled`)
+    const settled: Action = await server.admin.get(`/api/actions/${action.id}?wait=60&until=settled`)
     expect(settled.votes).toMatchObject([{ verdict: winner?.verdict, by: { id: winner?.who.principal.id } }])
     expect(settled.state).toBe(winner?.verdict === 'approve' ? 'succeeded' : 'declined')
     for (const loser of answers.filter((answer) => answer !== winner)) {
@@ -54,7 +54,7 @@ test('a decision and a cancellation at once: either the tool ran and says so, or
     const answers = await Promise.all(order.map((send) => send()))
     const decided = round % 2 === 0 ? answers[0] : answers[1]
     await stream.ended()
-    const action: Action = await admin.get(`/api/actions/${proposal.id}?wait=10&until=settled`)
+    const action: Action = await admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)
     expect(['succeeded', 'cancelled']).toContain(action.state)
     if (action.state === 'succeeded') ran++
     // A decision that came too late is told so; one that was taken may still be withdrawn before it started.

@@ -51,7 +51,9 @@ test('D4.5 kill -9 while an approval waits: after the start the same card waits,
   expect(items[0]).toMatchObject({ kind: 'request', actionIds: [proposal.id] })
 
   using watching = await second.admin.stream(`/api/sessions/${sessionId}/events`)
-  await second.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })
+  // A word counts a second after the action was shown.
+  const say = async () => (await second.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })).decided
+  await expect.poll(say, { timeout: 60_000 }).toMatchObject([{ id: proposal.id }])
   const answer = await watching.next('message', ({ message }) => message.role === 'assistant' && message.content.includes('is now'))
   expect(answer.message.content).toContain('Order ORD-001 is now **processing**')
   await watching.next('done')
@@ -121,7 +123,7 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
   for (const { id, idempotencyKey, arguments: args } of proposals) {
     const action = await second.admin.get(`/api/actions/${id}`)
     if (!answered.has(id) && action.state === 'proposed') continue
-    expect(await second.admin.get(`/api/actions/${id}?wait=10&until=settled`)).toMatchObject({ state: 'succeeded', idempotencyKey })
+    expect(await second.admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', idempotencyKey })
     const sent = target.writes.filter(({ body }) => (body as { what: string }).what === args.what)
     expect(new Set(sent.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([idempotencyKey]))
     // An attempt that was killed between its intent and its send reached nobody.

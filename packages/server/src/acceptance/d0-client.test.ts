@@ -196,7 +196,7 @@ test('D0.7 a client that is closed in the middle leaves an unknown outcome when 
   const { admin } = desk.server
   expect(await admin.post(`${path}/claim`)).toMatchObject({ epoch: 1 })
   await desk.server.restart()
-  const lost = await desk.server.admin.get(`${path}?wait=20&until=settled`)
+  const lost = await desk.server.admin.get(`${path}?wait=60&until=settled`)
   expect(lost).toMatchObject({ state: 'outcome_unknown', attempt: 1, error: { kind: 'ambiguous', retryable: false } })
   await desk.server.settle()
   expect(resultsHeard(desk.brain, 1)).toEqual([[expect.any(String), { outcome_unknown: true, message: expect.any(String) }]])

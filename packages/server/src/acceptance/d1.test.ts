@@ -4,6 +4,7 @@ import type { RecordedApi } from '../models/testing/recordings.ts'
 import { type ReplayAnswer, startReplayServer } from '../models/testing/replay-server.ts'
 import { speak } from '../models/testing/speak.ts'
 import type { ApiClient } from '../testing/api-client.ts'
+import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -11,7 +12,7 @@ import { startTestServer } from '../testing/test-server.ts'
 const propose = (client: ApiClient, tool: string, what: string): Promise<Action> =>
   client.post('/api/actions', { tool, arguments: { what } })
 const approve = (client: ApiClient, { id }: Action): Promise<Action> => client.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-const settled = (client: ApiClient, { id }: Action): Promise<Action> => client.get(`/api/actions/${id}?wait=10&until=settled`)
+const settled = (client: ApiClient, { id }: Action): Promise<Action> => client.get(`/api/actions/${id}?wait=60&until=settled`)
 const run = async (client: ApiClient, tool: string, what: string): Promise<Action> => {
   const action = await propose(client, tool, what)
   await approve(client, action)
@@ -58,7 +59,7 @@ test('D1.1 an illegal move is a 409 that says what was tried and carries the act
     expect(answer, what).toMatchObject({ status: 409, body: { code, status: 409, action: before } })
     expect(answer.headers.get('content-type'), what).toBe('application/problem+json')
     expect(answer.body.detail, what).toContain(id)
-    expect(answer.body.detail, what).toContain(code === 'illegal_transition' ? before.state : 'Bootstrap key')
+    expect(answer.body.detail, what).toContain(code === 'illegal_transition' ? before.state : ADMIN_NAME)
     expect(await other.get(`/api/actions/${id}`), what).toEqual(before)
   }
   hold.resolve()
@@ -134,7 +135,7 @@ test('D1.3 ten parallel identical decisions are one execution and ten identical 
   expect(keyed[0]?.status).toBe(200)
 
   const done = await settled(server.admin, action)
-  expect(done).toMatchObject({ state: 'succeeded', attempt: 1, votes: [{ by: { name: 'Bootstrap key' }, verdict: 'approve' }] })
+  expect(done).toMatchObject({ state: 'succeeded', attempt: 1, votes: [{ by: { name: ADMIN_NAME }, verdict: 'approve' }] })
   expect(done.votes).toHaveLength(1)
   expect(target.writes).toHaveLength(1)
   expect(target.writes[0]?.headers['idempotency-key']).toBe(action.idempotencyKey)

@@ -206,12 +206,11 @@ for (const how of ['by the decision', 'by the agent’s configuration'] as const
   test(`D2.5 a decline that stops the run (${how}) ends it with no further model call`, async () => {
     await using target = await startTarget(() => ({ status: 200 }))
     await using brains = await startReplayServer()
-    const input = { what: 'x' }
     const replay = brains.play([
       brainSays({
         calls: [
-          { id: 'a', tool: 'keyed', input },
-          { id: 'b', tool: 'keyed', input },
+          { id: 'a', tool: 'keyed', input: { what: 'x' } },
+          { id: 'b', tool: 'keyed', input: { what: 'y' } },
         ],
       }),
       brainSays({ text: 'Fine.' }),

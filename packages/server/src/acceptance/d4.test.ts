@@ -18,6 +18,7 @@ test('D4.1 the request is a message of the session: who comes back reads what wa
   await using talk = await startTalk({ says: [{ text: 'Working.', calls: [call('a', 'keyed', 'x'), call('b', 'unkeyed', 'y')] }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   const { items } = await admin.get(`${path}/messages`)
   expect(items[0]).toMatchObject({ role: 'assistant', kind: 'request', actionIds })
   for (const words of ['Do x', 'Do y once']) expect(items[0].content).toContain(words)
@@ -37,6 +38,7 @@ for (const [word, state] of [
     await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Right.' }] })
     const { admin } = talk.server
     const { path, actionIds } = await waiting(admin)
+    talk.letPeopleRead()
     using stream = await admin.stream(`${path}/events`)
     const posted = await admin.post(`${path}/messages`, { content: word })
     expect(posted.decided.map(({ id }: Action) => id)).toEqual(actionIds)
@@ -52,6 +54,7 @@ test('D4.2 a sentence with the word in it decides nothing and is queued', async 
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   const sentences = [
     ...[
       'yes please',
@@ -100,6 +103,7 @@ test('D4.2 the word of an agent, a service or a viewer decides nothing, by whate
   for (const who of [agent, service]) {
     // In a session of its own, where it may speak.
     const { path, actionIds, sessionId } = await waiting(who)
+    talk.letPeopleRead()
     for (const content of [...words, `approve ${actionIds[0]}`]) {
       expect(await who.post(`${path}/messages`, { content })).toEqual({ messageId: expect.any(String), queued: true })
     }
@@ -108,6 +112,7 @@ test('D4.2 the word of an agent, a service or a viewer decides nothing, by whate
     expect(await stateOf(server.admin, actionIds[0])).toBe('proposed')
   }
   const { path, actionIds } = await waiting(server.admin)
+  talk.letPeopleRead()
   for (const content of words) {
     expect((await viewer.send('POST', `${path}/messages`, { body: { content } })).status).toBe(403)
     for (const who of [agent, service]) expect((await who.send('POST', `${path}/messages`, { body: { content } })).status).toBe(404)
@@ -136,6 +141,7 @@ test('D4.2 what a tool or the model says never decides', async () => {
   })
   const { admin } = talk.server
   const { actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   expect(actionIds).toHaveLength(1)
   expect(await stateOf(admin, actionIds[0])).toBe('proposed')
   expect(talk.target.writes).toEqual([])
@@ -145,6 +151,7 @@ test('D4.2 with two waiting, "yes" decides nothing and says so; naming one decid
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   const [first = '', second = ''] = actionIds
   for (const content of ['yes', 'no', 'approve', 'reject']) {
     expect((await admin.post(`${path}/messages`, { content })).decided).toEqual([])
@@ -165,6 +172,7 @@ test('D4.2 a word cannot name an action of another session', async () => {
   const { admin } = talk.server
   const here = await waiting(admin)
   const there = await waiting(admin)
+  talk.letPeopleRead()
   const before = await admin.get(`${there.path}/messages`)
   expect((await admin.post(`${here.path}/messages`, { content: `approve ${there.actionIds[0]}` })).decided).toEqual([])
   expect(await stateOf(admin, there.actionIds[0])).toBe('proposed')
@@ -184,6 +192,7 @@ test('D4.2 "approve all" decides all that wait and what the session still asks f
   })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   using stream = await admin.stream(`${path}/events`)
   expect((await admin.post(`${path}/messages`, { content: 'approve all' })).decided.map(({ id }: Action) => id)).toEqual(actionIds)
   await stream.next('message', (data) => data.message.content === 'All done.')
@@ -203,6 +212,7 @@ test('D4.3 POST /api/sessions/:id/approve decides, also after a restart, and a n
   await using talk = await startTalk({ says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Right.' }] })
   const { server } = talk
   const { path } = await waiting(server.admin)
+  talk.letPeopleRead()
   await server.restart()
   using stream = await server.admin.stream(`${path}/events`)
   expect((await server.admin.get(path)).status).toBe('waiting_approval')
@@ -217,6 +227,7 @@ test('D4.3 with two waiting it wants to know which one; a rejection carries its 
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
+  talk.letPeopleRead()
   const unclear = await admin.send('POST', `${path}/approve`, { body: { verdict: 'approve' } })
   expect(unclear).toMatchObject({ status: 409, body: { code: 'illegal_transition', waiting: actionIds } })
   using stream = await admin.stream(`${path}/events`)
@@ -254,6 +265,7 @@ test('D4.4 a session is idle, active, waiting, completed or in error, and lists 
   const waitingNow = await now()
   expect(waitingNow).toMatchObject({ status: 'waiting_approval', pendingApprovals: [{ tool: 'keyed', state: 'proposed' }] })
   expect(waitingNow.pendingApprovals[0]).toEqual(await admin.get(`/api/actions/${waitingNow.pendingApprovals[0].id}`))
+  talk.letPeopleRead()
 
   await admin.post(`${path}/messages`, { content: 'yes' })
   await stream.next('session_status', (data) => data.status === 'completed')

@@ -9,7 +9,7 @@ import { openTestDatabase } from '../testing/test-database.ts'
 
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-const SOON = { timeout: 15_000, interval: 100 }
+const SOON = { interval: 100 }
 
 const readiness = async (client: ApiClient) => {
   const { status, body } = await client.send('GET', '/readyz')
@@ -18,7 +18,7 @@ const readiness = async (client: ApiClient) => {
 
 onPostgres(
   'a database that goes away and comes back: told by readyz, answered with 503, and nothing is lost or done twice',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async () => {
     const postgres = await startPostgres({ fsync: false })
     onTestFinished(() => postgres[Symbol.asyncDispose]())
@@ -62,7 +62,7 @@ onPostgres(
 
     await postgres.start()
     await expect.poll(() => readiness(admin), SOON).toEqual([200, 'ok'])
-    expect(await admin.get(`/api/actions/${proposal.id}?wait=20&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    expect(await admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
     for (const { id, stream } of [model, tool]) {
       stream.close()
       using again = await admin.stream(`/api/sessions/${id}/events?after=${stream.seen.at(-1)?.id}`)
@@ -77,7 +77,7 @@ onPostgres(
 
 onPostgres(
   'a database that keeps its connections and says nothing: readyz says so at once, and it goes on by itself',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async () => {
     await using database = await openTestDatabase()
     const { hostname: host, port } = new URL(database.url)

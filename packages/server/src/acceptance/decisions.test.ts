@@ -1,5 +1,6 @@
 import type { Action, Grant } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { brainHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -20,6 +21,7 @@ test('D2.9 two approvals: typed in the chat by one, given over the chat’s rout
   const { sessionId } = await stream.next('session')
   const { proposal } = await stream.next('action_proposed')
   await stream.next('session_status', (data) => data.status === 'waiting_approval')
+  talk.letPeopleRead()
   const typed = await ana.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })
   expect(typed.decided).toMatchObject([
     { id: proposal.id, state: 'proposed', requires: { quorum: 2 }, votes: [{ by: { name: 'Ana' }, verdict: 'approve' }] },
@@ -45,6 +47,7 @@ test('I10 who asked does not approve: neither who owns the session nor who wrote
   const [ana, ben, cleo] = await Promise.all(['Ana', 'Ben', 'Cleo'].map((name) => talk.server.as(approver(name))))
   if (!ana || !ben || !cleo) throw new Error('three people')
   const { id } = await ana.post('/api/sessions', {})
+  await ana.post(`/api/sessions/${id}/participants`, { person: ben.principal.id })
   using stream = await ana.stream(`/api/sessions/${id}/events`)
   await ben.post(`/api/sessions/${id}/messages`, { content: 'when Ana asks, do x' })
   await stream.next('done')
@@ -61,6 +64,7 @@ test('I10 who asked does not approve: neither who owns the session nor who wrote
     expect((await who.get('/api/actions?mine=true')).items).toEqual([])
   }
   expect((await cleo.get('/api/actions?mine=true')).items).toMatchObject([{ id: proposal.id }])
+  talk.letPeopleRead()
   expect((await cleo.post(`/api/sessions/${id}/messages`, { content: 'yes' })).decided).toMatchObject([{ state: 'approved' }])
   await stream.next('message', (data) => data.message.content === 'Done.')
 })
@@ -125,6 +129,7 @@ test('"approve all" is a grant: listed, revoked, and never for a high risk', asy
   using stream = await admin.stream(`/api/sessions/${id}/events`)
   await admin.post(`/api/sessions/${id}/messages`, { content: 'go' })
   await stream.next('session_status', (data) => data.status === 'waiting_approval')
+  talk.letPeopleRead()
   await admin.post(`/api/sessions/${id}/messages`, { content: 'approve all' })
   const { proposal } = await stream.next('action_proposed', (data) => data.proposal.arguments.what === 'risky')
   expect(proposal, 'a high risk is asked about each time').toMatchObject({ state: 'proposed', risk: { level: 'high' } })
@@ -133,7 +138,7 @@ test('"approve all" is a grant: listed, revoked, and never for a high risk', asy
   await stream.next('message', (data) => data.message.content === 'Done.')
   const { items } = await admin.get('/api/grants?state=standing')
   expect(items).toMatchObject([
-    { scope: 'session', sessionId: id, agent: 'desk', tool: null, used: 1, state: 'standing', madeBy: { name: 'Bootstrap key' } },
+    { scope: 'session', sessionId: id, agent: 'desk', tool: null, used: 1, state: 'standing', madeBy: { name: ADMIN_NAME } },
   ])
   const [grant]: Grant[] = items
   const agent = await talk.server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
@@ -172,7 +177,7 @@ test('many are decided at once, each on its own: one that changed, is settled or
     (await admin.post('/api/actions/decisions', { items, verdict: 'approve', reason: 'looked at all' }, key)).results[0].action.state,
   ).toBe('approved')
   expect((await admin.get(`/api/actions/${c.id}`)).state).toBe('proposed')
-  await admin.get(`/api/actions/${a.id}?wait=10&until=settled`)
+  await admin.get(`/api/actions/${a.id}?wait=60&until=settled`)
   expect(target.writes).toHaveLength(1)
   expect((await admin.send('POST', '/api/actions/decisions', { body: { items: [{ id: a.id }], verdict: 'approve' } })).status).toBe(400)
 })

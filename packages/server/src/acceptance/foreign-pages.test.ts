@@ -1,20 +1,16 @@
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { rawRequest } from '../testing/raw-request.ts'
+import { signInLocally } from '../testing/sign-in.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
 
-async function signedIn(url: string): Promise<string> {
-  const answer = await rawRequest(`${url}/api/sign-in`, { method: 'POST', headers: { origin: url } })
-  return answer.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
-}
-
-test('with the console’s cookie, no trick of a foreign page gets past the door of any route that changes something', async () => {
+test('with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something', async () => {
   await using server = await startTestServer(talk)
   const { url } = server
   const { port, host } = new URL(url)
-  const cookie = await signedIn(url)
+  const signedIn = await signInLocally(server)
   const { paths } = await server.admin.get('/api/openapi.json')
   const routes = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations)
@@ -59,7 +55,7 @@ test('with the console’s cookie, no trick of a foreign page gets past the door
   for (const { method, path } of routes) {
     for (const headers of foreign) {
       const hasBody = method !== 'DELETE'
-      const sent = { ...(hasBody && { 'content-type': 'application/json' }), cookie, ...headers }
+      const sent = { ...(hasBody && { 'content-type': 'application/json' }), ...signedIn, ...headers }
       const answer = await rawRequest(url + path, { method, headers: sent, ...(hasBody && { body: '{}' }) })
       // Whichever refuses first: the origin, or a content type that no route reads.
       const refused = headers['content-type'] === undefined ? [403] : [400, 403]
@@ -69,7 +65,7 @@ test('with the console’s cookie, no trick of a foreign page gets past the door
     // No form and no plain request of a foreign page has this method.
     if (method === 'DELETE') continue
     for (const type of types) {
-      const answer = await rawRequest(url + path, { method, headers: { cookie, origin: url, 'content-type': type }, body: '{}' })
+      const answer = await rawRequest(url + path, { method, headers: { ...signedIn, origin: url, 'content-type': type }, body: '{}' })
       expect(answer.status, `${method} ${path} as ${type}`).toBe(400)
       tried++
     }
@@ -78,7 +74,7 @@ test('with the console’s cookie, no trick of a foreign page gets past the door
   expect(await server.dump()).toEqual(before)
 })
 
-test('5,000 keys and cookies that were tampered with, replayed or made up are nobody’s', async () => {
+test('5,000 keys and console secrets that were tampered with, replayed or made up are nobody’s', async () => {
   await using server = await startTestServer({ ...talk, environment: { COUNTERSIGN_MAX_FAILURES: '0' } })
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const ask = (headers: Record<string, string>): Promise<number> =>
@@ -88,12 +84,13 @@ test('5,000 keys and cookies that were tampered with, replayed or made up are no
       })
       sent.on('error', reject).end()
     })
-  const { key } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['admin'] })
-  const over = await signedIn(server.url)
-  await server.with({ cookie: over, origin: server.url }).send('POST', '/api/sign-out', { body: {} })
-  const cookie = await signedIn(server.url)
-  const [name = '', value = ''] = cookie.split('=')
-  expect([await ask({ cookie }), await ask({ authorization: `Bearer ${key}` })]).toEqual([200, 200])
+  const { key } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['admin'] })
+  const name = 'countersign-console'
+  const over = await signInLocally(server)
+  await server.with({ ...over, origin: server.url }).send('POST', '/api/sign-out', { body: {} })
+  const good = await signInLocally(server)
+  const value = good[name]
+  expect([await ask(good), await ask({ authorization: `Bearer ${key}` })]).toEqual([200, 200])
 
   const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const changed = (text: string, from: number): string[] =>
@@ -104,14 +101,16 @@ test('5,000 keys and cookies that were tampered with, replayed or made up are no
         .map((letter) => text.slice(0, i) + letter + text.slice(i + 1)),
     )
   const wrong: Record<string, string>[] = [
-    ...changed(value, 0).map((forged) => ({ cookie: `${name}=${forged}` })),
+    ...changed(value, 0).map((forged) => ({ [name]: forged })),
     // The last letter holds bits that no byte has: what is asked for is the text, not what it decodes to.
     ...changed(key, 3).map((forged) => ({ authorization: `Bearer ${forged}` })),
-    ...Array.from({ length: 100 }, () => ({ cookie: over })),
-    ...Array.from({ length: value.length }, (_, i) => ({ cookie: `${name}=${value.slice(0, i)}` })),
+    ...Array.from({ length: 100 }, () => over),
+    ...Array.from({ length: value.length }, (_, i) => ({ [name]: value.slice(0, i) })),
     ...Array.from({ length: key.length }, (_, i) => ({ authorization: `Bearer ${key.slice(0, i)}` })),
     { authorization: `Bearer ${value}` },
-    { cookie: `${name}=${key}` },
+    { [name]: key },
+    // What is good as a header is nobody's as a cookie, under whatever name.
+    ...['countersign', `countersign_${new URL(server.url).port}`, '__Host-countersign', name].map((one) => ({ cookie: `${one}=${value}` })),
   ]
   expect(wrong.length).toBeGreaterThan(5_000 - 100)
   const answers = await Promise.all(wrong.map(ask))

@@ -22,7 +22,7 @@ function mount(bytes: number): SmallDisk | undefined {
   return mountSmallDisk(bytes, isPostgres && uid !== undefined && gid !== undefined ? { uid, gid } : undefined)
 }
 
-test('D1.3 on a full disk nothing is granted and nothing half stored; with room again the same decision counts, and runs once', async ({
+test('D1.3 on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once', async ({
   skip,
 }) => {
   await using stack = new AsyncDisposableStack()
@@ -46,6 +46,7 @@ test('D1.3 on a full disk nothing is granted and nothing half stored; with room 
     else accepted.push(answer.body.id)
   }
   expect(refused?.body).toMatchObject({ code: 'storage_full', status: 507 })
+  expect((await server.admin.send('GET', '/readyz')).body).toMatchObject({ code: 'not_ready', status: 503 })
   // Small things may still find room for a while. Granted is only what was stored, and what was not stored is not granted.
   let ungranted: Action | undefined
   for (const action of waiting) {
@@ -64,10 +65,11 @@ test('D1.3 on a full disk nothing is granted and nothing half stored; with room 
   }
 
   disk.free()
+  expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
   const last = ungranted ?? waiting.at(-1)
   assert(last, 'something waits')
   await approve(last)
-  expect(await server.admin.get(`/api/actions/${last.id}?wait=10&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(await server.admin.get(`/api/actions/${last.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
   expect(writesOf(last)).toHaveLength(1)
   // What was granted while there was room was sent, and nothing was sent twice.
   const sent = target.writes.map(({ body }) => (body as { what: string }).what)

@@ -37,7 +37,7 @@ for (const { model, api } of PROVIDERS) {
       const second = (await stream.next('action_proposed')).proposal
       const approve = async () => {
         await admin.post(`/api/actions/${first.id}/decision`, { verdict: 'approve' })
-        await admin.get(`/api/actions/${first.id}?wait=10&until=settled`)
+        await admin.get(`/api/actions/${first.id}?wait=60&until=settled`)
       }
       const decline = () => admin.post(`/api/actions/${second.id}/decision`, { verdict: 'decline', reason: 'not that one' })
       const steps = order === 'approved first' ? [approve, decline] : [decline, approve]
@@ -95,7 +95,9 @@ for (const { model, api } of PROVIDERS) {
     const { sessionId } = await stream.next('session')
     const path = `/api/sessions/${sessionId}`
     await stream.next('session_status', (data) => data.pendingApprovals.length === 2)
-    await admin.post(`${path}/messages`, { content: 'approve all' })
+    // The words count a second after the actions were shown.
+    const say = async () => (await admin.post(`${path}/messages`, { content: 'approve all' })).decided
+    await expect.poll(say, { timeout: 60_000 }).toHaveLength(2)
     await stream.next('action_update', (data) => data.state === 'outcome_unknown')
     // "approve all" holds for the third step, too; its calls run and the fourth answer ends the run.
     await stream.next('message', (data) => data.message.content === 'Hello again.')

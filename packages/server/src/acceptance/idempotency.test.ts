@@ -80,12 +80,6 @@ const POSTS: {
     body: () => ({ approved: true }),
     other: () => ({ approved: false }),
   },
-  {
-    what: 'a key',
-    path: () => '/api/keys',
-    body: () => ({ name: 'bot', kind: 'agent' }),
-    other: () => ({ name: 'bot', kind: 'person' }),
-  },
 ]
 
 async function waiting({ server }: Awaited<ReturnType<typeof startTalk>>) {
@@ -128,7 +122,7 @@ test('a retry with an Idempotency-Key is one attempt, whatever became of it', as
   const { admin } = talk.server
   const action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
   await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
-  const settled = () => admin.get(`/api/actions/${action.id}?wait=10&until=settled`)
+  const settled = () => admin.get(`/api/actions/${action.id}?wait=60&until=settled`)
   expect((await settled()).state).toBe('failed')
   const headers = { 'idempotency-key': 'again' }
   const answers = await Promise.all(Array.from({ length: 5 }, () => admin.send('POST', `/api/actions/${action.id}/retry`, { headers })))

@@ -1,66 +1,64 @@
 import { expect, test } from 'vitest'
 import { rawRequest } from '../testing/raw-request.ts'
-import { BOOTSTRAP_KEY, startTestServer, type TestServer } from '../testing/test-server.ts'
-
-/** Signs the local person in as the console does; the cookie as `name=value`. */
-async function signIn({ url }: TestServer): Promise<string> {
-  const answer = await rawRequest(`${url}/api/sign-in`, { method: 'POST', headers: { origin: url } })
-  expect(answer.status).toBe(200)
-  return answer.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
-}
+import { sendSignIn, signInLocally, tokenOf } from '../testing/sign-in.ts'
+import { BOOTSTRAP_KEY, startTestServer } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
 
-test('on loopback the console signs the local person in, and its cookie acts from its own pages', async () => {
+test('on loopback a link signs the local person in, and what the console has then acts from its own pages', async () => {
   await using server = await startTestServer(talk)
   const { url } = server
   const nobody = server.with({})
   expect(await nobody.get('/api/me')).toEqual({ principal: null, signIn: 'local' })
   expect((await nobody.send('GET', '/api/sessions')).status).toBe(401)
 
-  const answer = await server.with({ origin: url }).send('POST', '/api/sign-in')
-  expect(answer).toMatchObject({ status: 200, body: { principal: { id: 'prn_local', kind: 'person', roles: ['admin', 'approver'] } } })
-  const header = answer.headers.get('set-cookie') ?? ''
-  for (const attribute of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(header).toContain(attribute)
-  const cookie = header.split(';')[0] ?? ''
-  // Cookies are shared by all ports of a host: the name tells two servers on one machine apart.
-  expect(cookie).toMatch(new RegExp(`^countersign_${new URL(url).port}=`))
+  const answer = await sendSignIn(url, { link: tokenOf(server.signInLink()) })
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({ principal: { id: 'prn_local', kind: 'person', roles: ['admin', 'approver'] } })
+  // Cookies are shared by all ports of a host, so there is none.
+  expect(answer.headers.getSetCookie()).toEqual([])
+  const signedIn = { 'countersign-console': answer.headers.get('countersign-console') ?? '' }
 
-  const reader = server.with({ cookie })
+  const reader = server.with(signedIn)
   expect((await reader.get('/api/me')).principal.id).toBe('prn_local')
   expect((await reader.get('/api/sessions')).items).toEqual([])
-  const console = server.with({ cookie, origin: url })
+  const console = server.with({ ...signedIn, origin: url })
   const { id } = await console.post('/api/sessions', { title: 'mine' })
   expect((await reader.get(`/api/sessions/${id}`)).title).toBe('mine')
 
-  const out = await console.send('POST', '/api/sign-out')
-  expect(out.headers.get('set-cookie')).toMatch(new RegExp(`^${cookie.split('=')[0]}=;`))
+  expect((await server.with(signedIn).send('POST', '/api/sessions', { body: {} })).status).toBe(403)
+  await console.send('POST', '/api/sign-out')
+  expect((await reader.get('/api/me')).principal).toBeNull()
 })
 
-test('the cookie is good after a restart; a key signs a person in, an agent’s key does not', async () => {
+test('a sign-in is good after a restart; a key signs a person in, an agent’s key does not', async () => {
   await using server = await startTestServer(talk)
-  const cookie = await signIn(server)
-  const [name = '', value = ''] = cookie.split('=')
-  const agentKey = (await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })).key
-  const personKey = (await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'] })).key
+  const signedIn = await signInLocally(server)
+  const agentKey = (await server.makeKey({ name: 'bot', kind: 'agent' })).key
+  const personKey = (await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })).key
   await server.restart()
-  const { port } = new URL(server.url)
-  const moved = `${name.replace(/\d+$/, port)}=${value}`
-  expect((await server.with({ cookie: moved }).get('/api/me')).principal.id).toBe('prn_local')
+  expect((await server.with(signedIn).get('/api/me')).principal.id).toBe('prn_local')
 
   const page = server.with({ origin: server.url })
   expect((await page.send('POST', '/api/sign-in', { body: { key: agentKey } })).status).toBe(403)
   expect((await page.send('POST', '/api/sign-in', { body: { key: 'x'.repeat(30) } })).status).toBe(401)
   const answer = await page.send('POST', '/api/sign-in', { body: { key: personKey } })
   expect(answer.body.principal).toMatchObject({ kind: 'person', name: 'Ana' })
-  const ana = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
-  expect((await server.with({ cookie: ana }).get('/api/me')).principal.name).toBe('Ana')
+  const ana = { 'countersign-console': answer.headers.get('countersign-console') ?? '' }
+  expect((await server.with(ana).get('/api/me')).principal.name).toBe('Ana')
 })
 
 test('a page whose name was made to resolve to this machine is not the local person', async () => {
   await using server = await startTestServer(talk)
   const { port } = new URL(server.url)
   const before = await server.dump()
+  /** With a good link, which does not help such a page. */
+  const postLink = (headers: Record<string, string>) =>
+    rawRequest(`${server.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ link: tokenOf(server.signInLink()) }),
+    })
   for (const host of [
     `evil.example:${port}`,
     'evil.example',
@@ -71,30 +69,27 @@ test('a page whose name was made to resolve to this machine is not the local per
     const headers = { host, origin: `http://${host}` }
     const me = await rawRequest(`${server.url}/api/me`, { headers })
     expect(JSON.parse(me.text), host).toEqual({ principal: null, signIn: 'key' })
-    const answer = await rawRequest(`${server.url}/api/sign-in`, { method: 'POST', headers })
+    const answer = await postLink(headers)
     expect(answer.status, host).toBe(401)
-    expect(answer.headers['set-cookie']).toBeUndefined()
+    expect([answer.headers['set-cookie'], answer.headers['countersign-console']]).toEqual([undefined, undefined])
   }
   // A proxy on this machine that forgot to say for whom it asks: it says that it is one.
   for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
-    const answer = await rawRequest(`${server.url}/api/sign-in`, {
-      method: 'POST',
-      headers: { origin: server.url, [header]: '203.0.113.9' },
-    })
+    const answer = await postLink({ origin: server.url, [header]: '203.0.113.9' })
     expect(answer.status, header).toBe(401)
   }
-  expect(await server.dump()).toEqual(before)
+  expect((await server.dump()).console_session).toEqual(before.console_session)
   for (const host of [`localhost:${port}`, `127.0.0.1:${port}`]) {
     const headers = { host, origin: `http://${host}` }
-    expect((await rawRequest(`${server.url}/api/sign-in`, { method: 'POST', headers })).status).toBe(200)
+    expect((await postLink(headers)).status).toBe(200)
   }
 })
 
-test('a cookie that was changed or made up is nobody’s, and none is good for another server', async () => {
+test('a console secret that was changed or made up is nobody’s, and none is good as a cookie', async () => {
   await using server = await startTestServer(talk)
-  const cookie = await signIn(server)
-  const [name = '', value = ''] = cookie.split('=')
-  expect((await server.with({ cookie }).get('/api/me')).principal.id).toBe('prn_local')
+  const signedIn = await signInLocally(server)
+  const value = signedIn['countersign-console']
+  expect((await server.with(signedIn).get('/api/me')).principal.id).toBe('prn_local')
   const rows = (await server.dump()).console_session as { hash: string }[]
   const wrong = [
     'prn_local',
@@ -109,11 +104,13 @@ test('a cookie that was changed or made up is nobody’s, and none is good for a
     ...Array.from({ length: value.length }, (_, i) => value.slice(0, i)),
   ]
   for (const forged of wrong) {
-    const answer = await server.with({ cookie: `${name}=${forged}`, origin: server.url }).send('GET', '/api/sessions')
+    const answer = await server.with({ 'countersign-console': forged, origin: server.url }).send('GET', '/api/sessions')
     expect(answer.status, forged).toBe(401)
   }
-  // The name of another server's cookie on this machine.
-  expect((await server.with({ cookie: `countersign_1=${value}` }).send('GET', '/api/sessions')).status).toBe(401)
+  // Over plain http a cookie would reach every port of this host. Older servers set one; it ends with the upgrade.
+  for (const name of [`countersign_${new URL(server.url).port}`, 'countersign', '__Host-countersign', 'countersign-console']) {
+    expect((await server.with({ cookie: `${name}=${value}` }).send('GET', '/api/sessions')).status, name).toBe(401)
+  }
 })
 
 test('a key is known, or it is nobody’s; it is never read from the address', async () => {
@@ -131,17 +128,18 @@ test('a key is known, or it is nobody’s; it is never read from the address', a
   for (const name of ['key', 'token', 'access_token', 'api_key', 'authorization', 'apiKey']) {
     expect((await server.with({}).send('GET', `/api/sessions?${name}=${key}`)).status, name).toBe(401)
   }
-  // A wrong key is not helped by a good cookie.
-  const cookie = await signIn(server)
-  expect((await server.with({ cookie, authorization: 'Bearer nobody' }).send('GET', '/api/sessions')).status).toBe(401)
+  // A wrong key is not helped by a signed-in console.
+  const signedIn = await signInLocally(server)
+  expect((await server.with({ ...signedIn, authorization: 'Bearer nobody' }).send('GET', '/api/sessions')).status).toBe(401)
 })
 
 test('where one is signed in is listed for oneself alone, and ended one by one or all but here', async () => {
   await using server = await startTestServer(talk)
   const { url } = server
-  const [here, there, third] = [await signIn(server), await signIn(server), await signIn(server)]
-  const page = (cookie: string) => server.with({ cookie, origin: url })
-  const isIn = async (cookie: string) => (await page(cookie).get('/api/me')).principal !== null
+  const [here, there, third] = [await signInLocally(server), await signInLocally(server), await signInLocally(server)]
+  type SignedIn = typeof here
+  const page = (signedIn: SignedIn) => server.with({ ...signedIn, origin: url })
+  const isIn = async (signedIn: SignedIn) => (await page(signedIn).get('/api/me')).principal !== null
   const open = async () => (await page(here).get('/api/console-sessions')).items
   const listed = await open()
   expect(listed.map(({ how, isCurrent }: { how: string; isCurrent: boolean }) => [how, isCurrent])).toEqual([
@@ -182,9 +180,9 @@ test('where one is signed in is listed for oneself alone, and ended one by one o
 
 test('a console that was signed in with a key is not listed any more once the key is revoked', async () => {
   await using server = await startTestServer(talk)
-  const { key, id, principal } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'] })
+  const { key, id, principal } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
   const ana = server.with({
-    authorization: `Bearer ${(await server.admin.post('/api/keys', { name: 'more', kind: 'person', person: principal.id })).key}`,
+    authorization: `Bearer ${(await server.makeKey({ name: 'more', kind: 'person', person: principal.id })).key}`,
   })
   await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
   expect((await ana.get('/api/console-sessions')).items).toMatchObject([{ how: 'key', isCurrent: false }])

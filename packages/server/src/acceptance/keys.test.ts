@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createKey, drawKey } from '../http/identity/keys.ts'
 import { openBeside } from '../store/index.ts'
 import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
@@ -9,15 +10,15 @@ const withKey = (server: TestServer, key: string) => server.with({ authorization
 
 test('a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used', async () => {
   await using server = await startTestServer(talk)
-  const made = await server.admin.post('/api/keys', { name: 'CI', kind: 'agent', roles: ['agent'], expiresIn: 'P90D' })
+  const made = await server.makeKey({ name: 'CI', kind: 'agent', roles: ['agent'], expiresIn: 'P90D' })
   expect(made.key).toMatch(/^cs_[\w-]{43}$/)
   // Whoever makes an agent's key owns the agent, unless they say somebody else.
-  expect(made.principal).toMatchObject({ kind: 'agent', name: 'CI', roles: ['agent'], personId: 'prn_bootstrap' })
+  expect(made.principal).toMatchObject({ kind: 'agent', name: 'CI', roles: ['agent'], personId: 'prn_local' })
   expect(JSON.stringify(await server.dump())).not.toContain(made.key)
   await withKey(server, made.key).get('/api/sessions')
   await expect.poll(async () => (await server.admin.get('/api/keys')).items[0].lastUsedAt).not.toBeNull()
   const [listed] = (await server.admin.get('/api/keys')).items
-  expect(listed).toMatchObject({ id: made.id, name: 'CI', principal: made.principal, createdBy: { id: 'prn_bootstrap' }, revokedAt: null })
+  expect(listed).toMatchObject({ id: made.id, name: 'CI', principal: made.principal, createdBy: { id: 'prn_local' }, revokedAt: null })
   expect(listed.expiresAt).toBe(made.expiresAt)
   expect(JSON.stringify(listed)).not.toContain(made.key)
 })
@@ -34,8 +35,8 @@ test('no agent and no service can be given what persons do, and only an admin pe
   const refused = [
     { kind: 'agent', person: 'prn_nobody' },
     { kind: 'person', person: 'prn_nobody' },
-    { kind: 'agent', principal: 'prn_bootstrap' },
-    { kind: 'person', principal: 'prn_bootstrap', roles: ['viewer'] },
+    { kind: 'agent', principal: 'prn_local' },
+    { kind: 'person', principal: 'prn_local', roles: ['viewer'] },
   ]
   for (const body of refused) expect((await server.admin.send('POST', '/api/keys', { body: { name: 'x', ...body } })).status).toBe(422)
   expect(await server.dump()).toEqual(before)
@@ -62,7 +63,7 @@ test('a further key of a person carries their roles or fewer, and what it is lim
   await using server = await startTestServer(talk)
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['admin', 'approver'] })
   const further = async (limits: object) =>
-    withKey(server, (await server.admin.post('/api/keys', { name: 'more', kind: 'person', person: ana.principal.id, ...limits })).key)
+    withKey(server, (await server.makeKey({ name: 'more', kind: 'person', person: ana.principal.id, ...limits })).key)
   const full = await further({})
   expect((await full.get('/api/me')).principal).toEqual(ana.principal)
   const approver = await further({ roles: ['approver'] })
@@ -74,10 +75,8 @@ test('a further key of a person carries their roles or fewer, and what it is lim
   expect((await reader.send('GET', '/api/keys')).status).toBe(403)
 
   // A console that was signed in with it is not more than it.
-  const { key } = await server.admin.post('/api/keys', { name: 'more', kind: 'person', principal: ana.principal.id, scopes: ['propose'] })
-  const answer = await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const console = server.with({ cookie, origin: server.url })
+  const { key } = await server.makeKey({ name: 'more', kind: 'person', principal: ana.principal.id, scopes: ['propose'] })
+  const console = server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
   expect((await console.get('/api/me')).principal.scopes).toEqual(['propose'])
   await console.post('/api/sessions', {})
   expect((await console.send('POST', '/api/keys', { body: { name: 'x', kind: 'person', roles: ['admin'] } })).status).toBe(403)
@@ -85,23 +84,22 @@ test('a further key of a person carries their roles or fewer, and what it is lim
 
 test('a revoked or expired key is nobody’s at once, and what was signed in with it is over', async () => {
   await using server = await startTestServer(talk)
-  const { key, id } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'] })
-  const answer = await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-  expect((await server.with({ cookie }).get('/api/me')).principal.name).toBe('Ana')
+  const { key, id } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const signedIn = await signInWithKey(server.url, key)
+  expect((await server.with(signedIn).get('/api/me')).principal.name).toBe('Ana')
   const revoked = await server.admin.send('DELETE', `/api/keys/${id}`)
   expect(revoked).toMatchObject({ status: 200, body: { id } })
   expect((await server.admin.send('DELETE', `/api/keys/${id}`)).body.revokedAt).toBe(revoked.body.revokedAt)
   expect((await withKey(server, key).send('GET', '/api/sessions')).status).toBe(401)
-  expect((await server.with({ cookie }).get('/api/me')).principal).toBeNull()
+  expect((await server.with(signedIn).get('/api/me')).principal).toBeNull()
   expect((await server.admin.send('DELETE', '/api/keys/key_nobody')).status).toBe(404)
 
   const store = await openBeside(server.database)
   try {
-    const old = drawKey(undefined, '')
+    const old = drawKey()
     const body = { name: 'old', kind: 'agent' as const, person: null, expiresIn: 'P1D' }
     await store.transact((outbox) => createKey(outbox, body, old, null, Date.now() - 86_400_001))
-    const fresh = drawKey(undefined, '')
+    const fresh = drawKey()
     await store.transact((outbox) => createKey(outbox, body, fresh, null, Date.now() - 86_000_000))
     expect((await withKey(server, old).send('GET', '/api/sessions')).status).toBe(401)
     expect((await withKey(server, fresh).send('GET', '/api/sessions')).status).toBe(200)

@@ -1,7 +1,9 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import type { CreateKeyBody } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { signInLocally } from '../testing/sign-in.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
@@ -60,9 +62,9 @@ const initialize = {
 test('no message of MCP decides anything, from an agent, a service or an admin', async () => {
   await using desk = await openDesk()
   const { server } = desk
-  const admin = (await server.admin.post('/api/keys', { name: 'root', kind: 'person', roles: ['admin', 'approver'] })).key
-  const agent = (await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })).key
-  const service = (await server.admin.post('/api/keys', { name: 'hook', kind: 'service' })).key
+  const admin = (await server.makeKey({ name: 'root', kind: 'person', roles: ['admin', 'approver'] })).key
+  const agent = (await server.makeKey({ name: 'bot', kind: 'agent' })).key
+  const service = (await server.makeKey({ name: 'hook', kind: 'service' })).key
   await using client = await newest.connect({ url: `${server.url}/mcp`, key: agent })
   const { actionId } = (await client.call('keyed', { what: 'a' })).structuredContent as unknown as { actionId: string }
 
@@ -115,8 +117,8 @@ test('a key that may not propose may look at the tools and call none', async () 
     { kind: 'person', roles: ['viewer'] },
     { kind: 'person', roles: ['approver'], scopes: ['decide'] },
     { kind: 'agent', scopes: [] },
-  ] as const) {
-    const { key } = await desk.server.admin.post('/api/keys', { name: 'limited', ...who })
+  ] satisfies Partial<CreateKeyBody>[]) {
+    const { key } = await desk.server.makeKey({ name: 'limited', ...who })
     await using client = await newest.connect({ url: `${desk.server.url}/mcp`, key })
     expect(await client.tools()).toHaveLength(4)
     expect((await client.call('keyed', { what: 'a' })).isError).toBe(true)
@@ -126,19 +128,17 @@ test('a key that may not propose may look at the tools and call none', async () 
   expect((await desk.server.dump()).gateway_call).toEqual([])
 })
 
-test('without a good key there is nothing, and a cookie is none', async () => {
+test('without a good key there is nothing, and a signed-in console is none', async () => {
   await using desk = await openDesk()
   const { server } = desk
   const url = `${server.url}/mcp`
-  const signedIn = await send(`${server.url}/api/sign-in`, {}, { origin: server.url })
-  const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
-  expect(cookie).toMatch(/^countersign/)
-  const { key, id } = await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
+  const signedIn = await signInLocally(server)
+  const { key, id } = await server.makeKey({ name: 'bot', kind: 'agent' })
   expect((await send(url, initialize, { authorization: `Bearer ${key}` })).status).toBe(200)
   await server.admin.send('DELETE', `/api/keys/${id}`)
   const attempts: Record<string, string>[] = [
     {},
-    { cookie, origin: server.url },
+    { ...signedIn, origin: server.url },
     { authorization: 'Bearer wrong' },
     { authorization: `Bearer ${key}` },
   ]
@@ -153,7 +153,7 @@ test('without a good key there is nothing, and a cookie is none', async () => {
 
 test('a foreign Host or Origin is refused, whoever asks; its own names and addresses are not', async () => {
   await using desk = await openDesk()
-  const { key } = await desk.server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
+  const { key } = await desk.server.makeKey({ name: 'bot', kind: 'agent' })
   const url = `${desk.server.url}/mcp`
   const { port, host } = new URL(url)
   const statusFor = async (headers: Record<string, string>) =>
@@ -179,8 +179,8 @@ test('a foreign Host or Origin is refused, whoever asks; its own names and addre
 test('a session is its principal’s alone, and outlives the process', async () => {
   await using desk = await openDesk()
   const { server } = desk
-  const mine = (await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })).key
-  const theirs = (await server.admin.post('/api/keys', { name: 'other', kind: 'agent' })).key
+  const mine = (await server.makeKey({ name: 'bot', kind: 'agent' })).key
+  const theirs = (await server.makeKey({ name: 'other', kind: 'agent' })).key
   const begun = await send(`${server.url}/mcp`, initialize, { authorization: `Bearer ${mine}` })
   const session = { 'mcp-session-id': String(begun.headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' }
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
@@ -192,11 +192,13 @@ test('a session is its principal’s alone, and outlives the process', async () 
 
 test('an agent of the configuration offers its own tools and no others', async () => {
   await using desk = await openDesk()
-  const { key } = await desk.server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
+  const { key } = await desk.server.makeKey({ name: 'bot', kind: 'agent', agent: 'desk' })
   await using client = await newest.connect({ url: `${desk.server.url}/mcp?agent=desk`, key })
   expect((await client.tools()).map(({ name }) => name)).toEqual(['countersign_wait', 'look'])
   expect(await client.call('look', { what: 'a' })).toMatchObject({ structuredContent: { id: 7 } })
   await expect(client.call('keyed', { what: 'a' })).rejects.toThrow(/no tool keyed/)
   expect((await desk.server.admin.get('/api/actions')).items).toMatchObject([{ tool: 'look', agent: 'desk' }])
-  expect((await send(`${desk.server.url}/mcp?agent=nobody`, initialize, { authorization: `Bearer ${key}` })).status).toBe(404)
+  expect((await send(`${desk.server.url}/mcp?agent=nobody`, initialize, { authorization: `Bearer ${key}` })).status).toBe(403)
+  const { key: person } = await desk.server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'] })
+  expect((await send(`${desk.server.url}/mcp?agent=nobody`, initialize, { authorization: `Bearer ${person}` })).status).toBe(404)
 })

@@ -148,7 +148,7 @@ test('an allowed call that is made one after the other runs each time; the resul
   expect(JSON.stringify(results)).not.toContain('carried out once')
 })
 
-test('a key of the client’s own is one call for ever, whatever became of it; with other arguments it is refused', async () => {
+test('a key of the client’s own is one call however often it is made, whatever became of it; with other arguments it is refused', async () => {
   await using desk = await openDesk({ allow: 'keyed' })
   await using client = await newest.connect(desk)
   const meta = { 'countersign/idempotencyKey': 'order-7' }

@@ -11,7 +11,7 @@ const ADA: KnownPerson = {
 }
 
 /** A server behind https, and the provider that people sign in with. */
-async function startDesk() {
+async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUBLIC_URL: CONSOLE }) {
   const service = await startSignInService(`${CONSOLE}/sign-in/callback`, `${CONSOLE}/`)
   const server = await startTestServer({
     config: {
@@ -28,7 +28,7 @@ async function startDesk() {
       },
     },
     scripts: { talk: [{ text: 'Hi.' }] },
-    environment: { OIDC_SECRET: service.clientSecret, COUNTERSIGN_PUBLIC_URL: CONSOLE },
+    environment: { OIDC_SECRET: service.clientSecret, ...environment },
   })
   service.person = ADA
   const page = (cookie?: string) => server.with({ origin: CONSOLE, ...(cookie !== undefined && { cookie }) })
@@ -154,4 +154,43 @@ test('a server starts without its provider, and says so to who would sign in', a
   await using desk = await startDesk()
   await desk.service[Symbol.asyncDispose]()
   expect(await desk.page().send('POST', '/api/sign-in/oidc', { body: {} })).toMatchObject({ status: 503, body: { code: 'not_ready' } })
+})
+
+test('over plain http, what a sign-in keeps is with the page and in no cookie, and a cookie in its place is nobody’s', async () => {
+  await using desk = await startDesk({})
+  const { server } = desk
+  const page = server.with({ origin: server.url })
+  const begun = await page.send('POST', '/api/sign-in/oidc', { body: { returnTo: '/waiting' } })
+  expect(begun).toMatchObject({ status: 200, body: { begun: expect.stringMatching(/^[\w-]{100,}$/) } })
+  expect(begun.headers.getSetCookie()).toEqual([])
+  const state = new URL(begun.body.url).searchParams.get('state') ?? ''
+  const { port } = new URL(server.url)
+  for (const name of ['countersign_sign_in', `countersign_sign_in_${port}`, `__Host-countersign_sign_in_${port}`]) {
+    const planted = server.with({ origin: server.url, cookie: `${name}=${begun.body.begun}` })
+    const answer = await planted.send('POST', '/api/sign-in/oidc/finish', { body: { answer: `?state=${state}&code=x` } })
+    expect(answer).toMatchObject({ status: 401, body: { detail: expect.stringContaining('begun in another browser') } })
+  }
+  // With it the answer is looked at, and this one is not the service's.
+  const own = await page.send('POST', '/api/sign-in/oidc/finish', { body: { answer: `?state=${state}&code=x`, begun: begun.body.begun } })
+  expect(own).toMatchObject({ status: 401, body: { detail: expect.stringContaining('was not accepted') } })
+})
+
+test('somebody disabled does not come in by the provider; roles given here stay over sign-ins, those of the provider are its own to take', async () => {
+  await using desk = await startDesk()
+  const { server, service } = desk
+  const { id, roles } = (await desk.signIn()).answer.body.principal
+  const change = (wanted: string[]) => server.admin.send('PATCH', `/api/people/${id}`, { body: { roles: wanted } })
+  expect(await change(['auditors'])).toMatchObject({ status: 422, body: { detail: expect.stringContaining('from the sign-in service') } })
+  expect(await change([...roles, 'auditors'])).toMatchObject({ status: 200, body: { providedRoles: roles } })
+  service.person = { ...ADA, groups: ['cs-approvers'] }
+  const second = await desk.signIn()
+  expect((await desk.page(second.cookie).get('/api/me')).principal.roles).toEqual(['approver', 'auditors', 'cs-approvers', 'staff'])
+  expect((await server.admin.get(`/api/people/${id}`)).providedRoles).toEqual(['approver', 'cs-approvers', 'staff'])
+
+  await server.admin.post(`/api/people/${id}/disable`)
+  expect((await desk.page(second.cookie).get('/api/me')).principal).toBeNull()
+  const { answer } = await desk.signIn()
+  expect(answer).toMatchObject({ status: 403, body: { detail: expect.stringContaining('disabled here') } })
+  await server.admin.post(`/api/people/${id}/enable`)
+  expect((await desk.signIn()).answer.status).toBe(200)
 })

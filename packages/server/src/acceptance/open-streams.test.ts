@@ -1,11 +1,12 @@
 import type { EventDataOf } from '@countersign/core'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
 import { revokeKey } from '../http/identity/keys.ts'
 import { openBeside, principals, tellAccess } from '../store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import type { EventReader } from '../testing/event-reader.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
@@ -57,13 +58,12 @@ async function expectOver({ streams, wait }: Open): Promise<void> {
 }
 
 async function personWithKey(server: TestServer, more: object = {}) {
-  const { key, id, principal } = await server.admin.post('/api/keys', { name: 'Ana', kind: 'person', roles: ['approver'], ...more })
+  const { key, id, principal } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'], ...more })
   return { client: server.with({ authorization: `Bearer ${key}` }), key, id, principal }
 }
 
 async function signedIn(server: TestServer, key: string): Promise<ApiClient> {
-  const answer = await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key } })
-  return server.with({ cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '', origin: server.url })
+  return server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
 }
 
 test('what is open ends with the key that opened it: revoked here, by a command beside the server, or expired', async () => {
@@ -134,10 +134,9 @@ test('what is open ends with the session at the console: signed out here or ever
   await untilThen.ended()
 })
 
-test('a key that one process revokes ends what is open at another', async () => {
+// On SQLite there is one process at a time; the command beside it is in the test above.
+test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
   await using database = await openServerDatabase()
-  // On SQLite there is one process at a time; the command beside it is in the test above.
-  if (Object.keys(database.environment).length === 0) return
   using folder = temporaryFolder()
   const options = {
     config: { agents: { desk: { model: 'scripted/desk.json' } } },
@@ -152,7 +151,7 @@ test('a key that one process revokes ends what is open at another', async () => 
   await reading.ended()
 })
 
-test('an action that comes to ask others is told to them in full, and those it does not ask any more hear nothing further', async () => {
+test('an action that comes to ask others is told to them in full: to who may decide an edit, and to those it is escalated to', async () => {
   await using desk = await startDesk({
     rules: [
       { name: 'big', match: { tool: 'keyed', when: 'args.what == "big"' }, verdict: 'ask', requires: { roles: ['leads'] } },
@@ -174,26 +173,30 @@ test('an action that comes to ask others is told to them in full, and those it d
   const { server } = desk
   const person = (name: string, ...roles: string[]) => server.as({ name, kind: 'person', roles })
   const [fay, gil, lea] = [await person('Fay', 'finance'), await person('Gil', 'finance'), await person('Lea', 'leads')]
+  // An edit takes what was asked before as well: who decides it has both roles.
+  const dee = await person('Dee', 'finance', 'leads')
   const bot = await server.as({ name: 'bot', kind: 'agent' })
   using toGil = await gil.stream('/api/events')
   using toLea = await lea.stream('/api/events')
+  using toDee = await dee.stream('/api/events')
 
   const { id: sessionId } = await bot.post('/api/sessions', {})
   await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
   const { proposal } = await toGil.next('action_proposed')
-  using session = await gil.stream(`/api/sessions/${sessionId}/events`)
-  await session.next('action_proposed')
   await fay.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve', arguments: { what: 'big' } })
-  const moved = await toLea.next('action_proposed')
-  expect(moved.proposal).toMatchObject({ id: proposal.id, revision: 2, arguments: { what: 'big' }, requires: { roles: ['leads'] } })
-  // The conversation was his to see for the sake of that action only.
-  await session.ended()
-  expect(session.seen.filter(({ type }) => type === 'action_update')).toEqual([])
-  expect(JSON.stringify(session.seen)).not.toContain('big')
+  const isEdited = (data: { proposalId: string; revision?: number }) => data.proposalId === proposal.id && data.revision === 2
+  const asksBoth = { arguments: { what: 'big' }, requires: { roles: ['finance'], alsoRoles: [['leads']] } }
+  expect(await toDee.next('action_update', isEdited)).toMatchObject(asksBoth)
+  // Gil was asked and goes on seeing it, but decides it no more; who has only the other role is not asked.
+  expect(await toGil.next('action_update', isEdited)).toMatchObject(asksBoth)
+  const approval = { verdict: 'approve', revision: 2 }
+  const { digest } = await dee.get(`/api/actions/${proposal.id}`)
+  expect((await gil.send('POST', `/api/actions/${proposal.id}/decision`, { body: { ...approval, digest } })).status).toBe(403)
+  expect(JSON.stringify(toLea.seen)).not.toContain('big')
+  await dee.post(`/api/actions/${proposal.id}/decision`, { ...approval, digest })
 
   const slow = await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'slowly' } })
   expect((await toGil.next('action_proposed')).proposal.id).toBe(slow.id)
-  expect(JSON.stringify(toGil.seen)).not.toContain('"revision":2')
   const escalated = await toLea.next('action_proposed')
   expect(escalated.proposal).toMatchObject({ id: slow.id, arguments: { what: 'slowly' }, requires: { roles: ['finance', 'leads'] } })
   await lea.post(`/api/actions/${slow.id}/decision`, { verdict: 'decline' })
@@ -201,5 +204,5 @@ test('an action that comes to ask others is told to them in full, and those it d
   const told = toLea.seen.flatMap(({ type, data }) =>
     type === 'action_proposed' ? [(data as EventDataOf<'action_proposed'>).proposal.id] : [],
   )
-  expect(told).toEqual([proposal.id, slow.id])
+  expect(told).toEqual([slow.id])
 })

@@ -111,7 +111,7 @@ test('the document has every route of the contract that this version serves', as
       ...['POST /api/actions/{id}/resolve', 'POST /api/actions/{id}/verify'],
       ...['POST /api/actions/{id}/claim', 'POST /api/actions/{id}/result', 'POST /api/agent-requests'],
       ...['POST /api/agent-requests/{id}/execute', 'POST /api/approve-tool/{id}'],
-      ...['GET /api/agents', 'POST /api/keys', 'GET /healthz', 'GET /readyz'],
+      ...['GET /api/agents', 'POST /api/keys', 'GET /healthz', 'GET /readyz', 'GET /metrics'],
     ]),
   )
 })

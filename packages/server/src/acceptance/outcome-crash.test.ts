@@ -43,7 +43,7 @@ const approveAll = ({ admin }: ChildServer, ...tools: string[]): Promise<Action[
   )
 
 const settled = ({ admin }: ChildServer, action: Action | undefined): Promise<Action> =>
-  admin.get(`/api/actions/${action?.id}?wait=10&until=settled`)
+  admin.get(`/api/actions/${action?.id}?wait=60&until=settled`)
 
 const sent = ({ target }: Place, path: string) =>
   target.writes.filter((write) => write.path === path).map(({ headers }) => headers['idempotency-key'])

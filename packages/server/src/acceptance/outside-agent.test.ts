@@ -19,7 +19,7 @@ async function start() {
   return {
     target,
     server,
-    agent: await server.as({ name: 'billing bot', kind: 'agent', roles: ['agent'] }),
+    agent: await server.as({ name: 'billing bot', kind: 'agent', agent: 'billing', roles: ['agent'] }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await target[Symbol.asyncDispose]()
@@ -43,10 +43,10 @@ test('an agent elsewhere proposes, waits with a long poll, and gets the result w
 
   const path = `/api/actions/${proposed.body.id}`
   let isAnswered = false
-  const polled = agent.get(`${path}?wait=10`).finally(() => {
+  const polled = agent.get(`${path}?wait=60`).finally(() => {
     isAnswered = true
   })
-  const settled = agent.get(`${path}?wait=10&until=settled`)
+  const settled = agent.get(`${path}?wait=60&until=settled`)
   // Answers that need nothing to happen come at once; the polls do not.
   expect((await agent.get(`${path}?wait=0`)).state).toBe('proposed')
   expect((await agent.get(path)).state).toBe('proposed')
@@ -71,7 +71,7 @@ test('policy may answer at once: a read runs, a forbidden tool is declined with 
   const { agent, target } = it
   const read = await agent.post('/api/actions', body('look', 'it'))
   expect(read).toMatchObject({ state: 'approved', policy: { rule: 'reads run' } })
-  expect(await agent.get(`/api/actions/${read.id}?wait=10&until=settled`)).toMatchObject({ state: 'succeeded', result: { id: 4 } })
+  expect(await agent.get(`/api/actions/${read.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', result: { id: 4 } })
   const denied = await agent.post('/api/actions', body('unkeyed'))
   expect(denied).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'not twice' }, votes: [] })
   expect(denied.policy.reason).toContain('not twice')

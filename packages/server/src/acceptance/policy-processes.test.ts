@@ -4,7 +4,7 @@ import { openSeveralServers } from '../testing/several-servers.ts'
 // Several processes on one database: that is Postgres.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-onPostgres('once a save is answered, no process decides by the version before', { timeout: 180_000 }, async () => {
+onPostgres('once a save is answered, no process decides by the version before', { timeout: 600_000 }, async () => {
   await using it = await openSeveralServers({ speak: () => ({ text: '' }), answer: () => ({ status: 200, body: { id: 6 } }) })
   const [one, other] = await Promise.all([it.start(), it.start()])
   const servers = [one, other]

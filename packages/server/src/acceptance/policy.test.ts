@@ -51,7 +51,7 @@ test('a saved policy decides about the next call: verdict, requirements, risk, v
   })
   const saved = await it.save(LARGE)
   expect([saved.status, saved.headers.get('etag')]).toEqual([200, '"2"'])
-  expect(saved.body).toMatchObject({ version: 2, inUse: 'force', source: 'api', reason: 'because', author: { id: 'prn_bootstrap' } })
+  expect(saved.body).toMatchObject({ version: 2, inUse: 'force', source: 'api', reason: 'because', author: { id: 'prn_local' } })
   expect(saved.body.changes).toEqual([
     {
       kind: 'added',

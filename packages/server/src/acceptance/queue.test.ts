@@ -1,6 +1,7 @@
 import type { Action, Message } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startReplayServer } from '../models/testing/replay-server.ts'
+import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
 import { fold } from '../testing/fold.ts'
 import { call, startTalk } from '../testing/talk.ts'
@@ -91,7 +92,7 @@ test('cancelling withdraws what has not started and lets what is executing settl
   await watching.next('action_update', (data) => data.state === 'executing')
 
   expect(await admin.post(`${path}/cancel`)).toMatchObject({ pendingApprovals: [] })
-  expect(await stream.next('error')).toMatchObject({ code: 'cancelled', error: expect.stringContaining('Bootstrap key') })
+  expect(await stream.next('error')).toMatchObject({ code: 'cancelled', error: expect.stringContaining(ADMIN_NAME) })
   await stream.ended()
   expect((await admin.get(`/api/actions/${second.id}`)).state).toBe('cancelled')
   expect((await admin.get(`/api/actions/${first.id}`)).state).toBe('executing')

@@ -139,7 +139,7 @@ test('T19 T20 of five hundred planted secrets none is in the database, a log, an
   }
   for (const key of strangers) answers.push((await server.with({ authorization: `Bearer ${key}` }).send('GET', '/api/me')).text)
   for (const cookie of cookies)
-    answers.push((await server.with({ cookie: `countersign_${new URL(server.url).port}=${cookie}` }).send('GET', '/api/me')).text)
+    answers.push((await server.with({ cookie: `__Host-countersign=${cookie}`, 'countersign-console': cookie }).send('GET', '/api/me')).text)
   for (const secret of inUrls) answers.push((await server.admin.send('GET', `/api/me?key=${secret}`)).text)
 
   for (const path of [

@@ -16,6 +16,7 @@ test('10,000 texts around the command words decide nothing; the exact word of th
     environment: { COUNTERSIGN_MAX_REQUESTS: '0', COUNTERSIGN_MAX_FAILURES: '0' },
   })
   const report = await runTyped({
+    database: server.database,
     admin: server.admin,
     headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` },
     // All of them: `npm run test:campaign -- --only typed`.

@@ -1,14 +1,16 @@
-import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, Tool } from '@countersign/core'
+import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, ShownAction, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RunRow, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
+import type { Announcements } from './announcements.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
 import { cancelSession } from './cancel.ts'
 import { createHistories, type Histories } from './history.ts'
 import { createSession, postMessage } from './messages.ts'
+import { inviteTo, uninviteFrom } from './participants.ts'
 import type { RequestPlace } from './request-answer.ts'
 import { callRequest, createRequest } from './requests.ts'
 
@@ -41,6 +43,8 @@ export interface AgentParts {
   policies: Policies
   clock: Clock
   log: Logger
+  /** What was sent to whom, for typed words. */
+  announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
   claimStep(run: RunRow): Promise<boolean>
   /** Calls `ended` when a person ended the run, and answers what takes that back. */
@@ -55,9 +59,14 @@ export interface AgentState {
 
 export interface AgentLoop {
   createSession(input: { agent?: string | undefined; title?: string | undefined }, caller: Caller): Promise<Session>
-  postMessage(sessionId: string, content: string, caller: Caller): Promise<PostedMessage>
+  /** @param shown What the client showed when the message was sent. */
+  postMessage(sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]): Promise<PostedMessage>
   approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
   cancelSession(sessionId: string, caller: Caller): Promise<Session>
+  /** See {@link inviteTo}. */
+  invite(sessionId: string, personId: string, caller: Caller): Promise<Session>
+  /** See {@link uninviteFrom}. */
+  uninvite(sessionId: string, personId: string, caller: Caller): Promise<Session>
   /** Takes a request that is held until somebody calls for it. */
   createRequest(input: AgentRequestBody, caller: Caller): Promise<AgentRequest>
   /** Lets a held request run; it goes on by itself from there. */
@@ -72,9 +81,11 @@ export function createAgentLoop(parts: AgentParts): AgentLoop {
   const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
   return {
     createSession: (input, caller) => createSession(parts, input, caller),
-    postMessage: (sessionId, content, caller) => postMessage(parts, sessionId, content, caller),
+    postMessage: (sessionId, content, caller, shown) => postMessage(parts, sessionId, content, caller, shown),
     approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(parts, sessionId, caller),
+    invite: (sessionId, personId, caller) => inviteTo(parts, sessionId, personId, caller),
+    uninvite: (sessionId, personId, caller) => uninviteFrom(parts, sessionId, personId, caller),
     createRequest: (input, caller) => createRequest(parts, input, caller),
     callRequest: (requestId, caller) => callRequest(parts, requestId, caller),
     advance: (sessionId) => advance(parts, state, sessionId),

@@ -8,6 +8,7 @@ import { viewMessage } from '../gate/view.ts'
 import { createLog } from '../log.ts'
 import { scriptedModel } from '../models/index.ts'
 import { actions, messages, type StoredEvent } from '../store/index.ts'
+import { type ShiftedClock, shiftedClock } from '../testing/shifted-clock.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
@@ -15,6 +16,7 @@ const caller = { principal: ana }
 
 let folder: string
 let engine: Engine
+let clock: ShiftedClock
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'countersign-approve-'))
@@ -48,7 +50,9 @@ beforeEach(async () => {
     onDecline,
     suggestions: [],
   }))
+  clock = shiftedClock()
   engine = await openEngine({
+    clock,
     database: { kind: 'sqlite', dataDir: folder },
     agents,
     tools,
@@ -77,6 +81,8 @@ async function openSession(agent: 'continue' | 'stop', message: string): Promise
   await engine.agentLoop.postMessage(sessionId, message, caller)
   await engine.idle()
   const waiting = live.flatMap(({ event }) => (event.type === 'action_proposed' ? [event.data.proposal] : []))
+  engine.announcements.note(ana, waiting)
+  clock.pass(1_000)
   return { sessionId, live, waiting }
 }
 

@@ -18,6 +18,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { findVisibleSession } from './session.ts'
+import { whyNotUnnamed } from './unnamed.ts'
 
 export interface SessionVerdict {
   verdict: 'approve' | 'reject' | 'approve_all'
@@ -76,6 +77,25 @@ function* grantTheRest(parts: AgentParts, writer: SessionWriter, caller: Caller,
 export const isExpired = (row: ActionRow): boolean => row.state === 'expired'
 
 /**
+ * Those of the waiting actions that an approval may mean without naming them: nothing of high risk, and nothing with text that has to be
+ * opened first. @throws CountersignError `illegal_transition` where none is left.
+ */
+function* decidableUnnamed(waiting: readonly string[], all: boolean): Tx<readonly string[]> {
+  const meant: string[] = []
+  for (const id of waiting) {
+    const row = yield* actions.findAction.first({ id })
+    if (row && whyNotUnnamed(row) === undefined) meant.push(id)
+  }
+  if (meant.length > 0) return meant
+  const what = all ? 'each of them' : 'it'
+  throw new CountersignError(
+    'illegal_transition',
+    `what waits has high risk, or text that must be opened first: approve ${what} by name, with actionId, revision and digest`,
+    { waiting },
+  )
+}
+
+/**
  * Decides what waits in a session, whether or not any process is working on it.
  * @throws CountersignError `illegal_transition` when nothing waits or it is not clear which action is meant; see also `decide`.
  */
@@ -96,13 +116,14 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
         })
       }
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
+      const meant = verdict === 'approve' && input.actionId === undefined ? yield* decidableUnnamed(named, all) : named
       const { reason, revision, digest } = input
       const decided = yield* decideAll(
         parts,
         outbox,
         writer,
-        named,
-        { verdict, all, reason, ...(named.length === 1 && { revision, digest }) },
+        meant,
+        { verdict, all, reason, ...(meant.length === 1 && { revision, digest }) },
         caller,
         now,
       )

@@ -1,6 +1,6 @@
-import { assert, isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
-import { type PreparedAction, type PrepareInput, prepareAction } from '../gate/index.ts'
-import { principals, type SessionRow } from '../store/index.ts'
+import { isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
+import { authorsIn, type PreparedAction, type PrepareInput, prepareAction, principalsOf } from '../gate/index.ts'
+import type { SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import { readCall } from './catalogue/index.ts'
 import type { HeardCall } from './listen.ts'
@@ -20,16 +20,17 @@ export async function prepareCalls(
   calls: readonly HeardCall[],
 ): Promise<PreparedCall[]> {
   if (calls.length === 0) return []
-  const owner = await parts.store.read(() => principals.findPrincipal.first({ id: session.owner_id }))
-  assert(owner, 'who owns a session is in the table that it refers to')
-  const asked = { session, requester: principals.readPrincipal(owner) }
+  const requesters = await parts.store.read(function* () {
+    return yield* principalsOf(yield* authorsIn(session))
+  })
+  const asked = { session, requesters }
   return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
 }
 
 async function prepareCall(
   parts: AgentParts,
   agent: Agent,
-  asked: Pick<PrepareInput, 'session' | 'requester'>,
+  asked: Pick<PrepareInput, 'session' | 'requesters'>,
   call: HeardCall,
   position: number,
 ): Promise<PreparedCall> {

@@ -1,9 +1,7 @@
-import { assert, type Command, CountersignError, type PostedMessage, readCommand, type Session } from '@countersign/core'
+import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
 import {
   type Caller,
-  findRight,
   isoTime,
-  mayDecide,
   requirementsOf,
   requireWriter,
   type SessionWriter,
@@ -14,9 +12,11 @@ import {
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
-import { decideAll, isExpired, votableOf } from './approve.ts'
+import { decideAll, isExpired } from './approve.ts'
+import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
+import { judgeWord, readVote } from './typed-words.ts'
 
 const TITLE_LENGTH = 80
 
@@ -46,15 +46,24 @@ export async function createSession(
 }
 
 /**
- * Takes a message: an exact command word from someone who may decide settles what waits; any other text begins a run, or is queued while
- * one is under way.
+/**
+ * Takes a message: an exact command word from someone who may decide settles what waits and had been shown to them; any other text begins
+ * a run, or is queued while one is under way. A decision is for everybody who has a vote; anything else for the session's owner and those
+ * who are invited to it.
+ * @param shown What the client showed when the message was sent; undefined where it does not say.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export async function postMessage(parts: AgentParts, sessionId: string, content: string, caller: Caller): Promise<PostedMessage> {
+export async function postMessage(
+  parts: AgentParts,
+  sessionId: string,
+  content: string,
+  caller: Caller,
+  shown?: readonly ShownAction[],
+): Promise<PostedMessage> {
   const now = parts.clock.nowMs()
   reach('message.before_store')
   const posted = await parts.store.transact((outbox) =>
-    doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, now)),
+    doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, shown, now)),
   )
   reach('message.after_store')
   return posted
@@ -66,6 +75,7 @@ function* takeMessage(
   sessionId: string,
   content: string,
   caller: Caller,
+  shown: readonly ShownAction[] | undefined,
   now: number,
 ): Tx<PostedMessage> {
   const session = yield* findVisibleSession(sessionId, caller)
@@ -78,18 +88,17 @@ function* takeMessage(
   let posted: PostedMessage
   if (command) {
     const messageId = yield* addUserMessage(writer, content, 'command', caller, now)
-    const named = command.actionId === undefined ? waiting : [command.actionId]
-    const problem =
-      whyNot(command, waiting) ??
-      (yield* whyNoVote(named, command, caller, now)) ??
-      (command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)
+    const { announcements } = parts
+    const { decides, problem } = yield* judgeWord(command, waiting, { caller, shown, announcements, nowMs: now })
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
-    const answered = problem ? [] : yield* decideAll(parts, outbox, writer, named, decision, caller, now)
+    const answered = decides.length === 0 ? [] : yield* decideAll(parts, outbox, writer, decides, decision, caller, now)
     for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
     for (const row of answered.filter(({ state }) => state === 'proposed')) yield* addNote(writer, moreNeeded(row), now)
-    posted = { messageId, decided: yield* viewActions(answered.filter((row) => !isExpired(row))) }
+    const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
+    posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
   } else {
+    yield* requireParticipant(session, caller.principal)
     const run = yield* sessions.newestRun.first({ session_id: sessionId })
     const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))
     if (writer.row.title === '') writer.row.title = titleFrom(content)
@@ -110,44 +119,19 @@ function* isRequestNext(sessionId: string): Tx<boolean> {
   return (yield* messages.queuedMessages.all({ session_id: sessionId })).some(({ run_id }) => run_id !== null)
 }
 
-/** The command that a text is, from somebody to whom it is one: who approves, and who has a vote on something that waits. */
-function* readVote(content: string, waiting: readonly string[], caller: Caller, now: number): Tx<Command | undefined> {
-  const command = waiting.length > 0 ? readCommand(content) : undefined
-  if (!command) return undefined
-  return mayDecide(caller.principal, ['approver']) || (yield* votableOf(waiting, caller, now)).length > 0 ? command : undefined
-}
-
-/** Why the person who typed a command word has no vote on what it names. */
-function* whyNoVote(named: readonly string[], { all }: Command, { principal }: Caller, now: number): Tx<string | undefined> {
-  const refusals: string[] = []
-  for (const id of named) {
+/** The actions that wait still, as an answer shows them. */
+function* viewWaiting(actionIds: readonly string[]): Tx<Action[]> {
+  const rows: ActionRow[] = []
+  for (const id of actionIds) {
     const row = yield* actions.findAction.first({ id })
-    const right = row && (yield* findRight(row, principal, now))
-    if (right?.refusal !== undefined) refusals.push(`${principal.name} may not decide about "${row?.description}": ${right.refusal}.`)
+    if (row?.state === 'proposed') rows.push(row)
   }
-  return refusals.length > 0 && (!all || refusals.length === named.length) ? refusals[0] : undefined
+  return yield* viewActions(rows)
 }
 
 const moreNeeded = (row: ActionRow): string => {
   const { quorum, declineQuorum } = requirementsOf(row)
   return `Your vote on "${row.description}" counts. It takes ${quorum} to approve and ${declineQuorum} to decline it.`
-}
-
-/** Why a command word decides nothing here, for the person who typed it. */
-function whyNot({ all, actionId }: Command, waiting: readonly string[]): string | undefined {
-  if (actionId !== undefined)
-    return waiting.includes(actionId) ? undefined : `${actionId} does not wait in this session; nothing was decided.`
-  if (all || waiting.length === 1) return undefined
-  return `${waiting.length} actions wait. Type "approve all", "approve ${waiting[0]}" with the one you mean, or use the cards.`
-}
-
-/** A word names no revision: what has changed since it was first asked is approved where it can be seen. */
-function* whyNotUnseen(actionIds: readonly string[]): Tx<string | undefined> {
-  for (const id of actionIds) {
-    const row = yield* actions.findAction.first({ id })
-    if (row && row.revision > 1) return `"${row.description}" changed since it was first asked. Look at its card, and approve it there.`
-  }
-  return undefined
 }
 
 const tooLate = ({ description, expires_at }: ActionRow): string =>

@@ -1,12 +1,16 @@
-import { assert, isSettled, type ToolCall } from '@countersign/core'
+import { assert, isCountersignError, isSettled, type ToolCall } from '@countersign/core'
 import {
+  countRepeat,
   INSISTED,
   insertPrepared,
   isInForce,
   isRepeatedTooOften,
+  limitsOf,
   type OtherEvent,
+  queueNearLimit,
   type SessionWriter,
   stopRun,
+  type WaitingLimits,
   writeSession,
 } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
@@ -50,6 +54,9 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   const { run, messageId, heard, calls } = step
   const { usage } = heard
   assert(usage, 'a step that did not fail counted something')
+  const limits = limitsOf((yield* policies.inForce()).document)
+  const asks = calls.some((call) => 'prepared' in call && call.prepared.policy.verdict === 'ask')
+  if (asks) yield* queueNearLimit(step.session.owner_id, limits)
   const writer = yield* writeSession(outbox, step.session.id, now)
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
   if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
@@ -66,7 +73,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })
     yield* startQueuedRun(outbox, writer, now)
   } else {
-    const rows = yield* insertCalls(outbox, writer, step, now)
+    const rows = yield* insertCalls(outbox, writer, step, limits, now)
     reach('step.storing')
     isAnswered = rows.every((row) => isSettled(row.state))
     if (yield* insists(rows)) {
@@ -108,7 +115,7 @@ function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult
   })
 }
 
-function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, now: number): Tx<ActionRow[]> {
+function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, limits: WaitingLimits, now: number): Tx<ActionRow[]> {
   const rows: ActionRow[] = []
   for (const [position, call] of step.calls.entries()) {
     const toolCall = { id: call.toolCallId, name: call.name }
@@ -121,19 +128,48 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, n
       yield* writer.toolResult({ ...result, outcome: { type: 'output', value: call.answer } })
       continue
     }
-    const { row } = yield* insertPrepared(outbox, writer, {
+    const first = rows.find((row) => row.state === 'proposed' && row.tool === call.name && row.digest === call.prepared.digest)
+    if (first) {
+      yield* countRepeat(outbox, writer, first, undefined, now)
+      yield* writer.toolResult({ ...result, outcome: { type: 'error', message: sameAs(first) } })
+      continue
+    }
+    const inserted = yield* insertOrRefuse(outbox, writer, {
       prepared: call.prepared,
       placement: { sessionId: step.session.id, runId: step.run.id, messageId: step.messageId, toolCallId: call.toolCallId, position },
-      // Actions run for who owns the session, never with the rights of who approves them.
+      // Actions run for who owns the session, never with the rights of who approves them. Policy has held for all who wrote in it.
       requestedBy: step.session.owner_id,
-      agent: step.agent.name,
+      limits,
       nowMs: now,
     })
+    if ('refusal' in inserted) {
+      yield* writer.toolResult({ ...result, outcome: { type: 'error', message: inserted.refusal } })
+      continue
+    }
+    const { row } = inserted
     // Policy refused it, or an earlier read knows it: the model hears that at once.
     if (isSettled(row.state)) yield* writer.toolResult({ ...result, outcome: outcomeOf(row, undefined), actionId: row.id })
     rows.push(row)
   }
   return rows
+}
+
+/** What a model hears that makes the same call twice in one step. It may have meant it twice: then it can say so once the first is done. */
+const sameAs = ({ id, tool_call_id }: ActionRow): string =>
+  `This is the same call as ${tool_call_id} of this step, which waits for approval as ${id}. It is asked once and carried out once. If you mean it twice, call again when you have the result of the first`
+
+/** Stores a call, unless too much waits already: that is the result of the call, and the run goes on. */
+function* insertOrRefuse(
+  outbox: Outbox,
+  writer: SessionWriter,
+  input: Parameters<typeof insertPrepared>[2],
+): Tx<{ row: ActionRow } | { refusal: string }> {
+  try {
+    return yield* insertPrepared(outbox, writer, input)
+  } catch (error) {
+    if (isCountersignError(error) && error.code === 'too_many_waiting') return { refusal: error.message }
+    throw error
+  }
 }
 
 function* insists(rows: readonly ActionRow[]): Tx<boolean> {

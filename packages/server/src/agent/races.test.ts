@@ -18,13 +18,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type Engine, openEngine } from '../engine.ts'
 import { viewActions, viewSession } from '../gate/index.ts'
-import { viewMessage } from '../gate/view.ts'
+import { viewSaid } from '../gate/view.ts'
 import { createLog } from '../log.ts'
 import { type ScriptReply, scriptedModel } from '../models/index.ts'
 import { actions, events, messages, type RunRow, type StoredEvent, sessions } from '../store/index.ts'
 import { ask } from '../store/query.ts'
 import { fold } from '../testing/fold.ts'
 import { historyFaults } from '../testing/history-faults.ts'
+import { shiftedClock } from '../testing/shifted-clock.ts'
 import { openServerDatabase, type ServerDatabase } from '../testing/test-database.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
@@ -161,7 +162,7 @@ beforeAll(async () => {
     suggestions: [],
   }))
   database = await openServerDatabase()
-  engine = await openEngine({ database: database.in(folder), agents, tools, policy, log: createLog('silent') })
+  engine = await openEngine({ database: database.in(folder), clock, agents, tools, policy, log: createLog('silent') })
   for (const principal of [...PEOPLE, ...NOBODIES]) await engine.savePrincipal(principal)
 })
 
@@ -210,6 +211,8 @@ const readAction = (actionId: string): Promise<Action> =>
     return action
   })
 
+const clock = shiftedClock()
+
 /** A decision that was taken, or refused because of another one. */
 type Answer = { actionId: string; by: string; verdict: 'approve' | 'decline'; won: Action } | { lostTo: Action }
 
@@ -230,6 +233,8 @@ async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
       if (mayAct && op.word === 'approve all') approvedAll.add(sessionId)
       const actionId = op.which === undefined ? undefined : pick(op.which)
       const verb = /approve|yes/i.test(op.word) ? 'approve' : 'reject'
+      engine.announcements.note(principal, known)
+      clock.pass(1_000)
       await engine.agentLoop.postMessage(sessionId, actionId === undefined ? op.word : `${verb} ${actionId}`, caller)
     } else if (op.do === 'session') {
       if (mayAct && op.verdict === 'approve_all') approvedAll.add(sessionId)
@@ -278,6 +283,7 @@ test('whatever people do at the same time, nothing runs twice or unapproved, nob
         violations.length = 0
         const owner = { principal: PEOPLE[0] ?? person('ana', 'approver') }
         const { id: sessionId } = await engine.agentLoop.createSession({ agent }, owner)
+        for (const guest of PEOPLE) if (guest.kind === 'person') await engine.agentLoop.invite(sessionId, guest.id, owner)
         const live: StoredEvent[] = []
         const stop = await engine.hub.onSession(sessionId, (event) => live.push(event))
         try {
@@ -371,10 +377,12 @@ async function checkEnd(sessionId: string, live: readonly StoredEvent[], answers
   const { session, stored, told, log, runs, queued } = await engine.store.read(function* () {
     const row = yield* sessions.findSession.first({ id: sessionId })
     if (!row) throw new Error(`there is no session ${sessionId}`)
+    const stored: Message[] = []
     const all = yield* messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: 10_000 })
+    for (const one of all.toReversed()) stored.push(yield* viewSaid(one))
     return {
       session: yield* viewSession(row),
-      stored: all.map(viewMessage).reverse(),
+      stored,
       told: all.filter(({ role }) => role === 'tool'),
       log: (yield* events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 10_000 })).flatMap(events.readEvents),
       runs: yield* ask<RunRow>((db) => db.selectFrom('run').selectAll().where('session_id', '=', sessionId).orderBy('number')),

@@ -4,6 +4,7 @@ import { reach } from '../points.ts'
 import { actions, agentRequests, doOnce, messages, newId, sessions, type Tx, type visibility } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { createSession, titleFrom } from './messages.ts'
+import { requireParticipant } from './participants.ts'
 import type { RequestPlace } from './request-answer.ts'
 import { startRun } from './run.ts'
 import { findVisibleSession } from './session.ts'
@@ -24,6 +25,7 @@ export async function createRequest(
   const request = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
+      yield* requireParticipant(session, caller.principal)
       const writer = yield* writeSession(outbox, session.id, now)
       const id = newId('run', now)
       if (writer.row.title === '') writer.row.title = titleFrom(message)
@@ -60,6 +62,7 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
     const session = yield* requireVisibleSession(caller.principal, found, `request ${requestId}`)
     assert(request, 'its session was found by it')
     requireWriter(caller.principal)
+    yield* requireParticipant(session, caller.principal)
     const writer = yield* writeSession(outbox, session.id, now)
     if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
       if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)

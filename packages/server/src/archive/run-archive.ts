@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { makeDurableFolder } from '../durable-files.ts'
 import { reach } from '../points.ts'
 import { type ArchiveFileRow, archive, type EventRow, type Store, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
@@ -41,7 +42,7 @@ class Changed extends Error {}
 export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[]> {
   const { store, before, nowMs, onFile } = options
   const folder = resolve(options.folder)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeDurableFolder(folder)
   const database = await databaseId(store)
   await clearLeftovers(store)
   await writeManifest(store, folder, database)

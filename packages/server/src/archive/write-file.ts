@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { syncFolder } from '../durable-files.ts'
 import { reach } from '../points.ts'
 
 export interface WrittenFile {
@@ -37,7 +38,7 @@ export async function writeCompressed(path: string, texts: AsyncIterable<string>
   reach('archive.before_rename')
   await rename(partial, path)
   reach('archive.renamed')
-  await syncFolder(dirname(path))
+  syncFolder(dirname(path))
   return { sha256: hash.digest('hex'), bytes }
 }
 
@@ -52,15 +53,5 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await file.close()
   }
   await rename(partial, path)
-  await syncFolder(dirname(path))
-}
-
-/** A name is on the disk when its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  syncFolder(dirname(path))
 }

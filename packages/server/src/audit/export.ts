@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type AuditRow, audit, type Store } from '../store/index.ts'
 import { CSV_HEADER, csvLine } from './csv.ts'
-import type { Head } from './head.ts'
+import { type Head, type HeadRef, refOf } from './head.ts'
 import type { AuditKey } from './key.ts'
 import { type ExportEnd, endLine, endText, FORMAT, headLine, rowLine, startLine } from './line.ts'
 
@@ -12,15 +12,17 @@ export interface ExportOptions {
   store: Store
   key: AuditKey
   nowMs: number
+  /** The newest head that the server remembers: a record that lacks it says so itself. */
+  remembered?: HeadRef | undefined
   /** Epoch milliseconds: from this time on, and before that one. */
   since?: number | undefined
   until?: number | undefined
 }
 
 /** The sealed rows of a time and their heads as lines that can be verified without the database; whole heads, in order. */
-export async function* exportLines({ store, key, nowMs, since, until }: ExportOptions): AsyncGenerator<string> {
+export async function* exportLines({ store, key, nowMs, remembered, since, until }: ExportOptions): AsyncGenerator<string> {
   const digest = createHash('sha256')
-  const end: ExportEnd = { rows: 0, heads: 0, lines: '', exportedAt: nowMs }
+  const end: ExportEnd = { rows: 0, heads: 0, lines: '', exportedAt: nowMs, remembered: remembered ? refOf(remembered) : null }
   const take = (line: string): string => {
     const text = `${line}\n`
     digest.update(text)
@@ -28,11 +30,14 @@ export async function* exportLines({ store, key, nowMs, since, until }: ExportOp
   }
   yield take(startLine({ format: FORMAT, publicKey: key.publicKey, exportedAt: nowMs, since: since ?? null, until: until ?? null }))
   // A chain of heads has no gap: those between the first and the last that fit belong to it.
+  let before: Head | undefined
   for await (const head of headsOf(store, since, until)) {
-    for await (const rows of rowsOf(store, head)) {
+    // From the end of the head before on: a row that was put between the two is not left out, and does not verify.
+    for await (const rows of rowsOf(store, head, before?.last_id)) {
       end.rows += rows.length
       yield rows.map((row) => take(rowLine(row))).join('')
     }
+    before = head
     end.heads++
     yield take(headLine(head))
   }
@@ -64,8 +69,8 @@ async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER
   }
 }
 
-async function* rowsOf(store: Store, { first_id, last_id }: Head): AsyncGenerator<AuditRow[]> {
-  for (let after = first_id - 1; after < last_id; ) {
+async function* rowsOf(store: Store, { first_id, last_id }: Head, end = first_id - 1): AsyncGenerator<AuditRow[]> {
+  for (let after = end; after < last_id; ) {
     const rows = await store.read(() => audit.rowsUpTo.all({ after, last: last_id, limit: ROWS_PER_READ }))
     const last = rows.at(-1)
     if (!last) return

@@ -1,16 +1,45 @@
 import { createHash } from 'node:crypto'
-import type { AuditHeadRow, AuditRow } from '../store/index.ts'
+import type { AuditHeadRow, audit } from '../store/index.ts'
 import type { AuditKey } from './key.ts'
 import { sha256 } from './row.ts'
 
 export type Head = AuditHeadRow
+type Unsigned = Omit<Head, 'hash' | 'signature'>
+
+/** Number and hash of a head: what has to be kept to recognise it, and all before it. Number 0 and an empty hash stand for none. */
+export type HeadRef = Pick<Head, 'number' | 'hash'>
+
+export const NO_HEAD: HeadRef = { number: 0, hash: '' }
+
+export const refOf = (head: HeadRef | undefined): HeadRef => (head ? { number: head.number, hash: head.hash } : NO_HEAD)
+
+export const isSameHead = (a: HeadRef, b: HeadRef): boolean => a.number === b.number && a.hash === b.hash
+
+/** The format of the heads that this version signs. */
+export const HEAD_FORMAT = 2
+
+/** What a person accepted: the record before this head is not the one that the server remembered. */
+export interface HeadGap {
+  /** `behind`: newer heads were missing. `changed`: something that was sealed was not what it was. */
+  kind: 'behind' | 'changed'
+  /** The newest head that was in the database. */
+  found: HeadRef
+  /** The newest head that the server remembered. */
+  remembered: HeadRef
+  /** Id of the person who accepted it, or `system` for the command line. */
+  by: string
+  reason: string
+}
+
+export const gapOf = ({ gap }: Pick<Head, 'gap'>): HeadGap | undefined => (gap === null ? undefined : JSON.parse(gap))
 
 /** What is signed: the canonical JSON of a head. */
-export const headText = (head: Omit<Head, 'hash' | 'signature'>): string =>
+export const headText = (head: Unsigned): string =>
   JSON.stringify({
     at: head.at,
     firstAt: head.first_at,
     firstId: head.first_id,
+    ...(head.format >= HEAD_FORMAT && { format: head.format, gap: head.gap }),
     key: head.key,
     lastAt: head.last_at,
     lastId: head.last_id,
@@ -20,24 +49,49 @@ export const headText = (head: Omit<Head, 'hash' | 'signature'>): string =>
     rowsHash: head.rows_hash,
   })
 
-export const headHashOf = (head: Omit<Head, 'hash' | 'signature'>): string => sha256(headText(head))
+export const headHashOf = (head: Unsigned): string => sha256(headText(head))
+
+/** The number that the head behind `before` has, and the hash that it goes on from. */
+function nextOf(before: HeadRef, gap: Pick<HeadGap, 'found' | 'remembered'> | undefined): { number: number; prev: string } {
+  // Over a gap the numbers go on behind all heads that are known to have been signed, so that none is used twice.
+  const last = gap && gap.remembered.number >= gap.found.number ? gap.remembered : before
+  return { number: last.number + 1, prev: last.hash }
+}
+
+/** True when a head goes on from `before`: directly, or over a gap that was accepted with it. */
+export function follows(head: Head, before: HeadRef): boolean {
+  const gap = gapOf(head)
+  const { number, prev } = nextOf(before, gap)
+  return head.number === number && head.prev === prev && (gap === undefined || isSameHead(gap.found, before))
+}
 
 /** Characters. */
 const MAX_PENDING = 16_384
 
-/** Adds up rows in the order of their places to what a head says of them. */
-export function createTally() {
+/** A digest over short lines: a call for each line costs more than hashing it. */
+function createLineDigest() {
   const digest = createHash('sha256')
   let lines = ''
+  return {
+    add(line: string): void {
+      lines += line
+      if (lines.length <= MAX_PENDING) return
+      digest.update(lines)
+      lines = ''
+    },
+    end: (): string => digest.update(lines).digest('base64url'),
+  }
+}
+
+/** Adds up rows in the order of their places to what a head says of them. */
+export function createTally() {
+  const plain = createLineDigest()
+  const linked = createLineDigest()
   const seen = { rowCount: 0, firstId: 0, lastId: 0, firstAt: Number.POSITIVE_INFINITY, lastAt: 0 }
   return {
-    add({ id, at, hash }: Pick<AuditRow, 'id' | 'at' | 'hash'>): void {
-      lines += `${id} ${hash}\n`
-      // A call for each line costs more than hashing it.
-      if (lines.length > MAX_PENDING) {
-        digest.update(lines)
-        lines = ''
-      }
+    add({ id, at, hash, follows: place }: audit.SealedRow): void {
+      plain.add(`${id} ${hash}\n`)
+      linked.add(`${id} ${hash} ${place ?? '-'}\n`)
       if (seen.rowCount++ === 0) seen.firstId = id
       seen.lastId = id
       seen.firstAt = Math.min(seen.firstAt, at)
@@ -46,21 +100,31 @@ export function createTally() {
     get rowCount() {
       return seen.rowCount
     },
-    /** Call once, last. */
-    end: () => ({
+    /** Call once, last. @param format Of the head that it is for. */
+    end: (format: number) => ({
       first_id: seen.firstId,
       last_id: seen.lastId,
       row_count: seen.rowCount,
       first_at: seen.firstAt,
       last_at: seen.lastAt,
-      rows_hash: digest.update(lines).digest('base64url'),
+      rows_hash: (format >= HEAD_FORMAT ? linked : plain).end(),
     }),
   }
 }
 
-/** The head over what a tally has seen, behind the head before it. */
-export function makeHead(tally: ReturnType<typeof createTally>, before: Head | undefined, key: AuditKey, nowMs: number): Head {
-  const unsigned = { number: (before?.number ?? 0) + 1, prev: before?.hash ?? '', at: nowMs, ...tally.end(), key: key.publicKey }
+/** The head over what a tally has seen, behind the head before it. @param gap What was accepted between the two. */
+export function makeHead(
+  tally: ReturnType<typeof createTally>,
+  before: HeadRef | undefined,
+  key: AuditKey,
+  nowMs: number,
+  gap?: HeadGap,
+): Head {
+  const unsigned = {
+    ...nextOf(before ?? NO_HEAD, gap),
+    ...tally.end(HEAD_FORMAT),
+    ...{ at: nowMs, key: key.publicKey, format: HEAD_FORMAT, gap: gap ? JSON.stringify(gap) : null },
+  }
   const text = headText(unsigned)
   return { ...unsigned, hash: sha256(text), signature: key.sign(text) }
 }

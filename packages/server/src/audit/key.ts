@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { assert } from '@countersign/core'
+import { writeDurableFile } from '../durable-files.ts'
 import { newSecret, type Store, settings } from '../store/index.ts'
 
 /** What the record is signed with. */
@@ -43,12 +44,8 @@ async function openInFile(file: string): Promise<string> {
   }
   const found = await readFile(file, 'utf8').catch(missing)
   if (found !== undefined) return found
-  try {
-    await writeFile(file, newPem(), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    // Another process that starts at the same moment may have made it.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
+  // Another process that starts at the same moment may have made it. What is signed with it must not outlive it.
+  writeDurableFile(file, newPem())
   return readFile(file, 'utf8')
 }
 

@@ -1,18 +1,21 @@
 import type { AuditRow } from '../store/index.ts'
-import type { Head } from './head.ts'
+import type { Head, HeadRef } from './head.ts'
 
 /**
  * An exported record is lines of JSON: what it is, then for each head its rows in the order of their places and the head itself, then a
  * signed end. Each line is written in one way only, so that whoever reads it can say whether a byte of it was changed.
  */
-export const FORMAT = 'countersign-audit/1'
+export const FORMAT = 'countersign-audit/2'
 
-/** A row as it is taken along. Where the one before it stands in the database is said by its hash. */
-export type ExportedRow = Omit<AuditRow, 'follows'>
+/** Of files that were exported before: their rows do not say which one they follow, and their end says nothing of what was remembered. */
+const EARLIER_FORMAT = 'countersign-audit/1'
+
+/** A row as it is taken along. `follows` is undefined in a file of the earlier format. */
+export type ExportedRow = Omit<AuditRow, 'follows'> & { follows?: number | null }
 
 /** The first line. */
 export interface ExportStart {
-  format: typeof FORMAT
+  format: typeof FORMAT | typeof EARLIER_FORMAT
   /** Whose signature the end of this file has. */
   publicKey: string
   /** Epoch milliseconds, as all times in it. */
@@ -29,6 +32,8 @@ export interface ExportEnd {
   /** SHA-256 over all lines before, each with its line feed. */
   lines: string
   exportedAt: number
+  /** The newest head that the server remembers, whatever its database holds; null without a memory. Undefined in the earlier format. */
+  remembered?: HeadRef | null
 }
 
 export const startLine = ({ format, publicKey, exportedAt, since, until }: ExportStart): string =>
@@ -36,33 +41,42 @@ export const startLine = ({ format, publicKey, exportedAt, since, until }: Expor
 
 /** @param data Canonical JSON; null where it was redacted. */
 export const rowLine = (row: ExportedRow, data: string | null = row.data): string =>
-  `{"id":${row.id},"scope":${JSON.stringify(row.scope)},"seq":${row.seq},"at":${row.at},"kind":${JSON.stringify(row.kind)},"actor":${JSON.stringify(row.actor)},` +
+  `{"id":${row.id},"scope":${JSON.stringify(row.scope)},"seq":${row.seq},${row.follows === undefined ? '' : `"follows":${row.follows},`}"at":${row.at},"kind":${JSON.stringify(row.kind)},"actor":${JSON.stringify(row.actor)},` +
   `"action":${JSON.stringify(row.action_id)},"data":${data},"salt":${JSON.stringify(row.salt)},"dataHash":${JSON.stringify(row.data_hash)},` +
   `"prev":${JSON.stringify(row.prev)},"hash":${JSON.stringify(row.hash)}}`
 
-export const headLine = (head: Head): string =>
-  JSON.stringify({
-    head: {
-      number: head.number,
-      prev: head.prev,
-      at: head.at,
-      firstId: head.first_id,
-      lastId: head.last_id,
-      rowCount: head.row_count,
-      firstAt: head.first_at,
-      lastAt: head.last_at,
-      rowsHash: head.rows_hash,
-      key: head.key,
-      hash: head.hash,
-      signature: head.signature,
-    },
-  })
+/** A head as it stands in a file. */
+export const headFields = (head: Head) => ({
+  ...(head.format > 1 && { format: head.format }),
+  number: head.number,
+  prev: head.prev,
+  at: head.at,
+  firstId: head.first_id,
+  lastId: head.last_id,
+  rowCount: head.row_count,
+  firstAt: head.first_at,
+  lastAt: head.last_at,
+  rowsHash: head.rows_hash,
+  ...(head.format > 1 && { gap: head.gap === null ? null : JSON.parse(head.gap) }),
+  key: head.key,
+  hash: head.hash,
+  signature: head.signature,
+})
+
+export const headLine = (head: Head): string => JSON.stringify({ head: headFields(head) })
+
+/** Reads what {@link headFields} wrote. Undefined when writing it again does not give the same text. */
+export function readHead(text: string): Head | undefined {
+  const line = readLine(text)
+  return line && 'head' in line ? line.head : undefined
+}
 
 /** What the end of a file is signed by. */
-export const endText = ({ rows, heads, lines, exportedAt }: ExportEnd): string => JSON.stringify({ exportedAt, heads, lines, rows })
+export const endText = ({ rows, heads, lines, exportedAt, remembered }: ExportEnd): string =>
+  JSON.stringify({ exportedAt, heads, lines, remembered, rows })
 
-export const endLine = ({ rows, heads, lines, exportedAt }: ExportEnd, signature: string): string =>
-  JSON.stringify({ end: { rows, heads, lines, exportedAt }, signature })
+export const endLine = ({ rows, heads, lines, exportedAt, remembered }: ExportEnd, signature: string): string =>
+  JSON.stringify({ end: { rows, heads, lines, exportedAt, remembered }, signature })
 
 const DATA = ',"data":'
 const SALT = ',"salt":'
@@ -82,20 +96,36 @@ export function readLine(text: string): Line | undefined {
 function parseLine(text: string): Line | undefined {
   const said = JSON.parse(text)
   if ('scope' in said) {
-    const { id, scope, seq, prev, at, kind, actor, action, salt, dataHash, hash } = said
+    const { id, scope, seq, follows, prev, at, kind, actor, action, salt, dataHash, hash } = said
     // As it stands there: the row's hash is over these very bytes. No text in a line holds an unescaped quote.
     const data = said.data === null ? null : text.slice(text.indexOf(DATA) + DATA.length, text.lastIndexOf(SALT))
-    const row: ExportedRow = { id, scope, seq, prev, at, kind, actor, action_id: action, data, salt, data_hash: dataHash, hash }
+    const row: ExportedRow = { id, scope, seq, follows, prev, at, kind, actor, action_id: action, data, salt, data_hash: dataHash, hash }
     return rowLine(row) === text ? { row } : undefined
   }
   if ('head' in said) {
-    const { number, prev, at, firstId, lastId, rowCount, firstAt, lastAt, rowsHash, key, hash, signature } = said.head
+    const {
+      format = 1,
+      number,
+      prev,
+      at,
+      firstId,
+      lastId,
+      rowCount,
+      firstAt,
+      lastAt,
+      rowsHash,
+      gap = null,
+      key,
+      hash,
+      signature,
+    } = said.head
     const head: Head = {
       ...{ number, prev, at, first_id: firstId, last_id: lastId, row_count: rowCount, first_at: firstAt, last_at: lastAt },
-      ...{ rows_hash: rowsHash, key, hash, signature },
+      ...{ rows_hash: rowsHash, key, hash, signature, format, gap: gap === null ? null : JSON.stringify(gap) },
     }
     return headLine(head) === text ? { head } : undefined
   }
   if ('end' in said) return endLine(said.end, said.signature) === text ? { end: said.end, signature: said.signature } : undefined
-  return said.format === FORMAT && startLine(said) === text ? { start: said } : undefined
+  const isOurs = said.format === FORMAT || said.format === EARLIER_FORMAT
+  return isOurs && startLine(said) === text ? { start: said } : undefined
 }

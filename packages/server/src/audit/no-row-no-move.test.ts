@@ -63,14 +63,20 @@ async function claimed(world: World): Promise<string> {
 async function inRun({ temp: { store } }: World): Promise<string> {
   const own = openTools({ own: { prefix: true, tools: TOOLS } }).byName('own.plain')
   if (!own) throw new Error('the tool is there')
-  const call = { tool: own, arguments: {}, agent: undefined, session: null, requester: ana, policies: POLICIES, clock: systemClock }
+  const call = { tool: own, arguments: {}, agent: 'desk', session: null, requesters: [ana], policies: POLICIES, clock: systemClock }
   const prepared = await prepareAction(call)
   return store.transact(function* (outbox) {
     yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
     yield* sessions.insertRun.run({ id: 'run_1', session_id: 'ses_1', number: 1, now: 1 })
     const writer = yield* writeSession(outbox, 'ses_1', 1)
     const placement = { sessionId: 'ses_1', runId: 'run_1', messageId: null, toolCallId: 'call_1', position: 0 }
-    const { row } = yield* insertPrepared(outbox, writer, { prepared, placement, requestedBy: ana.id, agent: 'desk', nowMs: 1 })
+    const { row } = yield* insertPrepared(outbox, writer, {
+      prepared,
+      placement,
+      requestedBy: ana.id,
+      limits: { perAgent: 9, perSession: 9 },
+      nowMs: 1,
+    })
     yield* writer.finish()
     return row.id
   })

@@ -36,6 +36,7 @@ export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: Aud
   const hash = rowHashOf(row)
   const place = yield* audit.insertRow({ ...row, data, salt, hash })
   outbox.isAudited = true
+  outbox.mark = { place, hash }
   return { seq: row.seq, hash, place }
 }
 

@@ -1,6 +1,6 @@
 import type { ExportedRow } from './line.ts'
 
-type Link = Pick<ExportedRow, 'seq' | 'prev' | 'hash'>
+type Link = Pick<ExportedRow, 'id' | 'seq' | 'prev' | 'hash' | 'follows'>
 
 interface Chain {
   first: Link
@@ -23,6 +23,7 @@ export function createScopes(): Scopes {
 
   function extend(chain: Chain, row: Link): string | undefined {
     if (row.prev !== chain.last.hash) return 'does not follow the row before it'
+    if (row.follows !== undefined && row.follows !== chain.last.id) return 'names another row as the one before it'
     chain.last = row
     const next = chain.early.get(row.seq + 1)
     if (!next) return undefined
@@ -34,8 +35,9 @@ export function createScopes(): Scopes {
     get count() {
       return chains.size
     },
-    take({ scope, seq, prev, hash }) {
-      const row = { seq, prev, hash }
+    take({ scope, id, seq, prev, hash, follows }) {
+      const row = { id, seq, prev, hash, follows }
+      if (follows !== undefined && (follows === null) !== (seq === 1)) return 'names another row as the one before it'
       const chain = chains.get(scope)
       if (!chain) {
         chains.set(scope, { first: row, last: row, early: new Map() })
@@ -49,6 +51,7 @@ export function createScopes(): Scopes {
       }
       if (seq !== first.seq - 1) return 'is there twice'
       if (hash !== first.prev) return 'is not the one that the row behind it follows'
+      if (first.follows !== undefined && first.follows !== id) return 'is not the one that the row behind it names'
       chain.first = row
       return undefined
     },

@@ -1,42 +1,76 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { reach } from '../points.ts'
-import { audit, lockKey, type Store, type Tx } from '../store/index.ts'
-import { createTally, makeHead } from './head.ts'
+import type { Store } from '../store/index.ts'
+import { acceptRecord, recordLostMemory, recordProblem } from './accept.ts'
+import { compareHeads, isAcceptedSince, type RecordProblem } from './compare.ts'
+import { HEAD_FORMAT, type Head, type HeadGap } from './head.ts'
 import type { AuditKey } from './key.ts'
+import { type HeadMemory, openMemory } from './memory.ts'
+import { SEAL_EVERY_MS, type Sealed, sealOnce } from './seal.ts'
 
-/** New rows wait for their seal this long: those of the same second share it. */
-const SEAL_AFTER_MS = 1_000
 /** After a failure, when the database was away for example. */
 const RETRY_MS = 5_000
-/** Rows under one head. */
-const MAX_ROWS = 5_000
+/** Between two tries to sign what a person just accepted. */
+const ACCEPT_RETRY_MS = 50
+const MAX_ACCEPT_TRIES = 100
 
 export interface SealerWork {
   store: Store
   key: AuditKey
   log: Logger
+  /** Default: as long as the process runs. */
+  memory?: HeadMemory
+  /** True when no other process signs heads: then a memory that is behind by more than one head was replaced. */
+  isAlone?: boolean
+  /** Hears of each head that this process signs or learns of. */
+  onHead?: (head: Head) => void
+}
+
+/** Whether the record is sealed, for people and probes. */
+export interface SealStatus {
+  /** Why nothing is sealed, and since when this process knows (epoch ms); undefined while all is well. */
+  problem: (RecordProblem & { sinceMs: number }) | undefined
+  head: Pick<Head, 'number' | 'hash' | 'at'> | undefined
+  memory: Pick<HeadMemory, 'place' | 'since' | 'from'>
+  /** Heads that this process has signed. */
+  signed: number
 }
 
 /**
- * Seals the record: signs a head over the rows that are new, a second after the first of them. Every process does it for the rows of all,
- * one at a time; what one leaves the next one finds.
+ * Seals the record: signs a head over the rows that are new, at most one a second. Every process does it for the rows of all, one at a
+ * time; what one leaves the next one finds. It signs nothing while the database does not hold the head that it remembers.
  */
 export interface Sealer {
   /** Before this nothing is sealed. Seals what earlier processes left. */
   start(work: SealerWork): void
   /** There are new rows, or may be. */
   wake(): void
+  readonly status: SealStatus
+  /** Whose heads are genuine: this server's key, and the one of the head that it remembers. */
+  readonly keys: readonly string[]
+  /** Tells of sealed rows that are not what they were: nothing is sealed until somebody accepts it. */
+  report(problem: RecordProblem): Promise<void>
+  /**
+   * Accepts the record as it is found, with a row that says so, and goes on sealing; the next head says what was accepted.
+   * @returns False when there was nothing to accept, or nothing of this kind.
+   */
+  accept(by: string, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean>
   /** Seals what is left, as far as it can be, and nothing more after that. */
   finish(): Promise<void>
 }
 
 export function createSealer(clock: Clock): Sealer {
-  let work: SealerWork | undefined
+  let work: (SealerWork & { memory: HeadMemory }) | undefined
   let takeBack: (() => void) | undefined
   let isAsked = false
   let isFinished = false
   let underWay: Promise<void> | undefined
+  /** Accepted, and not yet said by a head. */
+  let gap: HeadGap | undefined
+  let problem: SealStatus['problem']
+  let signed = 0
+  const keysOf = ({ key, memory }: { key: AuditKey; memory: HeadMemory }) => [key.publicKey, ...(memory.head ? [memory.head.key] : [])]
 
   function arm(waitMs: number): void {
     if (takeBack || isFinished) return
@@ -55,28 +89,123 @@ export function createSealer(clock: Clock): Sealer {
 
   async function seal(): Promise<void> {
     if (!work) return
-    const { store, key, log } = work
+    const { store, key, log, memory } = work
     isAsked = false
     try {
+      await beginMemory()
+      // What was found in sealed rows is not to be seen by their heads: it stands until somebody accepts it.
+      const known = memory.problem
+      if (known && !gap) {
+        if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey)))) return await learn(known)
+        memory.keepProblem(undefined)
+      }
       reach('seal.before_store')
-      const sealed = await sealAll(store, key, () => clock.nowMs())
+      const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished }, clock.nowMs())
       reach('seal.after_store')
-      if (!sealed || isAsked) arm(SEAL_AFTER_MS)
+      await take(sealed)
     } catch (error) {
       log.warn({ error }, 'audit.not_sealed')
       arm(RETRY_MS)
     }
   }
 
+  async function take(sealed: Sealed): Promise<void> {
+    if (!work) return
+    if (sealed.kind === 'problem') {
+      gap = undefined
+      return learn(sealed.problem)
+    }
+    if (problem && !gap) work.log.info({ head: sealed.last?.number }, 'record.problem_accepted_elsewhere')
+    if (!gap || sealed.kind === 'sealed') problem = undefined
+    if (sealed.kind === 'sealed') {
+      signed++
+      gap = undefined
+    }
+    if (sealed.last && !gap) {
+      work.memory.remember(sealed.last, clock.nowMs())
+      work.onHead?.(sealed.last)
+    }
+    if (sealed.kind === 'sealed' && sealed.isFull && isFinished) return seal()
+    if (sealed.kind === 'later' || (sealed.kind === 'sealed' && sealed.isFull) || isAsked) arm(SEAL_EVERY_MS)
+  }
+
+  /** What is wrong stops the sealing, and is said once: in the log, and in the record. */
+  async function learn(found: RecordProblem): Promise<void> {
+    if (!work || problem?.why === found.why) return
+    const { store, log } = work
+    problem = { ...found, sinceMs: clock.nowMs() }
+    log.error({ kind: found.kind, why: found.why, found: found.found, remembered: found.remembered }, 'record.problem')
+    await store.transact((outbox) => recordProblem(outbox, found, clock.nowMs()))
+  }
+
+  let hasBegun = false
+  /** A memory that should be there, and is not: says so in the record, and begins with the newest head. */
+  async function beginMemory(): Promise<void> {
+    if (hasBegun || !work) return
+    const { store, key, log, memory, isAlone } = work
+    const { last, problem: other } = await store.read(() => compareHeads(memory.head, key.publicKey))
+    if (!other && last && memory.place === 'file') {
+      const lost = whyLost(memory, last, isAlone === true)
+      if (lost !== undefined) {
+        const data = { why: lost, remembered: memory.head?.number ?? 0, from: last.number }
+        log.error(data, 'record.memory_lost')
+        await store.transact((outbox) => recordLostMemory(outbox, data, clock.nowMs()))
+        memory.beginAnew(last, clock.nowMs())
+      }
+    }
+    hasBegun = true
+  }
+
+  async function accept(by: string, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean> {
+    if (!work) return false
+    await look()
+    const accepted = problem
+    if (!accepted || (onlyKind && accepted.kind !== onlyKind)) return false
+    const { store, memory, log } = work
+    const keys = keysOf(work)
+    const nowMs = clock.nowMs()
+    gap = await store.transact((outbox) => acceptRecord(outbox, { problem: accepted, by, reason, keys }, nowMs))
+    log.warn({ by, reason, why: accepted.why }, 'record.accepted')
+    memory.keepProblem(undefined)
+    // The row that was just written is sealed at once: from then on a restart knows that it was accepted.
+    for (let tries = 0; gap && tries < MAX_ACCEPT_TRIES; tries++) {
+      await look()
+      if (gap) await new Promise<void>((resolve) => clock.after(ACCEPT_RETRY_MS, resolve))
+    }
+    return true
+  }
+
   return {
     start(given) {
-      work = given
+      work = { ...given, memory: given.memory ?? openMemory({ file: undefined, log: given.log }) }
       void look()
     },
     wake() {
       isAsked = true
-      if (work && !underWay) arm(SEAL_AFTER_MS)
+      if (work && !underWay) arm(SEAL_EVERY_MS)
     },
+    get status() {
+      const head = work?.memory.head
+      return {
+        problem,
+        head: head && { number: head.number, hash: head.hash, at: head.at },
+        memory: { place: work?.memory.place ?? 'process', since: work?.memory.since, from: work?.memory.from },
+        signed,
+      }
+    },
+    get keys() {
+      return work ? keysOf(work) : []
+    },
+    async report(found) {
+      if (!work) return
+      const { store, key, memory } = work
+      // It may have been accepted while the rows were being checked.
+      const isAccepted = await store.read(() => isAcceptedSince(found.remembered, key.publicKey))
+      if (isAccepted || problem?.kind === 'changed') return
+      memory.keepProblem(found)
+      await learn(found)
+    },
+    accept,
     async finish() {
       isFinished = true
       takeBack?.()
@@ -86,31 +215,13 @@ export function createSealer(clock: Clock): Sealer {
   }
 }
 
-/** Seals every row that can be. False when there are rows left that something may still be written before. */
-export async function sealAll(store: Store, key: AuditKey, nowMs: () => number): Promise<boolean> {
-  for (;;) {
-    // Looked for first without the lock: mostly there is nothing.
-    const found = await store.read(findNew)
-    if (found === 'nothing') return true
-    if (found === 'open') return false
-    await store.transact(() => sealSome(key, nowMs()))
-  }
-}
-
-function* findNew(): Tx<'nothing' | 'open' | 'some'> {
-  const last = yield* audit.lastHead.first({})
-  const first = yield* audit.rowsToSeal.first({ after: last?.last_id ?? 0, limit: 1 })
-  if (!first) return 'nothing'
-  return first.is_final ? 'some' : 'open'
-}
-
-function* sealSome(key: AuditKey, nowMs: number): Tx<void> {
-  yield* lockKey('audit_head')
-  const last = yield* audit.lastHead.first({})
-  const tally = createTally()
-  for (const row of yield* audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: MAX_ROWS })) {
-    if (!row.is_final) break
-    tally.add(row)
-  }
-  if (tally.rowCount > 0) yield* audit.insertHead.run(makeHead(tally, last, key, nowMs))
+/** Why a memory was lost; undefined while it was not. */
+function whyLost({ head, isUnreadable }: HeadMemory, last: Head, isAlone: boolean): string | undefined {
+  const only = 'Nothing that was changed in the record before that is noticed by this server.'
+  if (isUnreadable) return `The file of the remembered head cannot be read. ${only}`
+  // Heads of versions before this one were never remembered.
+  if (!head) return last.format >= HEAD_FORMAT ? `The file of the remembered head is missing. ${only}` : undefined
+  // A process that was killed between signing and remembering is one head behind.
+  if (isAlone && last.number > head.number + 1) return `The file of the remembered head is older than the record. ${only}`
+  return undefined
 }

@@ -90,3 +90,19 @@ test('without a key to compare with, all but a forgery that names its own key is
   }
   expect(await verifyExport(lines)).toMatchObject({ problem: undefined, keys: [key.publicKey] })
 })
+
+test('I11 a row that is said to follow another one is found, also in a part of the record', async () => {
+  const { key, lines } = await linesOfRecord()
+  const [start = '', ...rest] = lines.slice(0, -1)
+  const firstHead = rest.findIndex((line) => line.startsWith('{"head"'))
+  const part = [start.replace('"since":null', '"since":1'), ...rest.slice(firstHead + 1)]
+  expect(await verifyExport(withEnd(part, key))).toMatchObject({ problem: undefined })
+  for (const whole of [lines.slice(0, -1), part]) {
+    for (const [at, line] of whole.entries()) {
+      const row = rowIn(line)
+      if (!row) continue
+      const changed = whole.with(at, rowLine({ ...row, follows: row.seq === 1 ? row.id : (row.follows ?? 0) - 1 }))
+      expect((await verifyExport(withEnd(changed, key))).problem, line).toBeDefined()
+    }
+  }
+})

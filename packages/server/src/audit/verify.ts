@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createTally, type Head, headHashOf, headText } from './head.ts'
+import { createTally, follows, gapOf, HEAD_FORMAT, type Head, type HeadGap, type HeadRef, headHashOf, headText, NO_HEAD } from './head.ts'
 import { isSignedBy } from './key.ts'
-import { type ExportEnd, type ExportedRow, type ExportStart, endText, readLine } from './line.ts'
+import { type ExportEnd, type ExportedRow, type ExportStart, endText, FORMAT, readLine } from './line.ts'
 import { dataHashOf, rowHashOf } from './row.ts'
 import { createScopes, type Scopes } from './scopes.ts'
 
@@ -19,6 +19,18 @@ export interface AuditVerdict {
   time: { first: number; last: number } | undefined
   /** Whose signatures it has. */
   keys: string[]
+  /** Where a person accepted that the record before a head is not the one that the server remembered. */
+  gaps: (HeadGap & { head: number })[]
+  /** Number of the newest head of the anchor that it holds; undefined without an anchor. */
+  anchored: number | undefined
+}
+
+/** A head that was kept outside the server. `at` (epoch ms) is known of one that was kept whole. */
+export type Anchor = HeadRef & { at?: number }
+
+export interface VerifyOptions {
+  /** Heads that were kept elsewhere: the record has to hold them. Without one, newest rows that were deleted are not noticed. */
+  anchors?: readonly Anchor[]
 }
 
 interface Reading extends AuditVerdict {
@@ -28,6 +40,9 @@ interface Reading extends AuditVerdict {
   start: ExportStart | undefined
   end: ExportEnd | undefined
   lastHead: Head | undefined
+  /** The hash of each head, by its number. */
+  hashes: Map<number, string>
+  anchors: readonly Anchor[] | undefined
   lastId: number
   tally: ReturnType<typeof createTally>
   chains: Scopes
@@ -43,12 +58,17 @@ interface Reading extends AuditVerdict {
  * @param trusted Public keys that may have signed it. Without them the key that the file names is taken: then it proves that the file is
  *   of one piece, and whose it is stands in `keys`, to be compared.
  */
-export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>, trusted?: readonly string[]): Promise<AuditVerdict> {
+export async function verifyExport(
+  lines: AsyncIterable<string> | Iterable<string>,
+  trusted?: readonly string[],
+  { anchors }: VerifyOptions = {},
+): Promise<AuditVerdict> {
   const digest = createHash('sha256')
   const reading: Reading = {
     ...{ problem: undefined, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0 },
     ...{ trusted, start: undefined, end: undefined, lastHead: undefined, lastId: 0, tally: createTally(), chains: createScopes() },
     ...{ blanked: new Set<string>(), saidBlanked: new Set<string>() },
+    ...{ gaps: [], anchored: undefined, hashes: new Map<number, string>(), anchors },
   }
   for await (const text of lines) {
     reading.line++
@@ -56,17 +76,17 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
     if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
     digest.update(`${text}\n`)
   }
-  return verdictOf(reading, reading.end ? missing(reading) : 'its end is missing: lines were cut off')
+  return verdictOf(reading, reading.end ? (missing(reading) ?? checkAnchors(reading)) : 'its end is missing: lines were cut off')
 }
 
 function verdictOf(reading: Reading, problem: string | undefined): AuditVerdict {
-  const { rows, redacted, heads, time, keys } = reading
-  return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys }
+  const { rows, redacted, heads, time, keys, gaps, anchored } = reading
+  return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys, gaps, anchored }
 }
 
 /** What a record lacks that was read to its end. */
 function missing({ chains, heads, start, blanked, saidBlanked }: Reading): string | undefined {
-  const problem = chains.missing(heads?.first === 1)
+  const problem = chains.missing(start?.since === null || heads?.first === 1)
   // That data was redacted is a row like any other, later than the data: a record up to some time may not have it.
   if (problem !== undefined || start?.until !== null) return problem
   const taken = [...blanked].find((actionId) => !saidBlanked.has(actionId))
@@ -88,13 +108,14 @@ function takeLine(reading: Reading, text: string, digestSoFar: () => string): st
 
 function takeRow(reading: Reading, row: ExportedRow): string | undefined {
   const what = `row ${row.seq} of ${row.scope}`
+  if ((row.follows === undefined) === (reading.start?.format === FORMAT)) return `${what} is of another format than the file`
   if (row.id <= reading.lastId) return `${what} is out of order, or twice there`
   if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`
   if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash) return `the data of ${what} was changed`
   if (rowHashOf(row) !== row.hash) return `${what} was changed`
   const problem = reading.chains.take(row)
   if (problem !== undefined) return `${what} ${problem}`
-  reading.tally.add(row)
+  reading.tally.add({ ...row, follows: row.follows ?? null })
   reading.lastId = row.id
   reading.rows++
   if (row.kind === 'redacted' && row.action_id !== null) reading.saidBlanked.add(row.action_id)
@@ -108,10 +129,12 @@ function takeRow(reading: Reading, row: ExportedRow): string | undefined {
 function takeHead(reading: Reading, head: Head): string | undefined {
   const what = `head ${head.number}`
   const { lastHead } = reading
-  if (!lastHead && head.number !== 1 && reading.start?.since === null) return `${what} is the first: those before it are missing`
-  if (lastHead ? head.number !== lastHead.number + 1 || head.prev !== lastHead.hash : (head.number === 1) !== (head.prev === ''))
+  const isFirstOfAll = !lastHead && reading.start?.since === null
+  if (isFirstOfAll && !follows(head, NO_HEAD)) return `${what} is the first: those before it are missing`
+  if (lastHead ? !follows(head, lastHead) : (head.number === 1) !== (head.prev === ''))
     return `${what} does not follow ${lastHead ? `head ${lastHead.number}` : 'what it says'}`
-  const seen = reading.tally.end()
+  if (head.format > HEAD_FORMAT || head.format < (lastHead?.format ?? 1)) return `${what} is of another format than it should be`
+  const seen = reading.tally.end(head.format)
   if (Object.entries(seen).some(([name, value]) => head[name as keyof typeof seen] !== value))
     return `${what} was signed over other rows: one of those before it was changed, left out, added or moved`
   if (headHashOf(head) !== head.hash) return `${what} was changed`
@@ -119,6 +142,9 @@ function takeHead(reading: Reading, head: Head): string | undefined {
   if (problem !== undefined) return `${what} ${problem}`
   reading.tally = createTally()
   reading.lastHead = head
+  reading.hashes.set(head.number, head.hash)
+  const gap = gapOf(head)
+  if (gap) reading.gaps.push({ ...gap, head: head.number })
   reading.heads = { first: reading.heads?.first ?? head.number, last: head.number }
   reading.time = {
     first: Math.min(reading.time?.first ?? head.first_at, head.first_at),
@@ -131,13 +157,39 @@ function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: str
   const { start } = reading
   if (!start) return 'the file has no beginning'
   if (reading.tally.rowCount > 0) return 'rows without a head stand before the end'
-  const heads = reading.heads ? reading.heads.last - reading.heads.first + 1 : 0
+  const heads = reading.hashes.size
   if (end.rows !== reading.rows || end.heads !== heads) return `there should be ${end.rows} rows and ${end.heads} heads`
   if (end.lines !== lines || end.exportedAt !== start.exportedAt) return 'a line before the end was changed'
   const problem = checkSignature(reading, endText(end), signature, start.publicKey)
   if (problem !== undefined) return `the end ${problem}`
   reading.end = end
-  return undefined
+  return end.remembered ? whyNotHeld(reading, end.remembered, 'the server that exported it remembers') : undefined
+}
+
+/** Why a head that is known to have been signed is not in the file; undefined when it is, or cannot be in this part of the record. */
+function whyNotHeld({ hashes, start, lastHead, heads }: Reading, { number, hash }: HeadRef, who: string): string | undefined {
+  if (number === 0 || hashes.get(number) === hash) return undefined
+  if (hashes.has(number)) return `head ${number} is another one than ${who}: the record was rewritten`
+  if (number > (lastHead?.number ?? 0)) {
+    if (start?.until !== null) return undefined
+    return `it ends with ${lastHead ? `head ${lastHead.number}` : 'no head'}, and ${who} head ${number}: the end of the record was deleted`
+  }
+  // A part of the record begins later; within it no head may be missing.
+  return start?.since !== null && number < (heads?.first ?? 0) ? undefined : `head ${number}, which ${who}, is missing`
+}
+
+/** Holds the record against heads that were kept elsewhere. */
+function checkAnchors(reading: Reading): string | undefined {
+  const { anchors, end, hashes } = reading
+  if (!anchors) return undefined
+  for (const anchor of anchors) {
+    // Signed after the export.
+    if (anchor.at !== undefined && anchor.at > (end?.exportedAt ?? 0)) continue
+    const problem = whyNotHeld(reading, anchor, 'the anchor has')
+    if (problem !== undefined) return problem
+    if (hashes.has(anchor.number)) reading.anchored = Math.max(reading.anchored ?? 0, anchor.number)
+  }
+  return reading.anchored === undefined ? 'no head of the anchor belongs to this part of the record: it proves nothing about it' : undefined
 }
 
 function checkSignature({ trusted, keys, start }: Reading, text: string, signature: string, key: string): string | undefined {

@@ -6,14 +6,20 @@ import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
+import { diskPart } from './disk/part.ts'
 import { failuresPart } from './failures/part.ts'
+import { featuresPart } from './features/part.ts'
+import { fetchesPart } from './fetches/part.ts'
 import { killPart } from './kill/part.ts'
 import { mcpPart } from './mcp/part.ts'
 import { openapiPart } from './openapi/part.ts'
 import type { Part, PartReport } from './part.ts'
+import { poolerPart } from './pooler/part.ts'
+import { powerPart } from './power/part.ts'
 import { propertiesPart } from './properties/part.ts'
 import { contestPart, deadlinePart } from './races/part.ts'
 import { printWorld, simulationPart } from './simulation/part.ts'
+import { soakPart } from './soak/part.ts'
 import { streamsPart } from './streams/part.ts'
 import { typedPart } from './typed/part.ts'
 import { votesPart } from './votes/part.ts'
@@ -21,6 +27,8 @@ import { votesPart } from './votes/part.ts'
 const PARTS: Record<string, Part> = {
   bound: boundPart,
   kill: killPart,
+  fetches: fetchesPart,
+  features: featuresPart,
   races: contestPart,
   expiry: deadlinePart,
   streams: streamsPart,
@@ -32,6 +40,10 @@ const PARTS: Record<string, Part> = {
   failures: failuresPart,
   mcp: mcpPart,
   openapi: openapiPart,
+  pooler: poolerPart,
+  disk: diskPart,
+  power: powerPart,
+  soak: soakPart,
 }
 
 const { values } = parseArgs({
@@ -43,6 +55,8 @@ const { values } = parseArgs({
     database: { type: 'string' },
     // Only the planted failures whose names fit this regular expression.
     bug: { type: 'string' },
+    // Only kills at the points whose names fit this regular expression.
+    point: { type: 'string' },
     // Only prints what happens in this world of the simulation.
     world: { type: 'string' },
   },
@@ -65,6 +79,7 @@ for (const name of chosen) {
     minutes,
     database,
     bug: values.bug,
+    point: values.point,
     say: (line) => process.stderr.write(`${line}\n`),
   })
   if (report) reports[name] = { ...report, minutes: Math.round((Date.now() - since) / 6_000) / 10 }

@@ -8,6 +8,8 @@ export interface PartOptions {
   database: CampaignDatabase['kind'] | undefined
   /** Only the planted bugs whose names fit this regular expression. */
   bug: string | undefined
+  /** Only kills at the points whose names fit this regular expression. */
+  point: string | undefined
   /** A line on how far it is. */
   say(line: string): void
 }

@@ -1,10 +1,18 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { AuditSealView, parseJson } from '@countersign/core'
 import { Command } from 'commander'
-import { type AuditVerdict, verifyExport } from '../audit/index.ts'
+import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
+import type { Environment } from '../config/index.ts'
 import { linesOf } from '../lines.ts'
 
 interface VerifyFlags {
   publicKey?: string[]
+  anchor?: string[]
+}
+
+interface AcceptFlags {
+  reason: string
+  server: string
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -13,23 +21,42 @@ const HELP = `
 It needs the file and nothing else. Without --public-key it proves that the file is of one piece and says whose key signed it: compare
 that with GET /api/audit/key of your server, or better with a copy that you noted down before.
 
+--anchor takes heads that were kept outside the database: a file of record.anchor, the file record.head of the server, or NUMBER:HASH as
+GET /api/audit/seal answers them. Without one, nobody can tell whether the newest rows, or all of them, were deleted before the export.
+
 Exit code: 0 when every row and every head is as it was written, 1 when one is not; the first one that is not is named.`
 
-/** `countersign audit`: checks exported records. */
-export const auditCommand = (): Command =>
+const ACCEPT_HELP = `
+For a server that seals nothing because its database does not hold the record that it remembers: GET /readyz says why. Look for the cause
+first. A row of the record says who accepted it and why, and the next head is signed with it.
+
+COUNTERSIGN_KEY must hold the key of an admin of that server.`
+
+/** `countersign audit`: checks exported records, and accepts a record that is not the remembered one. */
+export const auditCommand = (environment: Environment): Command =>
   new Command('audit')
     .description('check exported records of what was decided and done')
+    .addCommand(
+      new Command('accept')
+        .description('let a running server go on sealing a record that is not the one it remembers')
+        .requiredOption('--reason <text>', 'why; it stands in the record')
+        .option('--server <url>', 'the server', 'http://127.0.0.1:4319')
+        .addHelpText('after', ACCEPT_HELP)
+        .action((flags: AcceptFlags) => accept(flags, environment)),
+    )
     .addCommand(
       new Command('verify')
         .description('check a record that GET /api/audit/export?format=jsonl gave, without a database')
         .argument('<file>', 'the exported file')
         .option('--public-key <key...>', 'the key that must have signed it; name several when it was changed meanwhile')
+        .option('--anchor <file or number:hash...>', 'heads that were kept elsewhere, which the record must hold')
         .addHelpText('after', HELP)
         .action(verify),
     )
 
-async function verify(file: string, { publicKey }: VerifyFlags): Promise<void> {
-  const verdict = await verifyExport(linesOf(createReadStream(file)), publicKey)
+async function verify(file: string, { publicKey, anchor }: VerifyFlags): Promise<void> {
+  const anchors = anchor?.flatMap(readAnchors)
+  const verdict = await verifyExport(linesOf(createReadStream(file)), publicKey, { anchors })
   if (verdict.problem !== undefined) {
     say(`${file}: ${verdict.problem}`)
     process.exitCode = 1
@@ -38,14 +65,57 @@ async function verify(file: string, { publicKey }: VerifyFlags): Promise<void> {
   for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
 }
 
-function proofOf({ rows, redacted, scopes, heads, time, keys }: AuditVerdict, isKeyGiven: boolean): string[] {
+/** @throws Error for what names no head. */
+function readAnchors(given: string): Anchor[] {
+  const [, number, hash] = /^(\d{1,15}):([A-Za-z0-9_-]{43})$/.exec(given) ?? []
+  if (hash !== undefined) return [{ number: Number(number), hash }]
+  if (!existsSync(given)) throw new Error(`--anchor: ${given} is neither a file nor NUMBER:HASH`)
+  const heads = headsIn(readFileSync(given, 'utf8'))
+  if (heads.length === 0) throw new Error(`--anchor: ${given} holds no head of a record`)
+  return heads
+}
+
+async function accept({ reason, server }: AcceptFlags, environment: Environment): Promise<void> {
+  const key = environment.COUNTERSIGN_KEY
+  if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of an admin of that server')
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const send = (path: string, init: RequestInit) =>
+    fetch(new URL(path, server), { headers, ...init }).catch((cause: unknown) => {
+      throw new Error(`${server} does not answer: is the server running there?`, { cause })
+    })
+  const before = await readSeal(await send('/api/audit/seal', {}))
+  if (before.problem === null) return void say('There is nothing to accept: the record is the one that this server remembers.')
+  const after = await readSeal(await send('/api/audit/accept', { method: 'POST', body: JSON.stringify({ reason }) }))
+  if (after.problem !== null) throw new Error(`it was accepted, but something else is wrong by now: ${after.problem.why}`)
+  say(`Accepted: ${before.problem.why}`)
+  say(`The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`)
+}
+
+async function readSeal(answer: Response): Promise<AuditSealView> {
+  const parsed = parseJson(await answer.text())
+  const seal = AuditSealView.safeParse(parsed.ok ? parsed.value : undefined)
+  if (answer.ok && seal.success) return seal.data
+  const detail =
+    parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && 'detail' in parsed.value ? parsed.value.detail : ''
+  throw new Error(`the server answered ${answer.status}${detail === '' ? '' : `: ${String(detail)}`}`)
+}
+
+const NO_ANCHOR =
+  'Without an anchor this does not show whether the newest rows, or all of them, were deleted before the export: keep heads elsewhere, and give them with --anchor.'
+
+function proofOf({ rows, redacted, scopes, heads, time, keys, gaps, anchored }: AuditVerdict, isKeyGiven: boolean): string[] {
   const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
   const iso = (ms: number) => new Date(ms).toISOString()
-  if (!heads || !time) return ['The record is empty, and signed.', `Signed with ${keys.join(', ')}.`]
+  if (!heads || !time) return ['The record is empty, and signed.', NO_ANCHOR, `Signed with ${keys.join(', ')}.`]
   const from = heads.first === 1 ? 'from its beginning' : `from head ${heads.first} on; what came before is not in this file`
   return [
     `${counted(rows, 'row')} of ${counted(scopes, 'chain')} are as they were written, between ${iso(time.first)} and ${iso(time.last)}.`,
-    `Heads ${heads.first} to ${heads.last} follow each other: no row is missing, added, changed or moved ${from}.`,
+    `Heads ${heads.first} to ${heads.last} follow each other: no row between them is missing, added, changed or moved ${from}.`,
+    ...gaps.map(
+      ({ head, found, remembered, by, reason }) =>
+        `Before head ${head} the database ended with head ${found.number} although the server remembered head ${remembered.number}; ${by} accepted that: ${reason}`,
+    ),
+    anchored === undefined ? NO_ANCHOR : `Head ${anchored} is the one that was kept elsewhere: nothing up to it was deleted or rewritten.`,
     ...(redacted > 0 ? [`The data of ${counted(redacted, 'row')} was redacted: that they happened is proved, not what they said.`] : []),
     `Signed with ${keys.join(', ')}${isKeyGiven ? '' : ': compare this key with the one of your server'}.`,
   ]

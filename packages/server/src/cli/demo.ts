@@ -9,6 +9,7 @@ import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
+import { sayLink } from './sign-in.ts'
 
 const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
 
@@ -58,15 +59,19 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
     started.push(() => server.close())
     say('')
-    say(`  Countersign   ${server.url}          chat with the order desk, decide what it may do`)
+    const link = server.signInLink()
+    say(
+      `  Countersign   ${link === undefined ? server.url : new URL(link).origin}          chat with the order desk, decide what it may do`,
+    )
     say(`  The shop      ${shop.url}          see the orders change`)
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
     say(`  Data          ${settings.dataDir}`)
+    if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
     say('')
     say(
       '  Try: "What is open?", "Mark ORD-001 as processing", "Cancel ORD-003 and ORD-004". Stop it with Ctrl-C and start it again: nothing is lost.',
     )
-    if (flags.open) openBrowser(server.url, environment)
+    if (flags.open) openBrowser(link ?? server.url, environment)
     await runUntilStopped(closeAll, say)
   } catch (error) {
     await closeAll()

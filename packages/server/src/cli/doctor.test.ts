@@ -79,10 +79,10 @@ tools:
 policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: read }, verdict: allow }] }
 `,
     )
-    const found = await examine({ config, data: folder.path, timeout: '1' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
+    const found = await examine({ config, data: folder.path, timeout: '4' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
     for (const words of [
       /PROBLEM {2}secrets in countersign\.yaml: line 7 holds what looks like a key of OpenAI or Anthropic/,
-      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 1 s/,
+      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 4 s/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:9: .*could not be reached/,
       /PROBLEM {2}model openai\/gpt-5-mini: .*OPENAI_API_KEY/,
       /note {5}policy: the rule "reads of refunds" is for no tool that there is/,

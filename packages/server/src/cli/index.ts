@@ -3,6 +3,7 @@ import type { Environment } from '../config/index.ts'
 import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
+import { backupCommand, restoreCommand } from './backup.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { keyCommand } from './key.ts'
@@ -10,6 +11,7 @@ import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
 import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
+import { signInCommand } from './sign-in.ts'
 
 /** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
@@ -21,10 +23,13 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(demoCommand(environment))
   program.addCommand(mcpCommand(environment))
   program.addCommand(archiveCommand(environment))
+  program.addCommand(backupCommand(environment))
+  program.addCommand(restoreCommand(environment))
   program.addCommand(policyCommand(environment))
   program.addCommand(doctorCommand(environment))
-  program.addCommand(auditCommand())
+  program.addCommand(auditCommand(environment))
   program.addCommand(keyCommand(environment))
+  program.addCommand(signInCommand(environment))
   try {
     await program.parseAsync([...argv])
   } catch (error) {

@@ -1,7 +1,7 @@
 import { CreateKeyBody, isCountersignError, type Key } from '@countersign/core'
 import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
-import { createKey, drawKey, listKeys, revokeKey } from '../http/identity/keys.ts'
+import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../http/identity/keys.ts'
 import { openBeside, type Store } from '../store/index.ts'
 
 interface DataFlags {
@@ -18,6 +18,7 @@ interface CreateFlags extends DataFlags {
   expiresIn?: string
   person?: string
   principal?: string
+  agent?: string
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -40,12 +41,18 @@ export const keyCommand = (environment: Environment): Command =>
         .option('--expires-in <duration>', 'how long it is good: an ISO 8601 duration such as P90D')
         .option('--person <id>', 'the person who owns the agent or service; or whose further key this is')
         .option('--principal <id>', 'a further key of somebody who has one')
+        .option('--agent <name>', 'of an agent: the name that policy and grants know it by (default: --name)')
         .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags))),
     )
     .addCommand(
       withDataFlags(new Command('list').description('the keys that were given out, newest first')).action((flags: DataFlags) =>
         onStore(flags, environment, list),
       ),
+    )
+    .addCommand(
+      withDataFlags(new Command('accept').description('let a key that somebody else made for a person do more than read'))
+        .argument('<id>', 'its id: key_…')
+        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id))),
     )
     .addCommand(
       withDataFlags(new Command('revoke').description('end a key at once').argument('<id>', 'its id: key_…')).action(
@@ -71,7 +78,7 @@ async function onStore(flags: DataFlags, environment: Environment, work: (store:
   }
 }
 
-async function create(store: Store, { name, kind, role, scope, expiresIn, person, principal }: CreateFlags): Promise<void> {
+async function create(store: Store, { name, kind, role, scope, expiresIn, person, principal, agent }: CreateFlags): Promise<void> {
   const read = CreateKeyBody.safeParse({
     name,
     kind,
@@ -80,12 +87,13 @@ async function create(store: Store, { name, kind, role, scope, expiresIn, person
     expiresIn,
     person: person ?? defaultOwner(kind),
     principal,
+    agent,
   })
   if (!read.success) {
     const [issue] = read.error.issues
     throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
   }
-  const key = drawKey(undefined, '')
+  const key = drawKey()
   const made = await store.transact((outbox) => createKey(outbox, read.data, key, null, Date.now()))
   say(key)
   process.stderr.write(`It is shown this once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
@@ -110,11 +118,17 @@ async function list(store: Store): Promise<void> {
 }
 
 function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): string {
-  const state = revokedAt === null ? untilOf(key) : `revoked ${revokedAt}`
+  const isUnaccepted = principal.kind === 'person' && key.acceptedAt === null
+  const state = revokedAt === null ? `${untilOf(key)}${isUnaccepted ? ', not accepted' : ''}` : `revoked ${revokedAt}`
   const roles = (key.roles ?? principal.roles).join(', ') || 'no roles'
   return [id, name, `${principal.kind} ${principal.id}`, roles, state, lastUsedAt === null ? 'never used' : `last used ${lastUsedAt}`].join(
     '  ',
   )
+}
+
+async function accept(store: Store, id: string): Promise<void> {
+  const { name, principal, acceptedAt } = await store.transact((outbox) => acceptKey(outbox, id, null, Date.now()))
+  say(`Key ${id} (${name}) of ${principal.name} is accepted since ${acceptedAt}.`)
 }
 
 async function revoke(store: Store, id: string): Promise<void> {

@@ -17,6 +17,7 @@ import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
 import type { Bridge, BridgeTarget } from './mcp-bridge.ts'
 import { complain } from './say.ts'
+import { signInCommandLine } from './sign-in.ts'
 
 interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port' | 'logLevel'> {
   server?: string
@@ -98,6 +99,8 @@ async function runOwn(command: readonly string[], flags: McpFlags, environment: 
   const log = createLog(settings.logLevel, [...secretsOf(settings, config), key])
   const server = await startServer({ config, settings, log, clientKey: key })
   complain(`decide about calls at ${server.url}`)
+  // Not a link: whoever started this process reads its standard error, and that is the agent's own client.
+  complain(`to sign in there, run: ${signInCommandLine(settings)}`)
   try {
     await runUntilGone(await bridgeTo({ url: addressOf(server.url, flags.agent), key, complain }))
   } finally {

@@ -15,6 +15,9 @@ export interface ServerFlags {
   publicUrl?: string
   oidcIssuer?: string
   oidcClientId?: string
+  acceptLoss?: true
+  hold?: boolean
+  acceptCopy?: boolean
   open: boolean
 }
 
@@ -23,6 +26,7 @@ export const withServerFlags = (command: Command): Command =>
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
     .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--accept-loss', 'start although the data folder lost its database or its newest commits; what is left is kept aside')
     .option('--database-url <url>', 'Postgres 15 or newer instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
     .option('--max-executions <number>', 'actions carried out by this process at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
@@ -32,4 +36,6 @@ export const withServerFlags = (command: Command): Command =>
     .option('--oidc-issuer <url>', 'OpenID Connect provider that people sign in with (COUNTERSIGN_OIDC_ISSUER)')
     .option('--oidc-client-id <id>', 'what it knows this server as; the secret comes from COUNTERSIGN_OIDC_CLIENT_SECRET')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
+    .option('--hold', 'carry nothing out until an admin accepts the database in the console')
+    .option('--accept-copy', 'once, for a database that looks like a copy: make it an installation of its own and carry on')
     .option('--no-open', 'do not open the browser')

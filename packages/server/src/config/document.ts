@@ -4,13 +4,14 @@ import { pathToFileURL } from 'node:url'
 import { checkJson } from '@countersign/core'
 import { parseDocument } from 'yaml'
 import { ConfigError } from './config-error.ts'
+import { importWithFiles } from './named-files.ts'
 
 const CODE = ['.ts', '.mts', '.js', '.mjs']
 const DATA = ['.yaml', '.yml', '.json']
 const MAX_BYTES = 4_000_000
 
 /** The names under which a configuration is looked for. */
-const FILE_NAMES = ['countersign.config.ts', ...DATA.map((extension) => `countersign${extension}`)]
+export const CONFIG_FILE_NAMES = ['countersign.config.ts', ...DATA.map((extension) => `countersign${extension}`)]
 
 /**
  * The configuration file of a folder, or undefined when it has none.
@@ -18,7 +19,7 @@ const FILE_NAMES = ['countersign.config.ts', ...DATA.map((extension) => `counter
  */
 export async function findConfig(folder: string): Promise<string | undefined> {
   const found: string[] = []
-  for (const name of FILE_NAMES) {
+  for (const name of CONFIG_FILE_NAMES) {
     const exists = await access(join(folder, name)).then(
       () => true,
       () => false,
@@ -29,19 +30,26 @@ export async function findConfig(folder: string): Promise<string | undefined> {
   return found[0] === undefined ? undefined : join(folder, found[0])
 }
 
-/** What a configuration file holds: the default export of a module, or the data of a YAML or JSON file. @throws ConfigError */
-export async function readConfigFile(file: string): Promise<unknown> {
+/** What a configuration file holds, and the files that were read for it. */
+export interface ReadConfig {
+  document: unknown
+  /** Absolute; the file itself, and the modules that it imports. */
+  files: readonly string[]
+}
+
+/** Reads a configuration: the default export of a module, or the data of a YAML or JSON file. @throws ConfigError */
+export async function readConfigFile(file: string): Promise<ReadConfig> {
   const extension = extname(file)
   if (CODE.includes(extension)) return readModule(file)
-  if (DATA.includes(extension)) return readData(file)
+  if (DATA.includes(extension)) return { document: await readData(file), files: [file] }
   throw fault(file, `has an unknown kind; known are ${[...CODE, ...DATA].join(', ')}`)
 }
 
-async function readModule(file: string): Promise<unknown> {
-  const module: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
+async function readModule(file: string): Promise<ReadConfig> {
+  const { module, files } = await importWithFiles(pathToFileURL(file).href).catch((error: unknown) => {
     throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
   })
-  if (typeof module === 'object' && module !== null && 'default' in module) return module.default
+  if (typeof module === 'object' && module !== null && 'default' in module) return { document: module.default, files: [file, ...files] }
   throw fault(file, 'has no default export: write `export default defineConfig({ … })`')
 }
 

@@ -1,5 +1,5 @@
 export { ConfigError } from './config-error.ts'
-export { findConfig } from './document.ts'
+export { CONFIG_FILE_NAMES, findConfig } from './document.ts'
 export type { Environment } from './environment.ts'
 export { type Config, type ConfiguredAgent, loadConfig, type OpenConfigOptions, openConfig } from './load.ts'
 export { type ConfigInput, defineConfig, type GatewaySettings, type ToolGroupInput } from './schema.ts'

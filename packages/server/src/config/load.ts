@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import { DEFAULT_POLICY, PolicyDocument, type Tool } from '@countersign/core'
 import type { z } from 'zod'
+import type { AnchorSettings } from '../audit/index.ts'
 import { type Network, openNetwork } from '../net/index.ts'
 import { findPolicyProblems } from '../policy/index.ts'
 import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolRegistry, type ToolSource } from '../tools/index.ts'
@@ -8,7 +9,10 @@ import { ConfigError } from './config-error.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, refuseVariables } from './environment.ts'
 import { openGroups } from './groups.ts'
+import { type ConfigFile, filesNamedIn } from './named-files.ts'
 import { parse, type Report } from './parse.ts'
+import { fillAnchor } from './record.ts'
+import type { RetentionSettings } from './retention.ts'
 import { type AgentSection, ConfigShape, type GatewaySettings } from './schema.ts'
 import { fillSignIn, type SignIn } from './sign-in.ts'
 
@@ -31,12 +35,18 @@ export interface Config {
   signIn: SignIn | undefined
   /** How MCP clients are served. */
   gateway: GatewaySettings
+  /** How long rows are kept that only serve a request, a sign-in or a wake-up. */
+  retention: RetentionSettings
+  /** Where heads of the record are sent; undefined for nowhere. */
+  anchor?: AnchorSettings | undefined
   /** Where requests of its tools and models go through. */
   network: Network
   /** Texts in it that are never stored, shown or logged. */
   secrets: readonly string[]
   /** Where tools come from that were read or connected to, by the name of their group. */
   sources: ReadonlyMap<string, ToolSource>
+  /** What it was read from, and what it names: whoever changes them decides what the next start does. */
+  files: readonly ConfigFile[]
   /** Ends what its sources started. A running server does that when it is closed. */
   close(): Promise<void>
 }
@@ -46,6 +56,8 @@ export interface OpenConfigOptions {
   folder: string
   /** The file's name, for errors. */
   source?: string
+  /** The files that the document was read from. Absolute; default: none. */
+  readFrom?: readonly string[]
 }
 
 /**
@@ -58,14 +70,18 @@ export interface OpenConfigOptions {
  */
 export async function loadConfig(file: string, environment: Environment): Promise<Config> {
   const path = resolve(file)
-  return openConfig(await readConfigFile(path), { environment, folder: dirname(path), source: basename(path) })
+  const { document, files } = await readConfigFile(path)
+  return openConfig(document, { environment, folder: dirname(path), source: basename(path), readFrom: files })
 }
 
 /**
  * Opens a configuration that is at hand as a value; see {@link loadConfig}.
  * @throws ConfigError
  */
-export async function openConfig(document: unknown, { environment, folder, source = 'configuration' }: OpenConfigOptions): Promise<Config> {
+export async function openConfig(
+  document: unknown,
+  { environment, folder, source = 'configuration', readFrom = [] }: OpenConfigOptions,
+): Promise<Config> {
   const problems: SetupProblem[] = []
   const report: Report = (problem) => problems.push(problem)
   const shape = parse(ConfigShape, document, [], report)
@@ -87,6 +103,7 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     }
   }
   const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)
+  const record = shape.record.anchor && fillAnchor(shape.record.anchor, folder, environment, report)
   const network = readNetwork(shape.network.allow, report)
   const policy = await readPolicy(shape.policy, folder, report)
   const groups = await openGroups(shape.tools, { environment, folder, network, report })
@@ -117,8 +134,17 @@ export async function openConfig(document: unknown, { environment, folder, sourc
     }
   })
   if (problems.length > 0) return refuse()
-  const secrets = [...Object.values(groups).flatMap(groupSecrets), ...(signIn?.clientSecret ? [signIn.clientSecret] : [])]
-  return { folder, agents, tools, policy, gateway: shape.gateway, network, secrets, signIn, sources, close }
+  const secrets = [
+    ...Object.values(groups).flatMap(groupSecrets),
+    ...(signIn?.clientSecret ? [signIn.clientSecret] : []),
+    ...(record?.secrets ?? []),
+  ]
+  const files = [
+    ...(typeof shape.policy === 'string' ? [{ path: resolve(folder, shape.policy), what: 'the policy' }] : []),
+    ...[...readFrom, ...filesNamedIn(document, folder)].map((path) => ({ path, what: 'the configuration' })),
+  ]
+  const { gateway, retention } = shape
+  return { folder, files, agents, tools, policy, gateway, retention, anchor: record?.anchor, network, secrets, signIn, sources, close }
 }
 
 function readNetwork(allow: readonly string[], report: Report): Network {

@@ -12,6 +12,8 @@ import {
   type RouteTableInput,
   type WorkspaceInput,
 } from '../tools/index.ts'
+import { RecordSection } from './record.ts'
+import { RetentionSection } from './retention.ts'
 import { SignInSection } from './sign-in.ts'
 
 const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
@@ -71,6 +73,8 @@ export const ConfigShape = z.strictObject({
   signIn: SignInSection.optional(),
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
   gateway: GatewaySection.prefault({}),
+  retention: RetentionSection.prefault({}),
+  record: RecordSection.prefault({}),
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
 
@@ -101,6 +105,10 @@ export interface ConfigInput {
   policy?: string | z.input<typeof PolicyDocument>
   /** How MCP clients are served. */
   gateway?: z.input<typeof GatewaySection>
+  /** How long rows are kept that only serve a request, a sign-in or a wake-up: ISO 8601 durations. */
+  retention?: z.input<typeof RetentionSection>
+  /** What becomes of the record beside the database. */
+  record?: z.input<typeof RecordSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
   network?: { allow?: string[] }
 }

@@ -3,7 +3,10 @@ import type { Config } from './load.ts'
 import type { Settings } from './settings.ts'
 
 /** Every secret that this process was given: nothing of it is ever stored, shown or logged. */
-export function secretsOf({ bootstrapKey, models, database, oidc }: Settings, config: Pick<Config, 'secrets' | 'signIn'>): string[] {
+export function secretsOf(
+  { bootstrapKey, instance, models, database, oidc }: Settings,
+  config: Pick<Config, 'secrets' | 'signIn'>,
+): string[] {
   const urls = database.kind === 'postgres' ? [database.url, database.directUrl ?? database.url] : []
   // As it is sent, and as it is written.
   const passwords = urls.flatMap((url) => [new URL(url).password, decodeURIComponent(new URL(url).password)])
@@ -12,6 +15,7 @@ export function secretsOf({ bootstrapKey, models, database, oidc }: Settings, co
     ...modelSecrets(models),
     ...passwords,
     bootstrapKey ?? '',
+    instance.token ?? '',
     oidc.clientSecret ?? '',
     config.signIn?.clientSecret ?? '',
   ].filter((secret) => secret !== '')

@@ -27,6 +27,7 @@ test('without flags and environment the server is local and keyless', () => {
     rateLimits: { requestsPerSecond: 5_000, failuresPerMinute: 600 },
     oidc: {},
     bootstrapKey: undefined,
+    instance: { hold: false, acceptCopy: false, file: undefined, token: undefined },
     models: { openai: {}, anthropic: {}, google: {}, openaiCompatible: {} },
   })
 })

@@ -26,6 +26,11 @@ export interface SettingsFlags {
   publicUrl?: string | undefined
   oidcIssuer?: string | undefined
   oidcClientId?: string | undefined
+  acceptLoss?: boolean | undefined
+  /** Start held: nothing is carried out until a person accepts. */
+  hold?: boolean | undefined
+  /** Take the database for this installation's own although it looks like a copy. */
+  acceptCopy?: boolean | undefined
 }
 
 /** Requests per second of a principal, and wrong keys and sign-ins per minute from an address; 0 is without a limit. */
@@ -62,6 +67,10 @@ export interface Settings {
   bootstrapKey: string | undefined
   /** The file of the key that the record is signed with; undefined keeps it in the database. */
   auditKeyFile: string | undefined
+  /** The file that the newest head of the record is remembered in; undefined for the default place. */
+  headFile: string | undefined
+  /** How a copy of the database is told from the original. The token is a secret. */
+  instance: { hold: boolean; acceptCopy: boolean; file: string | undefined; token: string | undefined }
   /** Keys are secrets. */
   models: ModelSettings
 }
@@ -141,6 +150,9 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   } else if (bootstrapKey !== undefined && bootstrapKey.length < MIN_KEY_CHARACTERS) {
     fault('COUNTERSIGN_BOOTSTRAP_KEY', `must have at least ${MIN_KEY_CHARACTERS} characters, it has ${bootstrapKey.length}`)
   }
+  const { hold = false, acceptCopy = false } = flags
+  if (hold && acceptCopy) fault('--hold', 'cannot be given together with --accept-copy')
+  const instance = { hold, acceptCopy, file: variable('COUNTERSIGN_INSTANCE_FILE'), token: variable('COUNTERSIGN_INSTANCE_TOKEN') }
   const models: ModelSettings = {
     openai: provider(['OPENAI_API_KEY'], 'OPENAI_BASE_URL'),
     anthropic: provider(['ANTHROPIC_API_KEY'], 'ANTHROPIC_BASE_URL'),
@@ -152,7 +164,10 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     host,
     port: Number(portText),
     dataDir,
-    database: url === '' ? { kind: 'sqlite', dataDir } : { kind: 'postgres', url, directUrl: directUrl || undefined },
+    database:
+      url === ''
+        ? { kind: 'sqlite', dataDir, ...(flags.acceptLoss ? { acceptLoss: true } : {}) }
+        : { kind: 'postgres', url, directUrl: directUrl || undefined },
     configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
     executions,
     modelCalls,
@@ -164,6 +179,8 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     oidc,
     bootstrapKey,
     auditKeyFile: variable('COUNTERSIGN_AUDIT_KEY_FILE'),
+    headFile: variable('COUNTERSIGN_AUDIT_HEAD_FILE'),
+    instance,
     models,
   }
 }

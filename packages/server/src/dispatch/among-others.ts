@@ -21,6 +21,7 @@ export interface AmongOthersOptions {
 export function amongOthers({ processes, notices, hub, dispatch, lookAround, log }: AmongOthersOptions): Membership {
   const { connection } = processes
   let isLeaving = false
+  let joined: MembershipWork | undefined
 
   /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
   async function takeUpStrays(work: MembershipWork): Promise<void> {
@@ -50,7 +51,13 @@ export function amongOthers({ processes, notices, hub, dispatch, lookAround, log
       if (isLeaving) return 'the server is shutting down'
       return processes.isAlive ? undefined : 'the database does not answer'
     },
+    async takeUp() {
+      if (!joined) return
+      await takeUpStrays(joined)
+      dispatch.lookForJobs()
+    },
     async join(work) {
+      joined = work
       await takeUpStrays(work)
       // The database was away: what became due, or was written without an answer, is read again.
       notices.onGap(work.rearm)

@@ -9,7 +9,7 @@ import type { JobDispatch } from './job-dispatch.ts'
 import { openNotices } from './notices.ts'
 import { openProcesses, type Processes } from './processes.ts'
 
-const WITHIN = { timeout: 10_000, interval: 10 }
+const WITHIN = { interval: 10 }
 const ROOM = { advance: 4, execute: 4 }
 
 interface Desk {

@@ -1,8 +1,10 @@
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker'
 import { Pool } from 'pg'
-import { inMigrationLock } from '../store/index.ts'
+import { claims, inMigrationLock } from '../store/index.ts'
+import { createFetches } from './fetches.ts'
 import { createJobDispatch, type JobDispatch, type JobDispatchOptions } from './job-dispatch.ts'
 import { openJobPool } from './job-pool.ts'
+import { watchFetches } from './watch-fetches.ts'
 
 /** Connections for jobs: two that hear of new ones, and enough to fetch and end them. */
 const CONNECTIONS = 5
@@ -18,13 +20,17 @@ export async function openGraphile({
   url,
   answerMs,
   ...options
-}: Omit<JobDispatchOptions, 'openPool' | 'close'> & { url: string; answerMs?: number }): Promise<JobDispatch> {
-  const pg = await openJobConnections(url, answerMs)
-  return createJobDispatch({ ...options, openPool: (pool) => openJobPool({ ...pool, pg }), close: () => pg.end() })
+}: Omit<JobDispatchOptions, 'openPool' | 'close' | 'fetches'> & { url: string; answerMs?: number }): Promise<JobDispatch> {
+  const fetches = createFetches()
+  const pg = await openJobConnections(url, answerMs, fetches)
+  return createJobDispatch({ ...options, fetches, openPool: (pool) => openJobPool({ ...pool, pg }), close: () => pg.end() })
 }
 
-/** Connections that jobs come over, to a database that has graphile-worker's tables: they are made where they are not there. */
-export async function openJobConnections(url: string, answerMs = ANSWER_MS): Promise<Pool> {
+/**
+ * Connections that jobs come over, to a database that has graphile-worker's tables: they are made where they are not there.
+ * @param fetches Is told of each job fetch over them.
+ */
+export async function openJobConnections(url: string, answerMs = ANSWER_MS, fetches = createFetches()): Promise<Pool> {
   const pg = new Pool({
     connectionString: url,
     application_name: 'countersign jobs',
@@ -41,11 +47,17 @@ export async function openJobConnections(url: string, answerMs = ANSWER_MS): Pro
   })
   // Whoever uses a broken connection hears of it from the query.
   pg.on('error', () => {})
-  pg.on('connect', (client) => void client.on('error', () => {}))
+  pg.on('connect', (client) => {
+    client.on('error', () => {})
+    watchFetches(client, fetches)
+  })
   try {
     const client = await pg.connect()
     // Its own migrations do not expect company.
-    const work = inMigrationLock(client, () => runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) }))
+    const work = inMigrationLock(client, async () => {
+      await runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) })
+      await claims.addJobIndexes(client)
+    })
     await work.finally(() => client.release())
     return pg
   } catch (error) {

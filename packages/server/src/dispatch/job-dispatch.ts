@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { reach } from '../points.ts'
 import { claims, type JobName } from '../store/index.ts'
-import type { Dispatch } from './dispatch.ts'
+import type { Dispatch, Due, Reconciled } from './dispatch.ts'
+import type { Fetches } from './fetches.ts'
 import type { JobPool, JobPoolOptions } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
@@ -15,6 +16,8 @@ const LOOK_MS = 20
 export interface JobDispatchOptions {
   /** Begins to take jobs of one kind from the database. */
   openPool(options: JobPoolOptions): JobPool
+  /** The fetches of these pools. */
+  fetches: Fetches
   /** Ends the connections that the jobs come over. */
   close(): Promise<void>
   clock: Clock
@@ -32,12 +35,13 @@ export interface JobDispatch extends Dispatch {
   close(): Promise<void>
 }
 
-export function createJobDispatch({ openPool, close, clock, processes, notices, limits, log }: JobDispatchOptions): JobDispatch {
+export function createJobDispatch({ openPool, fetches, close, clock, processes, notices, limits, log }: JobDispatchOptions): JobDispatch {
   const { connection } = processes
   const underWay = createUnderWay(log)
   const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
   let pools: Record<JobName, JobPool> | undefined
   let isStopped = false
+  let unlocked = 0
   let stopLoops = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
@@ -46,6 +50,7 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
     ids[name] = current
     await processes.usePools([...ids.advance, ...ids.execute])
     if (ended === undefined) return
+    fetches.forget(ended)
     await claims.unlockJobs(connection, [ended])
     if (isStopped) notices.tell({ jobs: true })
     else lookForJobs()
@@ -80,6 +85,45 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
     for (const pool of pools ? [pools.advance, pools.execute] : []) if (pool.hasRoom) pool.nudge(1)
   }
 
+  /** Unlocks the jobs that are locked for this process and that it never got: the answer to their fetch was lost. */
+  async function unlockLost(): Promise<void> {
+    const lost = await fetches.findLost(() => claims.lockedJobs(connection, [...ids.advance, ...ids.execute]))
+    if (lost.length === 0) return
+    await claims.unlockLostJobs(connection, lost)
+    log.warn({ processId: processes.id, count: lost.length }, 'jobs.fetch_lost')
+    unlocked += lost.length
+    lookForJobs()
+  }
+
+  async function reconcile({ sessions, actions }: Due): Promise<Reconciled> {
+    await unlockLost()
+    const wanted = [...sessions.map((id) => ({ name: 'advance' as const, id })), ...actions.map((id) => ({ name: 'execute' as const, id }))]
+    const held =
+      wanted.length === 0
+        ? []
+        : await claims.findJobs(
+            connection,
+            wanted.map(({ id }) => id),
+          )
+    // A job that was begun and failed is not unattended: why is in the log, and it is tried again.
+    const states = new Map(held.map(({ id, taken, failed }) => [id, taken || failed]))
+    const missing = wanted.filter(({ id }) => !states.has(id))
+    if (missing.length > 0) {
+      await claims.addMissingJobs(connection, missing)
+      lookForJobs()
+    }
+    // What waits while every worker of this process is busy, or while it works off a long queue, waits for its turn.
+    const hasTime = (name: JobName) => pools?.[name].hasRoom === true && !ids[name].some(fetches.isBehind)
+    const isUnattended = (name: JobName) => (id: string) => states.get(id) !== true && hasTime(name)
+    const unlockedNow = unlocked
+    unlocked = 0
+    return {
+      unlocked: unlockedNow,
+      putUp: missing.length,
+      unattended: { sessions: sessions.filter(isUnattended('advance')), actions: actions.filter(isUnattended('execute')) },
+    }
+  }
+
   /** What this process has no room for, another one is told of. */
   function nudge(name: JobName, count: number): void {
     if (count === 0) return
@@ -89,6 +133,9 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
 
   notices.onNotice(({ jobs }) => jobs && lookForJobs())
   notices.onGap(lookForJobs)
+  fetches.onFailed(() => {
+    if (processes.isAlive && !isStopped) underWay.add(unlockLost())
+  })
 
   return {
     start({ advance, execute }) {
@@ -102,6 +149,8 @@ export function createJobDispatch({ openPool, close, clock, processes, notices, 
     },
     claimStep: async (run) => !isStopped && (await claims.claimStep(connection, processes.id, run)),
     background: underWay.add,
+    reconcile,
+    countWaiting: () => claims.countWaitingJobs(connection),
     async idle() {
       for (;;) {
         await underWay.none()

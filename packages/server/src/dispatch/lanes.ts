@@ -2,6 +2,8 @@
 export interface Lanes {
   /** Resolves when the work is done, or will not begin any more because the lanes were closed. */
   run(kind: string, work: () => Promise<void>): Promise<void>
+  /** How many wait for their turn. */
+  readonly waiting: number
   /** Begins nothing more: who waits is sent away. */
   close(): void
 }
@@ -68,6 +70,9 @@ export function createLanes(count: number): Lanes {
       } finally {
         leave(kind)
       }
+    },
+    get waiting() {
+      return [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0)
     },
     close() {
       isClosed = true

@@ -16,9 +16,7 @@ import { createTimers } from './timers.ts'
 /** Runs out of patience a thousand times as fast. */
 const hurriedClock = { nowMs: () => Date.now() * 1_000, after: systemClock.after }
 
-test('what a commit said whose fate stays unknown is heard by every process, carried out and done in its time', {
-  timeout: 60_000,
-}, async () => {
+test('what a commit said whose fate stays unknown is heard by every process, carried out and done in its time', async () => {
   await using stack = new AsyncDisposableStack()
   const { url } = stack.use(await openTestDatabase())
   const { hostname, port } = new URL(url)

@@ -19,6 +19,8 @@ export interface Membership {
   readonly trouble: string | undefined
   /** Takes up what others left, and what they will leave from now on. */
   join(work: MembershipWork): Promise<void>
+  /** Takes up again what calls for work: nothing was begun for a while. After `join` only. */
+  takeUp(): Promise<void>
   /** @param isDrained True when everything that this process began has ended. What it leaves undone is taken up by others, or the next start. */
   leave(isDrained: boolean): Promise<void>
 }
@@ -31,13 +33,19 @@ export interface AloneOptions {
 
 /** The membership of a process that has its database to itself: whoever was there before is gone. */
 export function alone({ store, dispatch, clock }: AloneOptions): Membership {
+  let work: MembershipWork | undefined
+  async function takeUp(): Promise<void> {
+    await work?.recover()
+    dispatch.take({ sessions: new Set(await store.read(sessions.sessionsWithWork)), actions: new Set() })
+  }
   return {
     processId: newId('prc', clock.nowMs()),
     trouble: undefined,
-    async join({ recover }) {
-      await recover()
-      dispatch.take({ sessions: new Set(await store.read(sessions.sessionsWithWork)), actions: new Set() })
+    async join(given) {
+      work = given
+      await takeUp()
     },
+    takeUp,
     async leave() {},
   }
 }

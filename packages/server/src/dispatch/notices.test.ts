@@ -4,7 +4,7 @@ import { thisMachine } from '../store/index.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { type Notice, openNotices } from './notices.ts'
 
-const WITHIN = { timeout: 10_000, interval: 10 }
+const WITHIN = { interval: 10 }
 
 test('what others hear is told once; what nobody of ours said ends no process, and everything is read again', async () => {
   await using database = await openTestDatabase()

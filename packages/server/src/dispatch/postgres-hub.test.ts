@@ -9,7 +9,7 @@ import { openTestDatabase } from '../testing/test-database.ts'
 import { openNotices } from './notices.ts'
 import { createPostgresHub, type PostgresHub } from './postgres-hub.ts'
 
-const WITHIN = { timeout: 10_000, interval: 5 }
+const WITHIN = { interval: 5 }
 
 interface Place {
   store: Store

@@ -5,6 +5,7 @@ import { processes, thisMachine } from '../store/index.ts'
 import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
+import { GRACE_MS, RETURN_MS } from './watch.ts'
 
 /** A database and processes on it, that end with the test. `sql` is somebody with a psql. */
 async function openDesk() {
@@ -15,14 +16,25 @@ async function openDesk() {
   onTestFinished(() => psql.end())
   return {
     url: database.url,
-    async start(work: Partial<ProcessWork> = {}, url = database.url): Promise<Processes> {
-      const one = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log: createLog('silent') })
+    async start(work: Partial<ProcessWork> = {}, url = database.url, machine = thisMachine): Promise<Processes> {
+      const one = await openProcesses({ url, name: 'test', version: '1', machine, log: createLog('silent') })
       onTestFinished(() => one.leave(true))
       one.start({ takeOver: async () => {}, beginAnew: () => {}, ...work })
       return one
     },
     async sql(text: string, values: unknown[] = []) {
       return (await psql.query(text, values)).rows
+    },
+  }
+}
+
+/** This machine, but its steady clock stands still, except for what a test lets pass: however busy the machine, no patience runs out. */
+function stillMachine() {
+  let nowMs = thisMachine.steadyMs()
+  return {
+    machine: { ...thisMachine, steadyMs: () => nowMs },
+    pass: (ms: number) => {
+      nowMs += ms
     },
   }
 }
@@ -44,21 +56,32 @@ function taker() {
   }
 }
 
-const WITHIN = { timeout: 10_000 }
-
 const GHOST = `insert into process (id, name, version, pools, backend, started_at, seen_at)
   values ($1, 'ghost', '1', '["pool-1"]', 0, 0, extract(epoch from clock_timestamp()) * 1000)`
+
+/** Resolves when `one` has looked at the others again: two beats, because the first may have begun before. */
+async function looksAgain(desk: Awaited<ReturnType<typeof openDesk>>, one: Processes): Promise<void> {
+  const seen = async () => (await desk.sql('select seen_at from process where id = $1', [one.id]))[0]?.seen_at
+  for (let beats = 0; beats < 2; beats++) {
+    const before = await seen()
+    await expect.poll(seen).not.toBe(before)
+  }
+}
 
 test('a process that lost its connection has the same id when it is back in time, and nobody took it over', async () => {
   const desk = await openDesk()
   const { taken, takeOver } = taker()
-  const [one] = await Promise.all([desk.start(), desk.start({ takeOver })])
+  const { machine, pass } = stillMachine()
+  const [one, other] = await Promise.all([desk.start(), desk.start({ takeOver }, undefined, machine)])
   const { id } = one
   await desk.sql('select pg_terminate_backend(backend, 5000) from process where id = $1', [id])
-  await one.whenAlive()
-  expect(one.id).toBe(id)
+  pass(GRACE_MS - 1)
   const ofThisDatabase = `locktype = 'advisory' and classid = $1 and database = (select oid from pg_database where datname = current_database())`
-  expect(await desk.sql(`select count(*)::int as held from pg_locks where ${ofThisDatabase}`, [0x4353])).toEqual([{ held: 2 }])
+  const held = () => desk.sql(`select count(*)::int as held from pg_locks where ${ofThisDatabase}`, [0x4353])
+  // The end of the connection and the way back are noticed in their own time: until then, only the other's lock is held.
+  await expect.poll(held).toEqual([{ held: 2 }])
+  await looksAgain(desk, other)
+  expect(one.id).toBe(id)
   expect(taken).toEqual([])
 })
 
@@ -68,8 +91,9 @@ test('after a time without the database, whoever is back first takes over from n
   const { taken, takeOver } = taker()
   const proxies = [await openFaultProxy({ host, port: Number(port) }), await openFaultProxy({ host, port: Number(port) })] as const
   for (const proxy of proxies) onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const { machine, pass } = stillMachine()
   const [first, second] = [
-    await desk.start({ takeOver }, throughProxy(desk.url, proxies[0])),
+    await desk.start({ takeOver }, throughProxy(desk.url, proxies[0]), machine),
     await desk.start({}, throughProxy(desk.url, proxies[1])),
   ]
   const ids = [first.id, second.id]
@@ -77,12 +101,17 @@ test('after a time without the database, whoever is back first takes over from n
     proxy.refuse(true)
     proxy.cutAll()
   }
+  for (const one of [first, second]) await expect.poll(() => one.isAlive).toBe(false)
   await desk.sql('update process set seen_at = seen_at - 60000')
   proxies[0].refuse(false)
-  await first.whenAlive()
-  await desk.sql('select pg_sleep(1)')
+  await expect.poll(() => first.isAlive).toBe(true)
+  // Longer than anybody is missed in quiet times, and not as long as they may take now.
+  pass(RETURN_MS - 1)
+  await looksAgain(desk, first)
+  expect(taken).toEqual([])
   proxies[1].refuse(false)
-  await second.whenAlive()
+  await expect.poll(() => second.isAlive).toBe(true)
+  await looksAgain(desk, first)
   expect([first.id, second.id]).toEqual(ids)
   expect(taken).toEqual([])
 })
@@ -93,7 +122,7 @@ test('a process that is gone is taken over by exactly one of several, and forgot
   await Promise.all(takers.map(({ takeOver }) => desk.start({ takeOver })))
   await desk.sql(GHOST, ['prc_ghost'])
   await Promise.race(takers.map(({ next }) => next()))
-  await expect.poll(() => desk.sql(`select id from process where name = 'ghost'`), WITHIN).toEqual([])
+  await expect.poll(() => desk.sql(`select id from process where name = 'ghost'`)).toEqual([])
   expect(takers.flatMap(({ taken }) => taken)).toEqual(['prc_ghost'])
 })
 
@@ -116,7 +145,7 @@ test('who fails at taking over tries again; who dies at it is itself taken over,
 
   await desk.start({ takeOver: second.takeOver })
   await one.leave(false)
-  await expect.poll(() => second.taken.toSorted(), WITHIN).toEqual(['prc_ghost', one.id].toSorted())
+  await expect.poll(() => second.taken.toSorted()).toEqual(['prc_ghost', one.id].toSorted())
   stuck.resolve()
 })
 

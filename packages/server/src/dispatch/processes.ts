@@ -43,6 +43,8 @@ export interface Processes {
   readonly isAlive: boolean
   /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */
   whenAlive(): Promise<void>
+  /** True when another process on the database is alive. */
+  hasOthers(): Promise<boolean>
   /** Looks after the others from now on. */
   start(work: ProcessWork): void
   /** Takes jobs under these ids from now on. */
@@ -107,6 +109,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     for (const resolve of waitingForLife) resolve()
     const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS
     const { gone, frozen } = others.look(seen.others, receivedAt, graceMs)
+    if (others.lateMs > 0) log.warn({ processId: id, lateMs: others.lateMs }, 'process.was_late')
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
       // Who runs as another user of the database may not: its connection ends with the machine.
@@ -137,7 +140,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
       try {
         // Whoever holds its lock is the only one, proves that it is gone, and keeps it from coming back under its id.
         if (!(await rows.takeProcess(connection, other.number))) continue
-        log.warn({ processId: other.id }, 'process.gone')
+        log.warn({ processId: other.id, cause: others.causeOf(other) }, 'process.gone')
         reach('takeover.begun')
         try {
           await doTheirs(other)
@@ -179,6 +182,10 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
         stop()
         waitingForLife.delete(resolve)
       })
+    },
+    async hasOthers() {
+      const { others } = await rows.beat(connection, id)
+      return others.some(({ heldBy, backend }) => heldBy === backend)
     },
     start(given) {
       work = given

@@ -1,10 +1,11 @@
-import type { ActionErrorView, Effect, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
+import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions } from '../store/index.ts'
 import { sendsOf } from './attempt-key.ts'
 import { boundTool } from './bound-tool.ts'
+import type { Found } from './checks.ts'
 import type { GateParts } from './gate.ts'
-import { withinTimeout } from './patience.ts'
+import { untilItWorks, withinTimeout } from './patience.ts'
 
 /** A result larger than this is no answer for a person or a model. */
 const MAX_RESULT_BYTES = 1_000_000
@@ -14,13 +15,15 @@ const STALL_MS = 1_000
 interface Failed {
   to: 'failed'
   error: ActionErrorView
+  /** Set where the answer of an attempt was lost before: the action keeps its key. */
+  wasLost?: true
 }
 
 /** An attempt's end that can be stored. */
 export type Settled =
   | { to: 'succeeded'; output: JsonValue; url: string | undefined }
   | Failed
-  | { to: 'outcome_unknown'; error: ActionErrorView }
+  | { to: 'outcome_unknown'; error: ActionErrorView; looked?: Found | undefined }
 
 /** An attempt's end without an answer that can be trusted: it may or may not have acted. */
 export interface Lost {
@@ -29,12 +32,14 @@ export interface Lost {
   message: string
   /** Set where time has passed already: what is sent again need not wait. */
   atOnce?: true
+  /** Set where the process that sent it ended before there was an answer. */
+  processEnded?: true
 }
 
 /** Sends a started action to its tool, once. Undefined when the attempt is not this process's any more: then nothing was sent. */
 export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled | Lost | undefined> {
   const bound = boundTool(parts, row)
-  if ('fault' in bound) return notDone(row, row.effect, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
+  if ('fault' in bound) return notDone(row, undefined, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
   const { tool } = bound
   const args: JsonObject = JSON.parse(row.arguments)
   reach('execute.before_send')
@@ -57,9 +62,10 @@ export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled
   }
 }
 
-async function isStillHeld({ store, clock }: GateParts, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
-  if (clock.nowMs() - updated_at < STALL_MS) return true
-  const row = await store.read(() => actions.findAction.first({ id }))
+async function isStillHeld(parts: GateParts, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
+  if (parts.clock.nowMs() - updated_at < STALL_MS) return true
+  // Whoever gave up here would leave the action executing for as long as this process lives.
+  const row = await untilItWorks(parts, id, () => parts.store.read(() => actions.findAction.first({ id })))
   return row?.state === 'executing' && row.epoch === epoch
 }
 
@@ -88,7 +94,7 @@ function readError(parts: GateParts, tool: Tool, row: ActionRow, error: unknown)
   const isWrite = tool.effect === 'write'
   if (isToolError(error)) {
     const { kind, message, retryable } = error
-    return isWrite && kind === 'ambiguous' ? { to: 'lost', kind, message } : notDone(row, tool.effect, failed(kind, message, retryable))
+    return isWrite && kind === 'ambiguous' ? { to: 'lost', kind, message } : notDone(row, tool, failed(kind, message, retryable))
   }
   parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.broke')
   const message = `${row.tool} broke while it ran`
@@ -96,15 +102,16 @@ function readError(parts: GateParts, tool: Tool, row: ActionRow, error: unknown)
 }
 
 /**
- * A failure speaks for its own send only. After an earlier send of the same attempt was lost it settles nothing: a repeat may be refused
- * because the first one is under way, or has acted.
+ * A failure speaks for its own send only. After an earlier send under the same key was lost it settles nothing: a repeat may be refused
+ * because the first one is under way, or has acted. Where a person settled that send, and nothing else can tell, the person's word stands.
  */
-export function notDone(row: ActionRow, effect: Effect, failure: Failed): Failed | Lost {
-  if (effect === 'read' || sendsOf(row) === 1) return failure
+export function notDone(row: ActionRow, tool: Tool | undefined, failure: Failed): Failed | Lost {
+  const isInDoubt = row.in_doubt === 1 && (tool?.idempotent || tool?.verify !== undefined)
+  if (row.effect === 'read' || (sendsOf(row) === 1 && !isInDoubt)) return failure
   return {
     to: 'lost',
     kind: 'ambiguous',
-    message: `${sentence(failure.error.message)} An earlier send of the same attempt may have acted.`,
+    message: `${sentence(failure.error.message)} An earlier send under the same key may have acted.`,
   }
 }
 

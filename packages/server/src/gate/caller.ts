@@ -1,4 +1,4 @@
-import { CountersignError, holdsRole, type KeyScope, type Principal } from '@countersign/core'
+import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
 import type { ActionRow, OnceKey } from '../store/index.ts'
 
 /** Who calls, and the idempotency key of the request where it had one. */
@@ -24,6 +24,12 @@ const SEES_ALL = ['admin', 'viewer']
 export const seesAll = (principal: Principal): boolean =>
   principal.kind === 'person' && principal.roles.some((role) => SEES_ALL.includes(role))
 
+/** Why the key in use may not do something. */
+const limitOf = ({ unaccepted, name }: Principal): string =>
+  unaccepted
+    ? `somebody else made it, and it only reads until ${name} has accepted it: sign in another way and accept it, or run countersign key accept`
+    : 'it is limited to less'
+
 /** True unless the key in use is limited to something else. */
 const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)
 
@@ -33,24 +39,28 @@ const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes ==
  */
 export function requireScope(principal: Principal, scopes: readonly KeyScope[], what: string): void {
   if (scopes.some((scope) => isInScope(principal, scope))) return
-  throw new CountersignError('forbidden', `this key may not ${what}: it is limited to less`)
+  throw new CountersignError('forbidden', `this key may not ${what}: ${limitOf(principal)}`)
 }
 
 /** Why a principal never decides about anything, whatever is asked; undefined where it depends. */
 export function whyNeverDecides(principal: Principal): string | undefined {
   if (principal.kind !== 'person') return `only persons decide, ${principal.name} is an ${principal.kind}`
-  return isInScope(principal, 'decide') ? undefined : 'this key is limited to something else'
+  if (isInScope(principal, 'decide')) return undefined
+  return principal.unaccepted ? `this key may not decide: ${limitOf(principal)}` : 'this key is limited to something else'
 }
 
-/** True when `principal` may settle an action that asks for `roles`. Only persons ever may, and not with a key that is limited to less. */
-export const mayDecide = (principal: Principal, roles: readonly string[]): boolean =>
-  whyNeverDecides(principal) === undefined && holdsRole(principal.roles, roles)
+/** True when `principal` may settle an action that requires these roles. Only persons ever may, and not with a key that is limited to less. */
+export const mayDecide = (principal: Principal, requires: Pick<Requirements, 'roles' | 'alsoRoles'>): boolean =>
+  whyNeverDecides(principal) === undefined && meetsRoles(principal.roles, requires)
 
-/** @throws CountersignError `forbidden` for a viewer: reading is all that role is for. */
+/** Persons with one of these ask agents for something. A member does that and decides nothing. */
+const WRITERS = ['admin', 'approver', 'member']
+
+/** @throws CountersignError `forbidden` for a person who has none of these roles: a viewer only reads. */
 export function requireWriter(principal: Principal): void {
   requireScope(principal, ['propose'], 'ask for anything')
-  if (principal.kind !== 'person' || principal.roles.includes('admin') || principal.roles.includes('approver')) return
-  throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+  if (principal.kind !== 'person' || principal.roles.some((role) => WRITERS.includes(role))) return
+  throw new CountersignError('forbidden', `${principal.name} may look, not act: the role member, approver or admin is needed`)
 }
 
 /**
@@ -60,7 +70,19 @@ export function requireWriter(principal: Principal): void {
  */
 export function requireAdmin(principal: Principal, what: string): void {
   if (principal.kind === 'person' && principal.roles.includes('admin') && isInScope(principal, 'manage')) return
-  throw new CountersignError('forbidden', `only an admin ${what}`)
+  throw new CountersignError('forbidden', `only an admin ${what}${principal.unaccepted ? `; this key may not: ${limitOf(principal)}` : ''}`)
+}
+
+/**
+ * @param what Of the refusal: "only persons <what>".
+ * @throws CountersignError `forbidden` for an agent or a service.
+ */
+export function requirePerson(principal: Principal, what: string): Principal {
+  if (principal.kind === 'person') return principal
+  throw new CountersignError(
+    'forbidden',
+    `only persons ${what}, ${principal.name} is ${principal.kind === 'agent' ? 'an agent' : 'a service'}`,
+  )
 }
 
 /** @throws CountersignError `gone` for an action that was archived or redacted: it can be read, and nothing more is done about it. */

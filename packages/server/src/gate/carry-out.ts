@@ -4,7 +4,7 @@ import { attempt, type Lost, type Settled } from './attempt.ts'
 import { findOut } from './find-out.ts'
 import type { GateParts } from './gate.ts'
 import { askAnew } from './look-again.ts'
-import { untilStored } from './patience.ts'
+import { untilItWorks, untilStored } from './patience.ts'
 import { settle, settleStale } from './settle.ts'
 
 /**
@@ -27,7 +27,9 @@ export async function carryOut(parts: GateParts, started: ActionRow, known?: Set
 async function storeEnd(parts: GateParts, row: ActionRow, settled: Settled): Promise<void> {
   // What policy alone let run nobody was shown: it has failed, and whoever wants it proposes it again.
   const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && JSON.parse(row.policy).verdict === 'ask'
-  const look = isStale ? await askAnew(parts, row, { why: 'target', reason: settled.error.message }) : undefined
+  const look = isStale
+    ? await untilItWorks(parts, row.id, () => askAnew(parts, row, { why: 'target', reason: settled.error.message }))
+    : undefined
   reach('settle.before_store')
   const isOurs = await untilStored(parts, row.id, (outbox) => {
     const nowMs = parts.clock.nowMs()

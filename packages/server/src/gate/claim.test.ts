@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../clock.ts'
 import { compilePolicy, fixedPolicies } from '../policy/index.ts'
-import { messages, sessions } from '../store/index.ts'
+import { type ActionRow, messages, sessions } from '../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../testing/bare-gate.ts'
 import { ana, ben } from '../testing/open-gate.ts'
 import { STORES } from '../testing/temp-store.ts'
@@ -20,6 +20,8 @@ const TOOLS = [
   tool('brief', { timeoutMs: 1 }),
   tool('briefLook', { timeoutMs: 1, effect: 'read' }),
   tool('lookable', { verify: () => ({ done: 'unknown' }) }),
+  tool('missing', { timeoutMs: 1, settlesWithin: 60_000, verify: () => ({ done: false }) }),
+  tool('found', { timeoutMs: 1, settlesWithin: 60_000, verify: () => ({ done: true, output: 'there' }) }),
 ]
 
 const error = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', epoch = 1): ClientResultBody => ({
@@ -169,6 +171,33 @@ for (const { database, open } of STORES) {
     })
   })
 
+  test(`${database}: I4 what a client is not heard of and the tool does not find is of unknown outcome and is checked again, not failed`, async () => {
+    await using gates = await openTwo()
+    const { here, there } = gates
+    const lost = async (name: string, isThere: (row: ActionRow) => boolean) => {
+      const { id } = await here.approved(name)
+      await here.claim(id, {}, asAna)
+      // The end of the hold makes a check due, which this begins at once.
+      const look = async () => {
+        await there.doWhatIsDue(never)
+        await there.idle()
+        return isThere(await gates.row(id))
+      }
+      await expect.poll(look).toBe(true)
+      return gates.row(id)
+    }
+    const checked = ({ due_at, checks }: ActionRow) => checks !== null && due_at !== null && due_at >= JSON.parse(checks).since + 5_000
+    const missing = await lost('missing', (row) => row.state === 'outcome_unknown' && checked(row))
+    expect(missing).toMatchObject({ state: 'outcome_unknown', attempt: 1, in_doubt: 1 })
+    // The next check is in 5 s, not after the time that this one was given.
+    expect((missing.due_at ?? 0) - missing.updated_at).toBeLessThan(14_000)
+    expect(await here.verify(missing.id, asAna)).toMatchObject({
+      state: 'outcome_unknown',
+      checks: { ended: false, lastAt: expect.any(String), lastFound: 'not_found' },
+    })
+    expect(await lost('found', ({ state }) => state === 'succeeded')).toMatchObject({ attempt: 1, result: '"there"' })
+  })
+
   test(`${database}: a process that starts or takes over leaves the holds of clients alone`, async () => {
     await using gates = await openTwo()
     const { id } = await gates.here.approved('unkeyed')
@@ -212,9 +241,9 @@ for (const { database, open } of STORES) {
     const prepared = await prepareAction({
       tool: own,
       arguments: {},
-      agent: undefined,
+      agent: 'desk',
       session: null,
-      requester: ana,
+      requesters: [ana],
       policies: ASKS,
       clock: systemClock,
     })
@@ -222,7 +251,7 @@ for (const { database, open } of STORES) {
       yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
       const writer = yield* writeSession(outbox, 'ses_1', 1)
       const placement = { sessionId: 'ses_1', runId: null, messageId: null, toolCallId: 'call_1', position: 0 }
-      const asked = { prepared, placement, requestedBy: ana.id, agent: 'desk', nowMs: 1 }
+      const asked = { prepared, placement, requestedBy: ana.id, limits: { perAgent: 9, perSession: 9 }, nowMs: 1 }
       const { row } = yield* insertPrepared(outbox, writer, asked)
       yield* writer.finish()
       return row.id

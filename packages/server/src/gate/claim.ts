@@ -2,7 +2,7 @@ import { type Action, assert, type Claim, CountersignError, type JsonObject, typ
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, doOnce, findAnswer, type Outbox, type Tx } from '../store/index.ts'
 import { failed } from './attempt.ts'
-import { attemptKey } from './attempt-key.ts'
+import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, JustChanged, lookBefore, notAsDecided } from './begin.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from './caller.ts'
@@ -10,6 +10,7 @@ import { lookAgainAt } from './deadlines.ts'
 import { type Deed, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
 import type { Look } from './look-again.ts'
+import { requirementsOf } from './rights.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start.ts'
@@ -103,7 +104,7 @@ function* beginFor(
   nowMs: number,
 ): Tx<Started | undefined> {
   const deed: Deed = { kind: 'claimed', by: caller }
-  const attempt = { key: keyOf(row), runner: null, dueAtMs, deed }
+  const attempt = { key: nextKey(row), runner: null, dueAtMs, deed }
   const { state } = row
   if (state === 'outcome_unknown') {
     const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version: row.target_version }, nowMs)
@@ -126,7 +127,7 @@ function* findForClaim(actionId: string, again: boolean, { principal }: Caller, 
   const found = yield* actions.findAction.first({ id: actionId })
   const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   requireUnarchived(row)
-  if (mayDecide(principal, JSON.parse(row.requires).roles)) return row
+  if (mayDecide(principal, requirementsOf(row))) return row
   requireWriter(principal)
   if (again || row.requested_by !== principal.id) {
     throw new CountersignError(
@@ -141,12 +142,6 @@ function startableNow(row: ActionRow, again: boolean, resends: boolean): Startab
   const { state } = row
   if (state === 'approved' || (again && (state === 'failed' || (state === 'outcome_unknown' && resends)))) return { ...row, state }
   return undefined
-}
-
-/** As for the server: a definite failure gets a new key, what may have acted keeps its own. */
-function keyOf({ id, state, error, attempt, idempotency_key }: ActionRow): string {
-  const isDefinite = state === 'failed' && error !== null && JSON.parse(error).kind !== 'ambiguous'
-  return isDefinite ? attemptKey(id, attempt + 1) : idempotency_key
 }
 
 function whyNot({ id, state, due_at }: ActionRow, again: boolean): string {

@@ -74,12 +74,12 @@ function readResult(parts: GateParts, row: ActionRow, body: ClientResultBody): S
 type ClientError = Extract<ClientResultBody, { error: unknown }>['error']
 
 function readClientError(parts: GateParts, row: ActionRow, { kind, message }: ClientError): Settled {
+  const tool = parts.tools.byName(row.tool)
   const isLost = kind === 'ambiguous' && row.effect === 'write'
-  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(row, row.effect, failed(kind, message, kind !== 'refused'))
+  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(row, tool, failed(kind, message, kind !== 'refused'))
   if (ended.to !== 'lost') return ended
   // The server sends nothing for a client; a tool that can look may still be asked.
-  const canLook = parts.tools.byName(row.tool)?.verify !== undefined
-  return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: canLook } }
+  return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: tool?.verify !== undefined } }
 }
 
 /** Ends the hold of a client that let it run out: what came of the action is not known. False when it is not that hold any more. */

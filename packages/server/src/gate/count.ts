@@ -13,15 +13,16 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
   const excluded = yield* excludedBy(requires, row)
   const papers = []
   for (const vote of cast) {
-    const voter = vote.principal_id
-    const right = vote.for_id ?? voter
+    // By person: in older databases, the person at the server's machine may have voted under another id with the bootstrap key.
+    const voter = ('voter_person' in vote && vote.voter_person) || vote.principal_id
+    const right = ('holder_person' in vote && vote.holder_person) || (vote.for_id ?? voter)
     const isLent = right === voter || (yield* isLentTo(voter, right, nowMs))
     const isFree = isLent && !excluded.has(voter) && !excluded.has(right)
     const counts =
       isFree &&
       ('holder_kind' in vote
-        ? holds({ kind: vote.holder_kind, roles: vote.holder_roles }, requires.roles)
-        : yield* holdsNow(right, requires.roles))
+        ? holds({ kind: vote.holder_kind, roles: vote.holder_roles, disabled_at: vote.holder_disabled_at }, requires)
+        : yield* holdsNow(right, requires))
     papers.push({ voter, right, verdict: vote.verdict, counts })
   }
   return tallyVotes(requires, papers)

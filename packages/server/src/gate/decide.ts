@@ -8,7 +8,7 @@ import { announceUpdate, writeSessionOf, writeToolResult } from './events.ts'
 import { expireWaiting } from './expire.ts'
 import type { GateParts } from './gate.ts'
 import { makeGrant } from './grants.ts'
-import { findRight, keyOf, requirementsOf } from './rights.ts'
+import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 import { viewAction, viewVotes } from './view.ts'
@@ -117,9 +117,9 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
 export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
   const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
-  const { roles } = requirementsOf(row)
-  if (!mayDecide(principal, roles)) {
-    const why = whyNeverDecides(principal) ?? `the role ${roles.join(' or ')} is needed`
+  const requires = requirementsOf(row)
+  if (!mayDecide(principal, requires)) {
+    const why = whyNeverDecides(principal) ?? `the role ${rolesText(requires)} is needed`
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
   }
   requireUnarchived(row)

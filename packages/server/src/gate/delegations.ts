@@ -30,6 +30,12 @@ export async function createDelegation({ store, clock }: GateParts, body: Delega
   if (from !== principal.id && !isAdmin(principal)) {
     throw new CountersignError('forbidden', 'only an admin delegates in the name of somebody else')
   }
+  if (from !== principal.id && body.to === principal.id) {
+    throw new CountersignError(
+      'forbidden',
+      'nobody takes the vote of somebody else for themselves: name another person, or let them delegate it',
+    )
+  }
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
   return store.transact((outbox) =>
     doOnce(caller.once, nowMs, function* () {
@@ -57,6 +63,8 @@ export async function createDelegation({ store, clock }: GateParts, body: Delega
 function* requireKnownPerson(id: string): Tx<void> {
   const found = yield* principals.findPrincipal.first({ id })
   if (found?.kind !== 'person') throw new CountersignError('not_found', `there is no person ${id}`)
+  if (found.disabled_at !== null)
+    throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
 }
 
 /** Whose delegations somebody is shown: with undefined everybody's. @throws CountersignError `forbidden` for who is no person. */

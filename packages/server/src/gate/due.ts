@@ -1,5 +1,6 @@
 import { reach } from '../points.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
+import { checkAgain, takeCheck } from './check-again.ts'
 import { endHold } from './client-result.ts'
 import { escalateWaiting } from './escalate.ts'
 import { expireWaiting, remindWaiting } from './expire.ts'
@@ -15,7 +16,7 @@ const LANES = 32
 const RETRY_MS = 5_000
 
 /**
- * Does what time calls for: waiting actions are reminded of or expire, the holds of clients end. Every process may do it at any time, also
+ * Does what time calls for: waiting actions are reminded of or expire, the holds of clients end, unknown outcomes are checked. Every process may do it at any time, also
  * too early: each thing is one guarded update, judged by the database's clock.
  * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
  */
@@ -31,8 +32,8 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
       return next && Math.max(next.waitMs, found.length > 0 ? RETRY_MS : 0)
     }
     for (const { id } of due) unmoved.add(id)
-    // The end of a hold is a transaction of its own, as any end of an attempt is.
-    const together = Map.groupBy(due, (row) => (row.state === 'executing' ? row.id : (row.session_id ?? row.id)))
+    // The end of a hold is a transaction of its own, as any end of an attempt is; so is a check.
+    const together = Map.groupBy(due, (row) => (isAlone(row) ? row.id : (row.session_id ?? row.id)))
     const groups = together.values()
     // Every lane takes the next ones from the same iterator.
     const lane = async () => {
@@ -43,6 +44,8 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
   }
 }
 
+const isAlone = ({ state }: DueRow): boolean => state === 'executing' || state === 'outcome_unknown'
+
 type DueRow = Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>
 
 /**
@@ -52,6 +55,13 @@ type DueRow = Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>
 async function moveTogether(parts: GateParts, rows: readonly DueRow[], nowMs: number): Promise<string[]> {
   try {
     reach('timer.before_store')
+    const [first] = rows
+    if (first?.state === 'outcome_unknown') {
+      const check = await parts.store.transact((outbox) => takeCheck(parts, outbox, first, nowMs))
+      reach('timer.after_store')
+      if (check) parts.background(parts.lanes.run(check.row.tool, () => checkAgain(parts, check)))
+      return check ? [first.id] : []
+    }
     const moved = await parts.store.transact((outbox) => moveDue(parts, outbox, rows, nowMs))
     reach('timer.after_store')
     return moved

@@ -19,7 +19,8 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
 /**
  * Approves an action with other arguments. They are checked as any others, by the tool and by policy, and make a new revision that no
  * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now and if the target is as they
- * were shown it; with that it may be approved at once, or wait for others.
+ * were shown it; with that it may be approved at once, or wait for others. The editor is one of those who asked for it from then on, and it
+ * takes no less than before: the stricter of both requirements, and the higher risk.
  * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`; `forbidden` where policy denies the edited call. Then
  * the action is as it was.
  */
@@ -47,7 +48,7 @@ export async function approveEdited(parts: GateParts, actionId: string, body: Ed
     throw new CountersignError('illegal_transition', `action ${actionId} cannot be edited: the tool ${row.tool} is no longer configured`, {
       action,
     })
-  const prepared = await prepareAgain(parts, row, { tool, arguments: args })
+  const prepared = await prepareAgain(parts, row, { tool, arguments: args, editor: caller.principal })
   if (prepared.argumentsText === row.arguments) return decide(parts, actionId, plain, caller)
   if (prepared.policy.verdict === 'deny') {
     throw new CountersignError('forbidden', `action ${actionId} was not changed: ${prepared.policy.reason}`, { action })

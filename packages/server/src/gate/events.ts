@@ -54,10 +54,12 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
     policy: { rule: policy.rule, verdict: policy.verdict, version: policy.version },
     precondition: proposal.precondition,
     preview: proposal.preview,
+    ...(row.requesters !== null && { requesters: JSON.parse(row.requesters) }),
     ...(row.result !== null && { result: hashOf(row.result) }),
     revision: row.revision,
     state: row.state,
     tool: proposal.tool,
+    ...(proposal.agent !== null && !proposal.agentVerified && { unverified: ['agent'] }),
   } as JsonObject
   const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
   const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }

@@ -93,7 +93,7 @@ for (const kind of ['refused', 'unreachable', 'broken'] as const) {
     ])
     const action = await gate.carryOut('t')
     expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
-    expect(action.error?.message).toContain('No. An earlier send of the same attempt may have acted.')
+    expect(action.error?.message).toContain('No. An earlier send under the same key may have acted.')
   })
 
   test(`"${kind}" about a first send is a failure that may be tried again under a new key`, async () => {

@@ -13,6 +13,8 @@ import { viewAction } from './view.ts'
 
 const MINUTE_MS = 60_000
 const ACTIONS = 40
+/** Fewer than these, approved or expired, would show nothing. */
+const ENOUGH = 3
 const DUE = 240
 /** The database runs on this machine: their clocks are one, but each is read in whole milliseconds. */
 const GRAIN_MS = 2
@@ -81,10 +83,14 @@ test('three processes whose clocks are ten minutes apart judge every deadline al
   const at = (ms: number) => new Promise<void>((resolve) => systemClock.after(Math.max(ms - Date.now(), 0), resolve))
 
   const seen = { approved: 0, expired: 0 }
-  await Promise.all(
+  /** @param seconds How long each action may wait for its decision. */
+  const round = (seconds: number) =>
     Array.from({ length: ACTIONS }, async (_, n) => {
       await at(Date.now() + n * 25)
-      const { id, expiresAt } = await right.gate.propose({ tool: 'act', arguments: { n }, expiresIn: 'PT1S' }, { principal: person('ana') })
+      const { id, expiresAt } = await right.gate.propose(
+        { tool: 'act', arguments: { seconds, n }, expiresIn: `PT${seconds}S` },
+        { principal: person('ana') },
+      )
       const deadline = Date.parse(expiresAt ?? '')
       // Every second time close around the deadline, else from far enough before it for a machine that is busy.
       const spread = n % 2 === 0 ? 4 : 24
@@ -109,13 +115,13 @@ test('three processes whose clocks are ten minutes apart judge every deadline al
         if (lostTo) expect(lostTo.votes.map(({ by }) => by.id)).toEqual(winners.map(({ by }) => by.id))
       }
       seen[winners.length === 1 ? 'approved' : 'expired']++
-    }),
-  )
+    })
+  // A busy machine can take longer to propose than the actions may wait. Then they get longer, until enough were decided each way.
+  for (let seconds = 1; Math.min(seen.approved, seen.expired) <= ENOUGH; seconds++) await Promise.all(round(seconds))
   for (const engine of processes) await engine.idle()
   console.log('around the deadline, three clocks:', seen)
   expect(new Set(executed).size).toBe(executed.length)
   expect(executed).toHaveLength(seen.approved)
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3)
 })
 
 test('three processes that start at once on what fell due do each thing once (postgres)', async () => {

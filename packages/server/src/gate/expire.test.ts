@@ -23,6 +23,7 @@ const DAY_MS = 24 * HOUR_MS
 
 const POLICY: PolicyDocument = {
   default: 'ask',
+  limits: { waitingPerAgent: 2_000 },
   rules: [
     { name: 'ship soon', match: { tool: 'ship' }, verdict: 'ask', expires: 'PT1H' },
     { name: 'remind late', match: { tool: 'lend' }, verdict: 'ask', expires: 'PT1H', remind: 'PT2H' },
@@ -110,6 +111,10 @@ async function openSession(message: string, agent: 'continue' | 'stop' = 'contin
   await engine.agentLoop.postMessage(sessionId, message, caller)
   await engine.idle()
   const said = await logOf(sessionId)
+  engine.announcements.note(
+    ana,
+    said.flatMap((event) => (event.type === 'action_proposed' ? [event.data.proposal] : [])),
+  )
   return { sessionId, waiting: said.flatMap((event) => (event.type === 'action_proposed' ? [event.data.proposal.id] : [])) }
 }
 

@@ -4,9 +4,15 @@ import type { ActionRow } from '../store/index.ts'
 import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
+import { foundOf } from './checks.ts'
 import type { GateParts } from './gate.ts'
 import { pause, untilStored, withinTimeout } from './patience.ts'
 import { resendAttempt } from './start.ts'
+
+/** A read that did not survive so many sends may be what ends the process, and what it reads is not worth another one. */
+const MAX_READS_LOST = 2
+const READ_GIVEN_UP =
+  'The server stopped twice while this was being read, and the read may be the cause. It is not sent again. Read less, or in another way.'
 
 /** Before the second and the third send of an attempt, and before a tool is asked a second and a third time. */
 const WAITS_MS = [500, 2_000]
@@ -27,6 +33,7 @@ export async function findOut(parts: GateParts, row: ActionRow, lost: Lost): Pro
 
 async function sendAgain(parts: GateParts, tool: Tool, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
   const sends = sendsOf(row)
+  if (tool.effect === 'read' && lost.processEnded && sends >= MAX_READS_LOST) return failed('broken', READ_GIVEN_UP, false)
   const waitMs = WAITS_MS[sends - 1]
   if (waitMs === undefined) {
     if (tool.effect === 'read') return failed(lost.kind, lost.message, true)
@@ -44,17 +51,18 @@ async function sendAgain(parts: GateParts, tool: Tool, row: ActionRow, lost: Los
 }
 
 /**
- * Asks a tool what became of an attempt. "Not done" has to be the last word of several: a request whose answer was lost may be under way
- * still, and arrive behind the first question.
+ * Asks a tool what became of an attempt, a few times in quick succession. What is not found then is of unknown outcome: the request may still
+ * be under way. It is checked again later, see `checkAgain`.
  */
 async function askTool(parts: GateParts, tool: Tool, row: ActionRow, lost: Lost): Promise<Settled | undefined> {
-  let found = await askOnce(parts, tool, row)
-  for (const waitMs of WAITS_MS) {
-    if (found.done === true) break
+  for (let looks = 0; ; looks++) {
+    const found = await askOnce(parts, tool, row)
+    const settled = readFinding(parts, tool, row, found)
+    if (settled) return settled
+    const waitMs = WAITS_MS[looks]
+    if (waitMs === undefined) return { ...unknown(lost, true), looked: foundOf(found) }
     if (!(await pause(parts, waitMs))) return undefined
-    found = await askOnce(parts, tool, row)
   }
-  return readFinding(parts, tool, row, found) ?? unknown(lost, true)
 }
 
 /** Asks a tool once. An error or silence tells nothing. */
@@ -74,12 +82,16 @@ export async function askOnce(parts: GateParts, tool: Tool, row: ActionRow): Pro
   }
 }
 
-/** How an action ends by what its tool found out; undefined when that was nothing. */
+/** How an action ends by what its tool found out; undefined when that settles nothing. */
 export function readFinding(parts: GateParts, tool: Tool, row: ActionRow, found: Verification): Settled | undefined {
   const args: JsonObject = JSON.parse(row.arguments)
   if (found.done === true) return succeeded(parts, tool, args, found.output)
-  if (found.done === false) return failed('not_done', `${tool.name} looked: it was not carried out`, true)
+  if (found.done === false && found.authoritative)
+    return { ...failed('not_done', `${tool.name} looked: it was not carried out and will not be`, true), wasLost: true }
   return undefined
 }
 
-const unknown = ({ kind, message }: Lost, retryable: boolean): Settled => ({ to: 'outcome_unknown', error: { kind, message, retryable } })
+const unknown = ({ kind, message }: Lost, retryable: boolean): Extract<Settled, { to: 'outcome_unknown' }> => ({
+  to: 'outcome_unknown',
+  error: { kind, message, retryable },
+})

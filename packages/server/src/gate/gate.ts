@@ -11,8 +11,10 @@ import type {
   Grant,
   GrantBody,
   GrantSuggestion,
+  ProposedAction,
   RedactBody,
   ResolveBody,
+  VoidBody,
 } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
@@ -30,6 +32,7 @@ import { createDelegation, endDelegation } from './delegations.ts'
 import { doWhatIsDue } from './due.ts'
 import { approveEdited } from './edit.ts'
 import { execute } from './execute.ts'
+import { endAttemptsBefore, release, voidHeld } from './held.ts'
 import { createGrant, revokeGrant } from './manage-grants.ts'
 import { type ProposeInput, propose } from './propose.ts'
 import { recover } from './recover.ts'
@@ -37,8 +40,10 @@ import { redact } from './redact.ts'
 import { createRefresh, type Refresh } from './refresh.ts'
 import { resolve } from './resolve.ts'
 import { retry } from './retry.ts'
+import type { StartFailures } from './start-failures.ts'
 import { suggestGrant } from './suggest.ts'
 import { verify } from './verify.ts'
+import { voidVotesOf } from './void-votes.ts'
 
 /** What the gate is made of; everything comes in from outside. */
 export interface GateParts {
@@ -55,6 +60,8 @@ export interface GateParts {
   agentStopsOnDecline(agent: string | null): boolean
   /** Bound how many actions this process carries out at the same time. */
   lanes: Lanes
+  /** Which actions cannot be started. */
+  startFailures: StartFailures
   /** How many of one session are carried out at the same time, by whichever process. */
   executionsPerSession: number
   /** Keeps work that outlives the call it began in, so that stopping can wait for it and a failure is logged. */
@@ -63,7 +70,7 @@ export interface GateParts {
 
 /** The few functions that every surface calls. None of them waits for a person. */
 export interface Gate {
-  propose(input: ProposeInput, caller: Caller): Promise<Action>
+  propose(input: ProposeInput, caller: Caller): Promise<ProposedAction>
   decide(actionId: string, body: DecisionBody, caller: Caller): Promise<Action>
   /** Decides many actions, each on its own. */
   decideMany(body: DecisionsBody, caller: Caller): Promise<DecisionsAnswer>
@@ -80,6 +87,12 @@ export interface Gate {
   resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
   /** Lets the tool find out about an unknown outcome. */
   verify(actionId: string, caller: Caller): Promise<Action>
+  /** Lets an approved action start although everything else is held. */
+  release(actionId: string, caller: Caller): Promise<Action>
+  /** Cancels what a held server has not started. */
+  void(actionId: string, body: VoidBody, caller: Caller): Promise<Action>
+  /** Ends the attempts that were under way when everything was held, with an unknown outcome. */
+  endAttemptsBefore(heldAtMs: number): Promise<void>
   /** Blanks what a settled action was about, in its row and in the record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Records what is not asked again. */
@@ -90,6 +103,8 @@ export interface Gate {
   /** Lets one person vote in the place of another. */
   createDelegation(body: DelegationBody, caller: Caller): Promise<Delegation>
   endDelegation(id: string, caller: Caller): Promise<Delegation>
+  /** Takes away the votes of a person on what still waits; answers on how many actions. */
+  voidVotesOf(personId: string, caller: Caller): Promise<number>
   /** Takes over what processes that are gone left: those named, or with none named all but this one. */
   recover(gone?: readonly string[]): Promise<void>
   /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
@@ -110,12 +125,16 @@ export const createGate = (parts: GateParts): Gate => ({
   takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
   resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
   verify: (actionId, caller) => verify(parts, actionId, caller),
+  release: (actionId, caller) => release(parts, actionId, caller),
+  void: (actionId, body, caller) => voidHeld(parts, actionId, body, caller),
+  endAttemptsBefore: (heldAtMs) => endAttemptsBefore(parts, heldAtMs),
   redact: (actionId, body, caller) => redact(parts, actionId, body, caller),
   createGrant: (body, caller) => createGrant(parts, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(parts, grantId, caller),
   suggestGrant: (actionId, caller) => suggestGrant(parts, actionId, caller),
   createDelegation: (body, caller) => createDelegation(parts, body, caller),
   endDelegation: (id, caller) => endDelegation(parts, id, caller),
+  voidVotesOf: (personId, caller) => voidVotesOf(parts, personId, caller),
   recover: (gone) => recover(parts, gone),
   doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
 })

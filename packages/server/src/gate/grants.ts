@@ -3,6 +3,7 @@ import { appendToScope } from '../audit/index.ts'
 import { readCondition } from '../policy/index.ts'
 import { type ActionRow, type GrantRow, grants, newId, type Outbox, principals, type Tx, together } from '../store/index.ts'
 import type { Caller } from './caller.ts'
+import { authorsIn, requesterIdsOf } from './requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from './rights.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { isoTime, viewPrincipal } from './view.ts'
@@ -11,7 +12,8 @@ import { isoTime, viewPrincipal } from './view.ts'
 const WHOLE_SESSION_MS = 30 * 86_400_000
 
 /** A call that a grant may answer in place of people. */
-export interface GrantableCall extends Pick<ActionRow, 'session_id' | 'agent' | 'requested_by' | 'tool' | 'arguments' | 'definition_hash'> {
+export interface GrantableCall
+  extends Pick<ActionRow, 'session_id' | 'agent' | 'requested_by' | 'requesters' | 'edited_by' | 'tool' | 'arguments' | 'definition_hash'> {
   requires: Requirements
   risk: RiskLevel
   /** Says whether a condition is true of the call; one that gives no answer is not. */
@@ -41,19 +43,29 @@ export function* useGrant(call: GrantableCall, nowMs: number): Tx<GrantRow | und
 
 function* findCandidates({ session_id, agent, requested_by, tool }: GrantableCall, nowMs: number): Tx<GrantRow[]> {
   const now = nowMs
-  // The name that an outside agent gives itself is only a name: its grants are found by its key.
+  // A grant for an outside agent is found by its key. The name it calls itself makes a grant narrower, and never finds one.
   if (session_id === null) return yield* grants.grantsOfKey.all({ requested_by, tool, now })
   if (agent === null) return yield* grants.grantsOfSession.all({ session_id, tool, now })
   return (yield* together(grants.grantsOfSession.all({ session_id, tool, now }), grants.grantsOfAgent.all({ agent, tool, now }))).flat()
 }
 
 function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
-  if (grant.agent !== call.agent) return false
+  if (grant.agent !== call.agent || !(yield* coversAllWhoAsked(grant, call))) return false
   if (JSON.parse(grant.definitions)[call.tool] !== call.definition_hash) return false
   if (grant.arguments !== null && grant.arguments !== call.arguments) return false
   if (grant.condition !== null && !call.fits(grant.condition)) return false
-  if (!(yield* holdsNow(grant.made_by, call.requires.roles))) return false
+  if (!(yield* holdsNow(grant.made_by, call.requires))) return false
   return !(yield* excludedBy(call.requires, call)).has(grant.made_by)
+}
+
+/**
+ * What is allowed in a session is allowed to those whose requests its maker knew: who was invited later is asked about. A grant for an agent
+ * is for whoever asks that agent.
+ */
+function* coversAllWhoAsked(grant: GrantRow, call: GrantableCall): Tx<boolean> {
+  if (grant.scope !== 'session') return true
+  const covered: string[] = grant.requesters === null ? [call.requested_by] : JSON.parse(grant.requesters)
+  return (yield* requesterIdsOf(call)).every((id) => covered.includes(id))
 }
 
 /** Why the grant that approved an action does not carry it any more; undefined while it does. */
@@ -96,6 +108,7 @@ export function* makeGrant(outbox: Outbox, { row, terms, writer }: Granting, cal
       session_id: forSession ? row.session_id : null,
       agent: row.agent,
       requested_by: row.session_id === null ? row.requested_by : null,
+      requesters: forSession ? JSON.stringify(yield* requesterIdsOf(row)) : null,
       tool: row.tool,
       definitions: JSON.stringify({ [row.tool]: row.definition_hash }),
       arguments: terms.exact ? row.arguments : null,
@@ -113,10 +126,11 @@ export function* makeGrant(outbox: Outbox, { row, terms, writer }: Granting, cal
 }
 
 /** What the record says of a grant. */
-const factsOf = ({ id, scope, agent, tool, arguments: exact, condition, uses_left, expires_at }: GrantRow) => ({
+const factsOf = ({ id, scope, agent, requesters, tool, arguments: exact, condition, uses_left, expires_at }: GrantRow) => ({
   grant: id,
   scope,
   agent,
+  ...(requesters !== null && { requesters: JSON.parse(requesters) }),
   tool,
   exact,
   when: condition,
@@ -147,14 +161,17 @@ export function* grantWholeSession(
 ): Tx<GrantRow | undefined> {
   const { id: sessionId, agent } = writer.row
   const said = JSON.stringify(definitions)
+  const requesters = JSON.stringify(yield* authorsIn(writer.row))
   const before = yield* grants.wholeSessionGrants.all({ session_id: sessionId, now: nowMs })
-  if (before.some(({ made_by, definitions: known }) => made_by === principal.id && known === said)) return undefined
+  const isSaid = (one: GrantRow) => one.made_by === principal.id && one.definitions === said && one.requesters === requesters
+  if (before.some(isSaid)) return undefined
   const grant = yield* insert(
     {
       scope: 'session',
       session_id: sessionId,
       agent,
       requested_by: null,
+      requesters,
       tool: null,
       definitions: said,
       arguments: null,

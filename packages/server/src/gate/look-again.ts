@@ -6,6 +6,7 @@ import type { PreparedAction } from './prepare.ts'
 import { prepareAgain } from './prepare-again.ts'
 import { readPreview, type SeenTarget } from './read-preview.ts'
 import type { Why } from './revise.ts'
+import { isDatabaseAway } from './start-failures.ts'
 
 /** What came of looking at the world once more before an action starts. */
 export type Look =
@@ -61,7 +62,10 @@ export function whyMoved(tool: Tool, row: ActionRow): Why | undefined {
   return undefined
 }
 
-/** What people are asked when a decision does not hold any more, with the values as they are now. */
+/**
+ * What people are asked when a decision does not hold any more, with the values as they are now.
+ * @throws CountersignError of the database when it is away or full: that says nothing about the action.
+ */
 export async function askAnew(parts: GateParts, row: ActionRow, why: Why, seen?: SeenTarget): Promise<Look> {
   const tool = parts.tools.byName(row.tool)
   if (!tool)
@@ -75,6 +79,7 @@ export async function askAnew(parts: GateParts, row: ActionRow, why: Why, seen?:
     const prepared = await prepareAgain(parts, row, { tool, ...(seen && { seen }) })
     return { to: 'ask', why, prepared }
   } catch (error) {
+    if (isDatabaseAway(error)) throw error
     if (!isCountersignError(error)) parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.not_prepared')
     const words = isCountersignError(error) ? error.message : `${row.tool} is broken`
     return { to: 'fail', kind: 'tool_changed', message: `${why.reason} It cannot be asked again: ${words}`, retryable: false }

@@ -40,7 +40,7 @@ test('I4 a tool that can be asked is asked: done is a success with its output', 
   expect(keys).toEqual([`${action.id}.1`])
 })
 
-test('I4 "not done" counts when it is the last of three answers: the lost request may arrive behind the first', async () => {
+test('I4 "not found" settles nothing, however often it was said: the lost request may still be on its way', async () => {
   const late = asked([{ done: false }, { done: false }, { done: true, output: { id: 7 } }])
   await using arrives = await openGate([late.tool])
   expect(await arrives.carryOut('asked')).toMatchObject({ state: 'succeeded', result: { id: 7 } })
@@ -48,9 +48,12 @@ test('I4 "not done" counts when it is the last of three answers: the lost reques
   const { tool, keys } = asked([{ done: false }])
   await using gate = await openGate([tool])
   const action = await gate.carryOut('asked')
-  expect(action).toMatchObject({ state: 'failed', attempt: 1, error: { kind: 'not_done', retryable: true } })
-  expect(action.error?.message).toBe('own.asked looked: it was not carried out')
+  expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } })
   expect(keys).toHaveLength(3)
+  expect(await gate.engine.gate.verify(action.id, { principal: ben })).toEqual({
+    ...action,
+    checks: { ...action.checks, lastAt: expect.any(String) },
+  })
 })
 
 for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
@@ -92,11 +95,14 @@ test('what a tool cannot tell today it may tell tomorrow: asked again, the actio
   expect(keys).toHaveLength(5)
 })
 
-test('what was found not done may be tried again, under a new key', async () => {
-  const { tool } = asked([{ done: false }])
+test('what an authoritative look-up did not find may be tried again, under the same key', async () => {
+  const { tool } = asked([{ done: false, authoritative: true }])
   await using gate = await openGate([tool])
-  const { id } = await gate.carryOut('asked')
-  expect(await gate.engine.gate.retry(id, { principal: ana })).toMatchObject({ state: 'executing', attempt: 2, idempotencyKey: `${id}.2` })
+  const failed = await gate.carryOut('asked')
+  expect(failed).toMatchObject({ state: 'failed', error: { kind: 'not_done', retryable: true } })
+  expect(failed.error?.message).toBe('own.asked looked: it was not carried out and will not be')
+  const { id } = failed
+  expect(await gate.engine.gate.retry(id, { principal: ana })).toMatchObject({ state: 'executing', attempt: 2, idempotencyKey: `${id}.1` })
 })
 
 test('where the target honours the key, checking again sends the attempt again under it', async () => {
@@ -182,7 +188,7 @@ test('a person settles an unknown outcome, with who, when and how they know', as
   }
 })
 
-test('what a person found not done may be tried again under a new key, and the old finding goes with the old attempt', async () => {
+test('what a person found not done may be tried again under the same key, and the old finding goes with the old attempt', async () => {
   await using gate = await openGate([blind])
   const unknown = await gate.carryOut('blind')
   const notDone = await resolveAs(gate, unknown, 'failed', 'Nothing in the books.')
@@ -196,7 +202,7 @@ test('what a person found not done may be tried again under a new key, and the o
     if (event.type === 'action_update') seen.push(event.data)
   })
   const again = await gate.engine.gate.retry(unknown.id, { principal: ana })
-  expect(again).toMatchObject({ state: 'executing', attempt: 2, idempotencyKey: `${unknown.id}.2`, error: null, resolution: null })
+  expect(again).toMatchObject({ state: 'executing', attempt: 2, idempotencyKey: `${unknown.id}.1`, error: null, resolution: null })
   expect(seen[0]).toMatchObject({ state: 'executing', error: null, resolution: null })
   expect(await gate.until(unknown.id)).toMatchObject({ state: 'outcome_unknown', attempt: 2, resolution: null })
   expect(await resolveAs(gate, unknown, 'succeeded')).toMatchObject({ state: 'succeeded', resolution: { outcome: 'succeeded' } })

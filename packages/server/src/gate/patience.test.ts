@@ -16,7 +16,7 @@ const tool = (name: string, own: Own) => defineTool({ name, description: name, i
 
 /** A store whose next transactions fail as they are told: before they are run, or behind their commit, whose answer is lost; from then on it may be away. */
 function faulty(store: Store) {
-  const faults: ('full' | 'answer lost' | 'then away')[] = []
+  const faults: ('full' | 'answer lost' | 'then away' | 'answered, then away')[] = []
   let readsToFail = 0
   const away = () => new CountersignError('not_ready', 'the database went away')
   const wrapped: Store = {
@@ -25,7 +25,7 @@ function faulty(store: Store) {
       const fault = faults.shift()
       if (fault === 'full') throw new CountersignError('storage_full', 'the disk is full: nothing was changed')
       const value = await store.transact(work)
-      if (fault === 'then away') readsToFail = 3
+      if (fault === 'then away' || fault === 'answered, then away') readsToFail = 3
       if (fault === 'answer lost' || fault === 'then away') throw away()
       return value
     },
@@ -34,7 +34,10 @@ function faulty(store: Store) {
       return store.read(work)
     },
   }
-  return { store: wrapped, faults }
+  const failReads = (count: number) => {
+    readsToFail = count
+  }
+  return { store: wrapped, faults, failReads }
 }
 
 test('I8 the answer of a target is stored when the database takes it again, and the target is not asked twice', async () => {
@@ -54,6 +57,23 @@ test('I8 the answer of a target is stored when the database takes it again, and 
   expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1, result: '1' })
   expect(calls).toBe(1)
   expect(gate.logged).toEqual(Array(8).fill('action.not_stored'))
+})
+
+test('I9 what was begun is sent once although its process stood still and the database was away when it went on', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, faults } = faulty(temp.store)
+  let calls = 0
+  let nowMs = Date.now()
+  // Two seconds pass from each look at the clock to the next: it stands still between the start and the send.
+  const clock = { nowMs: () => (nowMs += 2_000) }
+  const gate = openBareGate(store, [tool('unkeyed', { execute: () => ++calls })], 'prc_1', clock)
+  const { id } = await gate.approved('unkeyed')
+  faults.push('answered, then away')
+  await gate.execute(id)
+  expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(calls).toBe(1)
+  expect(gate.logged).toEqual(Array(3).fill('action.not_stored'))
 })
 
 test('I8 H24 a disk that is full when the target answers: the answer is stored when there is room, and was asked for once', async ({
@@ -213,4 +233,64 @@ test('I5 an end that was stored without an answer is stored once', async () => {
     .flatMap(({ events }) => events)
     .filter(({ event }) => event.type === 'action_update' && event.data.state === 'succeeded')
   expect(ends).toHaveLength(1)
+})
+
+test('I9 an action whose target changed is asked again, and not failed, when the database is away while the new question is prepared', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, failReads } = faulty(temp.store)
+  let value = 1
+  let readsThatFail = 0
+  let calls = 0
+  let isRefused = false
+  const previewed = tool('previewed', {
+    preview: () => {
+      failReads(readsThatFail)
+      readsThatFail = 0
+      return [{ field: 'value', oldValue: value, newValue: 0 }]
+    },
+    execute: () => {
+      calls++
+      if (isRefused) throw new ToolError('refused', 'No.', { retryable: true })
+    },
+  })
+  const gate = openBareGate(store, [previewed], 'prc_1')
+  const { id } = await gate.approved('previewed')
+  value = 2
+  readsThatFail = 1
+  await gate.execute(id)
+  expect(await rowOf(temp.store, id)).toMatchObject({ state: 'proposed', revision: 2, error: null })
+  expect(calls).toBe(0)
+  expect(gate.logged).toEqual(['action.not_stored'])
+
+  // A person who retries is told that the database is away, and the action stays as it was.
+  isRefused = true
+  const refused = await gate.approved('previewed')
+  await gate.execute(refused.id)
+  value = 3
+  readsThatFail = 1
+  await expect(gate.retry(refused.id, { principal: ana })).rejects.toMatchObject({ code: 'not_ready' })
+  const row = await rowOf(temp.store, refused.id)
+  expect(row).toMatchObject({ state: 'failed', attempt: 1 })
+  expect(JSON.parse(row.error ?? '')).toMatchObject({ kind: 'refused', retryable: true })
+  expect(await gate.retry(refused.id, { principal: ana }).catch(({ code }) => code)).toBe('stale_preview')
+})
+
+test('I9 an action that its target refused as stale is asked again although the database was away meanwhile', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const { store, failReads } = faulty(temp.store)
+  let calls = 0
+  const stale = tool('stale', {
+    execute: () => {
+      calls++
+      failReads(3)
+      throw new ToolError('stale', 'It is another one by now.')
+    },
+  })
+  const gate = openBareGate(store, [stale], 'prc_1')
+  const { id } = await gate.approved('stale')
+  await gate.execute(id)
+  expect(await rowOf(temp.store, id)).toMatchObject({ state: 'proposed', revision: 2 })
+  expect(calls).toBe(1)
 })

@@ -39,12 +39,17 @@ export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: (
     try {
       return await ask(failures > 0)
     } catch (error) {
-      const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
-      parts.log.error({ actionId, waitMs, error }, 'action.not_stored')
-      reach('store.refused')
-      if (!(await pause(parts, waitMs))) return undefined
+      if (!(await pauseAfter(parts, actionId, failures, error))) return undefined
     }
   }
+}
+
+/** Logs why something could not be stored and waits, longer after each failure. False when the process stops first. */
+export async function pauseAfter(parts: GateParts, actionId: string, failures: number, error: unknown): Promise<boolean> {
+  const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
+  parts.log.error({ actionId, waitMs, error }, 'action.not_stored')
+  reach('store.refused')
+  return await pause(parts, waitMs)
 }
 
 /**

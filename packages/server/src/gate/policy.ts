@@ -1,6 +1,7 @@
 import type { Action, PolicyResult, Tool } from '@countersign/core'
-import type { Policies, PolicyCall } from '../policy/index.ts'
-import { type ActionRow, policyVersions, principals, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
+import { type AskedCall, agentOf, type Policies } from '../policy/index.ts'
+import { type ActionRow, policyVersions, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { requestersOf } from './requesters.ts'
 import { isoTime } from './view.ts'
 
 /** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
@@ -48,19 +49,19 @@ export const noteDifference = (actionId: string, policy: PolicyResult, shadow: P
     said: JSON.stringify(shadow),
   })
 
-type StoredCall = Pick<ActionRow, 'arguments' | 'agent' | 'session_id' | 'requested_by'>
+type StoredCall = Pick<ActionRow, 'arguments' | 'agent' | 'agent_verified' | 'session_id' | 'requested_by' | 'requesters' | 'edited_by'>
 
-/** An action that was stored before as a call, with its requester and session as they are now. */
-export function* callOf(row: StoredCall, tool: Tool, nowMs: number): Tx<PolicyCall> {
-  const [requester, session] = yield* together(principals.principalById(row.requested_by), sessionOf(row))
-  return callBy(row, { tool, requester, session, nowMs })
+/** An action that was stored before as a call, with those who asked for it and its session as they are now. */
+export function* callOf(row: StoredCall, tool: Tool, nowMs: number): Tx<AskedCall> {
+  const requesters = yield* requestersOf(row)
+  return callBy(row, { tool, requesters, session: yield* sessionOf(row), nowMs })
 }
 
 /** The same for who has read them. */
-export const callBy = (row: StoredCall, now: Pick<PolicyCall, 'tool' | 'requester' | 'session' | 'nowMs'>): PolicyCall => ({
+export const callBy = (row: StoredCall, now: Pick<AskedCall, 'tool' | 'requesters' | 'session' | 'nowMs'>): AskedCall => ({
   ...now,
   arguments: JSON.parse(row.arguments),
-  agent: row.agent ?? undefined,
+  ...agentOf(row),
 })
 
 /** The session of an action; null for one without. @param opened Where it was read already. */

@@ -1,6 +1,6 @@
 import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
-import { askPolicies, isTrueOf, type Policies, type PolicyCall } from '../policy/index.ts'
+import { type AskedCall, askPolicies, isTrueForAll, type Policies } from '../policy/index.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
 import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
 
@@ -12,6 +12,12 @@ export interface PreparedAction extends SeenTarget {
   definitionHash: string
   digest: string
   description: string
+  /** The ids of all who asked for it; on whose behalf it runs comes first. */
+  requesterIds: readonly string[]
+  /** The agent's name, where it is proven. */
+  agent: string | undefined
+  /** What the caller says that it is called, where nothing proves it. */
+  claimedAgent: string | undefined
   /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
   policy: PolicyResult
   /** What the version that is tried says, where it says something else. */
@@ -24,10 +30,12 @@ export interface PrepareInput {
   tool: Tool
   arguments: JsonObject
   agent: string | undefined
+  /** What the caller says that it is called, where nothing proves it. Default: nothing. */
+  claimedAgent?: string | undefined
   /** The session it is proposed in; null where an outside agent proposes. */
-  session: PolicyCall['session']
-  /** On whose behalf it is proposed. */
-  requester: PolicyCall['requester']
+  session: AskedCall['session']
+  /** All whose words led to it; on whose behalf it runs comes first. */
+  requesters: AskedCall['requesters']
   policies: Policies
   clock: Clock
   /** What the target was when it was read already. Default: it is read when people are to be asked. */
@@ -49,7 +57,8 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   }
   const argumentsText = canonicalJson(checked.value)
   const definitionHash = definitionHashOf(tool)
-  const call: PolicyCall = { tool, arguments: checked.value, ...who, nowMs: clock.nowMs() }
+  const { agent, claimedAgent, requesters } = who
+  const call: AskedCall = { tool, arguments: checked.value, ...who, claimedAgent, nowMs: clock.nowMs() }
   const { said: policy, shadow } = askPolicies(policies, call)
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
@@ -68,9 +77,12 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
     }),
     description: tool.describe(checked.value),
     ...target,
+    requesterIds: requesters.map(({ id }) => id),
+    agent,
+    claimedAgent,
     policy,
     shadow,
-    fits: (condition) => isTrueOf(condition, call),
+    fits: (condition) => isTrueForAll(condition, call),
   }
 }
 

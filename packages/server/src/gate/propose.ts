@@ -1,6 +1,15 @@
-import { type Action, CountersignError, durationMs, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
+import {
+  type Action,
+  CountersignError,
+  durationMs,
+  type JsonObject,
+  type PolicyResult,
+  type ProposedAction,
+  type Tool,
+} from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
+import { agentNamed } from './agent-name.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from './deadlines.ts'
 import { DECLINED_BEFORE, findDeclinedBefore } from './declined-before.ts'
@@ -9,9 +18,12 @@ import type { GateParts } from './gate.ts'
 import { allowedBy, useGrant } from './grants.ts'
 import { isInForce, noteDifference, policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
+import { queueWithSameAsk, repeatAsk } from './repeat-ask.ts'
 import { findReusable } from './reuse.ts'
 import { saidBefore } from './said-before.ts'
 import type { SessionWriter } from './session-writer.ts'
+import { viewAction } from './view.ts'
+import { limitsOf, queueNearLimit, requireRoomToWait, type WaitingLimits } from './waiting-limits.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
 export interface Placement {
@@ -29,11 +41,15 @@ export interface InsertInput {
   placement: Placement
   /** Id of the principal. */
   requestedBy: string
-  agent: string | undefined
   /** The agent's own words about it. */
   agentSays?: string | undefined
   /** How long people may take at most, whatever policy says. */
   expiresInMs?: number | undefined
+  /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
+  isUnkeyed?: boolean
+  /** Who proposes it, where the same call that waits already stands for it. */
+  repeatedBy?: Caller | undefined
+  limits: WaitingLimits
   nowMs: number
 }
 
@@ -41,20 +57,26 @@ const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as 
 
 /**
  * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
- * a short while ago, and tells of it.
+ * a short while ago, and tells of it. Nothing is stored when it throws.
  * @param writer Its session, opened before; undefined for an action without one.
+ * @throws CountersignError `too_many_waiting`
  */
 export function* insertPrepared(
   outbox: Outbox,
   writer: SessionWriter | undefined,
   input: InsertInput,
-): Tx<{ row: ActionRow; proposal: Action }> {
+): Tx<{ row: ActionRow; proposal: Action; folded?: true }> {
   const { prepared, placement, requestedBy, nowMs } = input
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
   const { policy, grantId } = yield* answerFor(input)
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
+  if (state === 'proposed' && input.repeatedBy) {
+    const repeated = yield* repeatAsk(outbox, prepared, input.repeatedBy, nowMs)
+    if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
+  }
+  if (state === 'proposed') yield* requireRoomToWait({ requestedBy, sessionId: placement.sessionId }, input.limits)
   const times = timesOf(state, tool, policy, input.expiresInMs, nowMs)
   const row: ActionRow = {
     id,
@@ -74,8 +96,12 @@ export function* insertPrepared(
     policy: policyText(policy),
     requires: requirementsText(policy, times?.escalate_at ?? null),
     requested_by: requestedBy,
-    agent: input.agent ?? null,
+    requesters: JSON.stringify(prepared.requesterIds),
+    agent: prepared.agent ?? prepared.claimedAgent ?? null,
+    agent_verified: prepared.agent === undefined ? 0 : 1,
     agent_says: input.agentSays || null,
+    times_asked: 1,
+    unkeyed: input.isUnkeyed ? 1 : 0,
     attempt: 0,
     epoch: 0,
     // Its result is known at once, and told with it.
@@ -90,12 +116,17 @@ export function* insertPrepared(
     reusable_until: null,
     claimed_by: null,
     idempotency_key: `${id}.1`,
+    in_doubt: 0,
+    first_send: 1,
+    checks: null,
     result: found?.result ?? null,
     result_url: found?.result_url ?? null,
     error: null,
     expires_at: times?.expires_at ?? null,
     archived_at: null,
     redacted_at: null,
+    instance_epoch: null,
+    released_at: null,
     created_at: nowMs,
     updated_at: nowMs,
   }
@@ -121,12 +152,13 @@ function timesOf(
 }
 
 /** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */
-function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
+function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
   const { policy, tool } = prepared
   if (policy.verdict !== 'ask') return { policy, grantId: null }
   const { sessionId: session_id, runId: run_id } = placement
   const place = { session_id, run_id, digest: prepared.digest }
-  const before = yield* saidBefore(place, agent ?? null, tool.name)
+  const agent = prepared.agent ?? prepared.claimedAgent ?? null
+  const before = yield* saidBefore(place, agent, tool.name)
   const declined = before.declined ? yield* findDeclinedBefore(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
   // Nobody has allowed anything of a tool that is not what it was.
@@ -134,8 +166,10 @@ function* answerFor({ prepared, placement, requestedBy, agent, nowMs }: InsertIn
   const grant = yield* useGrant(
     {
       session_id,
-      agent: agent ?? null,
+      agent,
       requested_by: requestedBy,
+      requesters: JSON.stringify(prepared.requesterIds),
+      edited_by: null,
       tool: tool.name,
       arguments: prepared.argumentsText,
       definition_hash: prepared.definitionHash,
@@ -159,14 +193,18 @@ export interface ProposeInput {
 
 /**
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
- * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`.
+ * The same call of the same agent or service again, without an idempotency key, while the first one waits under the same version of the
+ * policy, is the same action: it is asked once and happens once. What a person proposes, and what names its own deadline, is always new.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `too_many_waiting`, `forbidden` for an agent that uses another
+ *   name than its own.
  */
-export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<Action> {
+export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
   const tool = parts.tools.byName(input.tool)
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const { clock, policies } = parts
-  const call = { tool, arguments: input.arguments, agent: input.agent, session: null, requester: caller.principal }
+  const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
+  const call = { tool, arguments: input.arguments, ...who }
   for (;;) {
     const prepared = await prepareAction({ ...call, policies, clock })
     const proposed = await storeProposal(parts, prepared, input, caller)
@@ -180,24 +218,34 @@ async function storeProposal(
   prepared: PreparedAction,
   input: ProposeInput,
   caller: Caller,
-): Promise<Action | undefined> {
+): Promise<ProposedAction | undefined> {
   // Only now: people's time does not run while the target is read for the preview.
   const nowMs = clock.nowMs()
   reach('propose.before_store')
   const proposed = await store.transact(function* (outbox) {
+    const { document } = yield* policies.inForce()
     if (!(yield* isInForce(policies, prepared.policy))) return undefined
-    return yield* doOnce(caller.once, nowMs, function* () {
-      const { proposal } = yield* insertPrepared(outbox, undefined, {
+    const limits = limitsOf(document)
+    const isUnkeyed = caller.once === undefined
+    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined
+    if (prepared.policy.verdict === 'ask') {
+      yield* queueNearLimit(caller.principal.id, limits)
+      if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
+    }
+    return yield* doOnce(caller.once, nowMs, function* (): Tx<ProposedAction> {
+      const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
         prepared,
         placement: NOWHERE,
         requestedBy: caller.principal.id,
-        agent: input.agent,
         agentSays: input.description,
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
+        isUnkeyed,
+        repeatedBy: mayRepeat ? caller : undefined,
+        limits,
         nowMs,
       })
       reach('propose.storing')
-      return proposal
+      return folded ? { ...proposal, folded } : proposal
     })
   })
   reach('propose.after_store')

@@ -90,6 +90,39 @@ for (const { database, open } of STORES) {
     expect(sends).toBe(3)
   })
 
+  test(`${database}: I14 a read that two processes did not survive is not sent a third time, and the model is told why`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    await savePersons(store)
+    let sends = 0
+    const { id } = await killedWhileExecuting(store, [tool('look', { effect: 'read', execute: () => sends++ })], 'look', 'prc_0')
+    sends = 1
+    const sent = Promise.withResolvers<void>()
+    const hanging = tool('look', {
+      effect: 'read',
+      execute: () => {
+        sends++
+        sent.resolve()
+        return new Promise<never>(() => {})
+      },
+    })
+    // The second one sends it again, and is killed as well.
+    const second = openBareGate(store, [hanging], 'prc_1', STANDING_STILL)
+    await second.recover(['prc_0'])
+    await sent.promise
+    const third = openBareGate(store, [tool('look', { effect: 'read', execute: () => sends++ })], 'prc_2')
+    await third.recover(['prc_1'])
+    await third.idle()
+    const row = await rowOf(store, id)
+    expect(row).toMatchObject({ state: 'failed', attempt: 2 })
+    expect(JSON.parse(row.error ?? '')).toMatchObject({
+      kind: 'broken',
+      message: expect.stringContaining('The server stopped twice'),
+      retryable: false,
+    })
+    expect(sends).toBe(2)
+  })
+
   test(`${database}: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale`, async () => {
     await using temp = await open()
     const { store } = temp
@@ -167,7 +200,8 @@ for (const { database, open } of STORES) {
       })
     for (const [verification, state] of [
       [{ done: true, output: 5 }, 'succeeded'],
-      [{ done: false }, 'failed'],
+      [{ done: false }, 'outcome_unknown'],
+      [{ done: false, authoritative: true }, 'failed'],
       [{ done: 'unknown' }, 'outcome_unknown'],
     ] as const) {
       const { id } = await killedWhileExecuting(store, [finds(verification)], 'asked', `prc_${state}`)

@@ -16,7 +16,7 @@ const lostTo = (what: string): Lost => ({
   message: `${what} while this was being carried out.`,
   atOnce: true,
 })
-const STOPPED = lostTo('The server stopped')
+const STOPPED: Lost = { ...lostTo('The server stopped'), processEnded: true }
 const CUT_OFF = lostTo('The database went away')
 
 /**

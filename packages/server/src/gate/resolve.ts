@@ -1,10 +1,11 @@
 import { type Action, CountersignError, type Resolution, type ResolveBody } from '@countersign/core'
 import { reach } from '../points.ts'
-import { actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../store/index.ts'
 import { failed, type Settled } from './attempt.ts'
 import type { Caller } from './caller.ts'
 import { findForDecision } from './decide.ts'
 import type { GateParts } from './gate.ts'
+import { endAttempt, heldSince } from './held.ts'
 import { settleUnknown } from './settle.ts'
 import { isoTime, viewAction } from './view.ts'
 
@@ -17,16 +18,16 @@ export async function resolve(parts: GateParts, actionId: string, body: ResolveB
   const nowMs = parts.clock.nowMs()
   reach('resolve.before_store')
   const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeResolution(outbox, actionId, body, caller, nowMs)),
+    doOnce(caller.once, nowMs, () => takeResolution(parts, outbox, actionId, body, caller, nowMs)),
   )
   reach('resolve.after_store')
   return action
 }
 
-function* takeResolution(outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeResolution(parts: GateParts, outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
   const { outcome, note, attempt } = body
   const { principal } = caller
-  const row = yield* findForDecision(actionId, caller, nowMs)
+  const row = yield* orEnded(parts, outbox, yield* findForDecision(actionId, caller, nowMs), nowMs)
   if (attempt !== undefined && attempt !== row.attempt) {
     const why = `what was found is about attempt ${attempt} of ${actionId}, which is at attempt ${row.attempt} and ${row.state}: look again`
     throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
@@ -55,6 +56,15 @@ function* takeResolution(outbox: Outbox, actionId: string, body: ResolveBody, ca
   throw new CountersignError('illegal_transition', `only an unknown outcome can be settled by a person, and of ${actionId} ${why}`, {
     action,
   })
+}
+
+/** While everything is held, what was under way before is of unknown outcome: nobody here is at it. */
+function* orEnded(parts: GateParts, outbox: Outbox, row: ActionRow, nowMs: number): Tx<ActionRow> {
+  if (row.state !== 'executing') return row
+  const heldAt = yield* heldSince()
+  if (heldAt === undefined || (row.released_at ?? 0) >= heldAt) return row
+  yield* endAttempt(parts, outbox, row, nowMs)
+  return (yield* actions.findAction.first({ id: row.id })) ?? row
 }
 
 /** A person's word that nothing happened is a definite failure: it may be tried again under another key. */

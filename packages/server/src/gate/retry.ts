@@ -1,7 +1,7 @@
 import { type Action, CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, findAnswer, type Tx } from '../store/index.ts'
-import { attemptKey } from './attempt-key.ts'
+import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, type Decided, JustChanged, lookBefore, notAsDecided } from './begin.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
@@ -13,8 +13,8 @@ import { orTakeUp } from './recover.ts'
 import { viewAction } from './view.ts'
 
 /**
- * Starts a failed action again, because a person said so, if it is still what was decided; else people are asked about what it is now. A
- * definite failure gets a new idempotency key (many services replay the stored failure for the old one), an ambiguous one keeps its key.
+ * Starts a failed action again, because a person said so, if it is still what was decided; else people are asked about what it is now. It
+ * gets a new idempotency key, unless its outcome was ever unknown: see `nextKey`.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`; `stale_preview` with the action as it is asked now.
  */
 export async function retry(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
@@ -38,11 +38,9 @@ async function retryNow(parts: GateParts, failed: Decided, look: Look, caller: C
     return doOnce(caller.once, nowMs, function* () {
       yield* findForRetry(failed.id, caller, nowMs)
       const writer = yield* writeSessionOf(outbox, failed, nowMs)
-      const ambiguous = failed.error !== null && JSON.parse(failed.error).kind === 'ambiguous'
-      const key = ambiguous ? failed.idempotency_key : attemptKey(failed.id, failed.attempt + 1)
       reach('retry.storing')
       const deed: Deed = { kind: 'retried', by: caller }
-      const attempt = { key, runner: parts.processId, dueAtMs: null, deed }
+      const attempt = { key: nextKey(failed), runner: parts.processId, dueAtMs: null, deed }
       const done = yield* beginDecided(parts, outbox, writer, { row: failed, look, attempt }, nowMs)
       if (done && 'because' in done) throw new JustChanged(failed.id)
       if (done && 'asked' in done) return yield* viewAction(done.asked)

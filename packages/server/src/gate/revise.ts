@@ -1,7 +1,16 @@
-import { assert, type JsonObject, type Requires, type Revised } from '@countersign/core'
+import {
+  type Action,
+  assert,
+  higherRisk,
+  type JsonObject,
+  type PolicyResult,
+  type Requires,
+  type Revised,
+  strictestRequirements,
+} from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../store/index.ts'
-import { attemptKey } from './attempt-key.ts'
+import { nextKey } from './attempt-key.ts'
 import type { Caller } from './caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from './deadlines.ts'
 import { announceUpdate, type Deed, writeToolResult } from './events.ts'
@@ -41,12 +50,12 @@ export function* revise(
   const times = timesOf(row, prepared, nowMs)
   const question = {
     ...columns,
-    ...askedOf(row, prepared, times),
+    ...askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null),
     ...times,
-    // A failed attempt was answered under its key: many services give the same answer again.
-    idempotency_key: attemptKey(row.id, row.attempt + 1),
+    idempotency_key: nextKey(row),
     revised: text,
     edited_by: why === 'edit' ? revised.by : row.edited_by,
+    requesters: JSON.stringify(prepared.requesterIds),
   }
   if (!(yield* REVISE[row.state].change({ ...question, id: row.id, was: row.revision, epoch: row.epoch, now: nowMs }))) return undefined
   reach('revise.storing')
@@ -70,14 +79,34 @@ export function* revise(
   return asked
 }
 
-/** What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to. */
+/**
+ * What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to.
+ * @param isEdited Somebody changed the arguments, now or before: then it takes no less than it did, whatever they are by now.
+ */
 function askedOf(
   row: ActionRow,
   { policy, tool }: PreparedAction,
   { escalate_at }: Times,
+  isEdited: boolean,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(riskOf(tool, policy)) }
+  const risk = riskOf(tool, policy)
+  if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
+  const before: Action['risk'] = JSON.parse(row.risk)
+  return {
+    policy: policyText(policy),
+    requires: requirementsText(withFloor(policy, row), escalate_at),
+    risk: higherRisk(before.level, risk.level) === risk.level ? JSON.stringify(risk) : row.risk,
+  }
+}
+
+/** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
+function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
+  const { escalation, ...before }: Requires = JSON.parse(row.requires)
+  const { escalateTo, ...said } = policy
+  const requires = strictestRequirements(before, policy.requires)
+  const asked = escalateTo?.filter((role) => escalation?.roles.includes(role))
+  return { ...said, requires, ...(asked && asked.length > 0 && { escalateTo: asked }) }
 }
 
 /** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
@@ -102,6 +131,7 @@ const factsOf = (asked: ActionRow): JsonObject => ({
   precondition: asked.precondition,
   preview: asked.preview === null ? null : JSON.parse(asked.preview),
   policy: JSON.parse(asked.policy),
+  requesters: asked.requesters === null ? [asked.requested_by] : JSON.parse(asked.requesters),
 })
 
 const keptOf = (row: ActionRow) => ({

@@ -14,7 +14,7 @@ import {
   together,
 } from '../store/index.ts'
 import { toolResultText } from './tool-result.ts'
-import { viewMessage } from './view.ts'
+import { viewSaid } from './view.ts'
 
 type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
   Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload' | 'author_id'>> & {
@@ -110,7 +110,7 @@ export class SessionWriter {
       created_at: this.#nowMs,
     }
     yield* messages.insertMessage.run({ ...message })
-    this.#said.push({ seq, event: { type: 'message', data: { message: viewMessage(message) } } })
+    this.#said.push({ seq, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
     return message
   }
 
@@ -135,7 +135,7 @@ export class SessionWriter {
     const to = ++this.row.last_seq
     const message = yield* messages.dequeueMessage.first({ session_id: this.row.id, seq: queued.seq, run_id: runId, to })
     assert(message, `message ${queued.id} was queued`)
-    this.#said.push({ seq: to, event: { type: 'message', data: { message: viewMessage(message) } } })
+    this.#said.push({ seq: to, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
   }
 
   /** Works the session's status out of its rows and writes counters and status back. Call once, last. Answers what is open in the session. */

@@ -1,8 +1,10 @@
-import type { ActionErrorView } from '@countersign/core'
+import type { ActionErrorView, Tool } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, type actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import type { Settled } from './attempt.ts'
 import type { Caller } from './caller.ts'
+import { beginChecks, nextCheckAt } from './checks.ts'
+import { lookAgainAt } from './deadlines.ts'
 import { announceUpdate, type Deed, noteResult, writeSessionOf, writeToolResult } from './events.ts'
 import type { GateParts } from './gate.ts'
 import type { Look } from './look-again.ts'
@@ -10,6 +12,7 @@ import { endReuse, keepForReuse } from './reuse.ts'
 import { revise } from './revise.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { putUpNext } from './start.ts'
+import { viewChecks } from './view.ts'
 
 /** An end as the row has it. */
 const columnsOf = (settled: Settled) => {
@@ -19,6 +22,22 @@ const columnsOf = (settled: Settled) => {
     result_url: succeeded ? (settled.url ?? null) : null,
     error: succeeded ? null : JSON.stringify(settled.error),
   }
+}
+
+/** Whether an attempt leaves its key in doubt, and how it is checked from now on what became of it. */
+function doubtOf(
+  { in_doubt }: ActionRow,
+  settled: Settled,
+  tool: Tool | undefined,
+  nowMs: number,
+): Pick<ActionRow, 'in_doubt' | 'checks' | 'due_at'> {
+  if (settled.to !== 'outcome_unknown') {
+    const wasLost = settled.to === 'failed' && settled.wasLost
+    return { in_doubt: wasLost ? 1 : in_doubt, checks: null, due_at: null }
+  }
+  if (!tool?.verify || !settled.error.retryable) return { in_doubt: 1, checks: null, due_at: null }
+  const checks = beginChecks(tool, settled.looked, nowMs)
+  return { in_doubt: 1, checks: JSON.stringify(checks), due_at: settled.looked ? nextCheckAt(checks, nowMs) : nowMs }
 }
 
 /**
@@ -36,14 +55,18 @@ export function* settle(
 ): Tx<boolean> {
   const { id, epoch } = attempted
   const writer = yield* writeSessionOf(outbox, attempted, nowMs)
-  const ended = columnsOf(settled)
+  const tool = tools.byName(attempted.tool)
+  const ended = { ...columnsOf(settled), ...doubtOf(attempted, settled, tool, nowMs) }
   reach('settle.storing')
   if (!(yield* attempts.settleAction.change({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return false
+  if (ended.due_at !== null) lookAgainAt(outbox, ended.due_at)
   yield* endReuse(attempted)
-  const { cacheForMs } = tools.byName(attempted.tool) ?? {}
-  if (cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(attempted, cacheForMs, nowMs)
-  const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, due_at: null, updated_at: nowMs }
-  const changed = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }
+  if (tool?.cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(attempted, tool.cacheForMs, nowMs)
+  const row: ActionRow = { ...attempted, ...ended, state: settled.to, runner: null, updated_at: nowMs }
+  const changed = {
+    ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }),
+    ...(row.checks !== null && { checks: viewChecks(row) }),
+  }
   const deed = { kind: settled.to, by, data: { runner: attempted.runner } }
   yield* announceUpdate(outbox, writer, row, changed, deed, nowMs)
   const open = yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
@@ -64,10 +87,10 @@ export function* settleStale(
 ): Tx<boolean> {
   const { id, epoch, told } = attempted
   const writer = yield* writeSessionOf(outbox, attempted, nowMs)
-  const ended = { result: null, result_url: null, error: JSON.stringify(error) }
+  const ended = { result: null, result_url: null, error: JSON.stringify(error), in_doubt: attempted.in_doubt, checks: null, due_at: null }
   if (!(yield* attempts.settleAction.change({ id, epoch, to: 'failed', ...ended, told, now: nowMs }))) return false
   yield* endReuse(attempted)
-  const row = { ...attempted, ...ended, state: 'failed' as const, runner: null, due_at: null, updated_at: nowMs }
+  const row = { ...attempted, ...ended, state: 'failed' as const, runner: null, updated_at: nowMs }
   yield* announceUpdate(outbox, writer, row, { error }, { kind: 'failed' }, nowMs)
   yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
   if (writer) putUpNext(outbox, yield* writer.finish(), executionsPerSession)
@@ -92,8 +115,11 @@ export function* settleUnknown(
   const ended = { ...columnsOf(settled), resolution }
   if (!(yield* attempts.resolveAction.change({ id, epoch, to: settled.to, ...ended, now: nowMs }))) return undefined
   yield* endReuse(unknown)
-  const row: ActionRow = { ...unknown, ...ended, state: settled.to, told: 1, updated_at: nowMs }
-  const ending = settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }
+  const row: ActionRow = { ...unknown, ...ended, state: settled.to, checks: null, due_at: null, told: 1, updated_at: nowMs }
+  const ending = {
+    ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }),
+    ...(unknown.checks !== null && { checks: null }),
+  }
   yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, deed, nowMs)
   yield* tellModel(outbox, writer, { ...row, told: unknown.told }, sentence, nowMs)
   return row

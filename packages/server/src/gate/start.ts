@@ -1,3 +1,4 @@
+import { CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../store/index.ts'
 import { announceUpdate, type Deed, writeSessionOf } from './events.ts'
@@ -43,6 +44,8 @@ export function* beginAttempt(
     attempt: row.attempt + 1,
     epoch: epoch + 1,
     idempotency_key: key,
+    first_send: row.state === 'outcome_unknown' ? row.first_send : row.attempt + 1,
+    checks: null,
     runner,
     due_at: dueAtMs,
     target_version: version,
@@ -50,7 +53,13 @@ export function* beginAttempt(
     resolution: null,
     updated_at: nowMs,
   }
-  const changed = { attempt: started.attempt, idempotencyKey: key, error: null, ...(row.resolution !== null && { resolution: null }) }
+  const changed = {
+    attempt: started.attempt,
+    idempotencyKey: key,
+    error: null,
+    ...(row.resolution !== null && { resolution: null }),
+    ...(row.checks !== null && { checks: null }),
+  }
   yield* announceUpdate(outbox, writer, started, changed, deed, nowMs)
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
   if (writer) yield* row.told ? writer.finish() : writer.save()
@@ -77,13 +86,16 @@ export function* resendAttempt(
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   reach('resend.storing')
   const { id, epoch, told } = row
-  const ended = { result: null, result_url: null, error: null }
+  const ended = { result: null, result_url: null, error: null, in_doubt: 1, checks: null, due_at: null }
   if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) {
     return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
   }
-  const lost: Startable = { ...row, state: 'outcome_unknown' }
+  const lost: Startable = { ...row, state: 'outcome_unknown', in_doubt: 1 }
   const again = { key: row.idempotency_key, runner, dueAtMs: null, version: row.target_version, deed: { kind: 'resent' } } as const
-  return yield* beginAttempt(outbox, writer, lost, again, nowMs)
+  const begun = yield* beginAttempt(outbox, writer, lost, again, nowMs)
+  // It was ours a moment ago: only a hold keeps it from being sent again. Undone and tried until that ends.
+  if (!begun) throw new CountersignError('not_ready', `action ${id} is not sent again while everything is held`)
+  return begun
 }
 
 /** The action, when `runner` holds its attempt of `epoch`: what a try wrote whose answer was lost. */

@@ -1,10 +1,11 @@
-import type { PolicyResult, Requirements } from '@countersign/core'
-import { isTrueOf } from '../policy/index.ts'
-import { type ActionRow, principals, type SessionRow, type Tx, together, votes } from '../store/index.ts'
+import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
+import { evaluateForAll, isTrueForAll } from '../policy/index.ts'
+import { type ActionRow, type SessionRow, type Tx, together, votes } from '../store/index.ts'
 import { countVotes } from './count.ts'
 import type { GateParts } from './gate.ts'
 import { whyNotGranted } from './grants.ts'
 import { callBy, riskOf, sessionOf } from './policy.ts'
+import { requestersOf } from './requesters.ts'
 import type { Why } from './revise.ts'
 import { keyOf, requirementsOf } from './rights.ts'
 
@@ -22,14 +23,14 @@ export function* whyNotDecided(
   if (!tool) return undefined
   const decided: PolicyResult = JSON.parse(row.policy)
   const nowMs = parts.clock.nowMs()
-  const [requester, session, policy, cast] = yield* together(
-    principals.principalById(row.requested_by),
+  const [requesters, session, policy, cast] = yield* together(
+    requestersOf(row),
     sessionOf(row, opened),
     parts.policies.inForce(),
     decided.verdict === 'ask' ? votes.votesWithHolders.all(keyOf(row)) : nobody(),
   )
-  const call = callBy(row, { tool, requester, session, nowMs })
-  const now = policy.evaluate(call)
+  const call = callBy(row, { tool, requesters, session, nowMs })
+  const now = evaluateForAll(policy, call)
   if (now.verdict === 'deny') return { why: 'policy', reason: `${now.reason} now.` }
   if (decided.verdict === 'allow') {
     if (now.verdict === 'allow') return undefined
@@ -38,13 +39,13 @@ export function* whyNotDecided(
       ...row,
       requires: now.requires,
       risk: riskOf(tool, now).level,
-      fits: (condition: string) => isTrueOf(condition, call),
+      fits: (condition: string) => isTrueForAll(condition, call),
     }
     const fault = yield* whyNotGranted(row.grant_id, granted, nowMs)
     return fault === undefined ? undefined : { why: 'grant', reason: `It was allowed without asking, and is not any more: ${fault}.` }
   }
   const requires = requirementsOf(row)
-  const asked = now.verdict === 'ask' ? asBefore(now, requires) : requires
+  const asked = now.verdict === 'ask' ? askedNow(now, row) : requires
   if ((yield* countVotes(row, asked, cast, nowMs)).outcome === 'approve') return undefined
   if ((yield* countVotes(row, requires, cast, nowMs)).outcome === 'approve') {
     return { why: 'policy', reason: `${now.reason} now, and asks for more than its approval.` }
@@ -58,7 +59,12 @@ function* nobody(): Tx<votes.HeldVote[]> {
   return []
 }
 
-/** What policy asks for now, of whom it also asked then: others that were asked in time may have answered. */
-function asBefore({ requires, escalateTo = [] }: PolicyResult, { roles }: Requirements): Requirements {
-  return { ...requires, roles: [...requires.roles, ...escalateTo.filter((role) => roles.includes(role))] }
+/**
+ * What policy asks for now, of whom it also asked then: others that were asked in time may have answered. Where somebody edited the call, no
+ * less than was asked for it.
+ */
+function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {
+  const then = requirementsOf(row)
+  const now = { ...requires, roles: [...requires.roles, ...escalateTo.filter((role) => then.roles.includes(role))] }
+  return row.edited_by === null ? now : strictestRequirements(then, now)
 }

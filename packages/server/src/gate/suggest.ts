@@ -1,5 +1,5 @@
 import type { GrantSuggestion, JsonObject } from '@countersign/core'
-import { isTrueOf } from '../policy/index.ts'
+import { isTrueForAll } from '../policy/index.ts'
 import { type ActionRow, actions } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import type { GateParts } from './gate.ts'
@@ -37,9 +37,9 @@ export async function suggestGrant({ store, tools, clock }: GateParts, actionId:
     const when = narrowRule([row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf))
     if (when === undefined) return { refusal, exact, rule: null }
     const call = yield* callOf(row, tool, nowMs)
-    const matching = earlier.filter((other) => isTrueOf(when, { ...call, arguments: argumentsOf(other) }))
+    const matching = earlier.filter((other) => isTrueForAll(when, { ...call, arguments: argumentsOf(other) }))
     // A rule that would have allowed what somebody refused is not narrow.
-    const fits = isTrueOf(when, call) && !matching.some(({ state }) => REFUSED.has(state))
+    const fits = isTrueForAll(when, call) && !matching.some(({ state }) => REFUSED.has(state))
     return { refusal, exact, rule: fits ? { when, matched: matching.length, of } : null }
   })
 }

@@ -4,18 +4,20 @@ import { type ActionRow, actions, doOnce, findAnswer } from '../store/index.ts'
 import { boundTool, mayResend } from './bound-tool.ts'
 import type { Caller } from './caller.ts'
 import { carryOut } from './carry-out.ts'
+import { noteLook, settleFound } from './check-again.ts'
+import { foundOf } from './checks.ts'
 import { findForDecision } from './decide.ts'
 import { type Deed, writeSessionOf } from './events.ts'
 import { askOnce, readFinding } from './find-out.ts'
 import type { GateParts } from './gate.ts'
 import { orTakeUp } from './recover.ts'
-import { settleUnknown } from './settle.ts'
 import { beginAttempt } from './start.ts'
 import { viewAction } from './view.ts'
 
 /**
  * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key,
- * else asks the tool. Asking is a read: the outcome stays unknown until there is an answer.
+ * else asks the tool. Asking is a read: the outcome stays unknown until there is an answer that settles it. An answer that does not
+ * is noted in `checks`.
  * @returns The action: executing, settled, or of unknown outcome still.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` when the outcome is not unknown, or the tool cannot find out.
  */
@@ -38,17 +40,15 @@ export async function verify(parts: GateParts, actionId: string, caller: Caller)
   if (row.executor === 'server' && mayResend(tool)) return resend(parts, row, caller)
   if (!tool.verify) throw refuse(`${tool.name} cannot tell what came of ${actionId}; say yourself what came of it`)
 
-  const settled = readFinding(parts, tool, row, await askOnce(parts, tool, row))
+  const beganAt = parts.clock.nowMs()
+  const found = await askOnce(parts, tool, row)
+  const settled = readFinding(parts, tool, row, found)
   const nowMs = parts.clock.nowMs()
   reach('verify.before_store')
   const action = await parts.store.transact((outbox) =>
     doOnce(once, nowMs, function* () {
-      if (settled) {
-        const found =
-          settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
-        const sentence = `was of unknown outcome. The tool looked: ${found}`
-        yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: 'verified', by: caller } }, nowMs)
-      }
+      if (settled) yield* settleFound(outbox, row, settled, { kind: 'verified', by: caller }, nowMs)
+      else yield* noteLook(outbox, row, { at: beganAt, found: foundOf(found) }, caller, nowMs)
       return yield* viewNow(actionId)
     }),
   )

@@ -3,13 +3,28 @@ import {
   assert,
   DEFAULT_REQUIREMENTS,
   type Message,
+  type OutcomeChecks,
   type Principal,
   type Requires,
   type Revised,
   type Session,
+  type SessionPerson,
   type Vote,
 } from '@countersign/core'
-import { type ActionRow, actions, type MessageRow, principals, type SessionRow, type Tx, type VoteRow, votes } from '../store/index.ts'
+import { isAgentVerified } from '../policy/index.ts'
+import {
+  type ActionRow,
+  actions,
+  type MessageRow,
+  participants,
+  principals,
+  type SessionRow,
+  type Tx,
+  type VoteRow,
+  votes,
+} from '../store/index.ts'
+import type { Checks } from './checks.ts'
+import { requesterIdsOf } from './requesters.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
@@ -25,6 +40,12 @@ export function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
   const principal = principals.readPrincipal(row)
   known?.set(id, principal)
   return principal
+}
+
+function* viewPrincipals(ids: readonly string[], known?: Known): Tx<Principal[]> {
+  const views: Principal[] = []
+  for (const id of ids) views.push(yield* viewPrincipal(id, known))
+  return views
 }
 
 function* viewVote(row: VoteRow): Tx<Vote> {
@@ -57,6 +78,19 @@ export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
 export function* viewRevised(text: string): Tx<Revised> {
   const { by, at, ...why }: StoredRevised = JSON.parse(text)
   return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
+}
+
+/** The automatic checks of an unknown outcome; null where it is known, or its tool cannot look. */
+export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_at'>): OutcomeChecks | null {
+  if (checks === null) return null
+  const { since, until, lastAt, lastFound }: Checks = JSON.parse(checks)
+  return {
+    since: isoTime(since),
+    until: isoTime(until),
+    ended: due_at === null,
+    lastAt: lastAt === null ? null : isoTime(lastAt),
+    lastFound,
+  }
 }
 
 export const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
@@ -95,14 +129,18 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     requires,
     votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
+    requesters: yield* viewPrincipals(yield* requesterIdsOf(row), known),
     agent: row.agent,
+    agentVerified: isAgentVerified(row),
     agentSays: row.agent_says,
+    ...(row.times_asked > 1 && { timesAsked: row.times_asked }),
     executor: row.executor,
     attempt: row.attempt,
     idempotencyKey: row.idempotency_key,
     ...(row.result === null ? {} : { result: JSON.parse(row.result) }),
     resultUrl: row.result_url,
     error: parsed(row.error),
+    checks: viewChecks(row),
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
@@ -119,14 +157,22 @@ export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
   return views
 }
 
+const nameOf = ({ id, name }: SessionPerson): SessionPerson => ({ id, name })
+
+function* viewOwner(id: string): Tx<Session['owner']> {
+  const { name, personId } = yield* viewPrincipal(id)
+  return { id, name, ...(personId !== undefined && { personId }) }
+}
+
 /** A message without its actions: those change, the message does not. */
-export const viewMessage = (row: MessageRow): Message => ({
+export const viewMessage = (row: MessageRow, author?: SessionPerson): Message => ({
   id: row.id,
   sessionId: row.session_id,
   runId: row.run_id,
   role: row.role,
   kind: row.kind,
   content: row.content,
+  ...(author && { author }),
   ...(row.queued ? { queued: true } : {}),
   ...(row.tool_calls === null ? {} : { toolCalls: JSON.parse(row.tool_calls) }),
   ...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
@@ -136,13 +182,25 @@ export const viewMessage = (row: MessageRow): Message => ({
   seq: row.seq,
 })
 
+/** A message with its author, without its actions. */
+export function* viewSaid(row: MessageRow): Tx<Message> {
+  return viewMessage(row, yield* authorOf(row))
+}
+
 export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
-  const message = viewMessage(row)
+  const message = yield* viewSaid(row)
   if (row.role !== 'assistant' || row.tool_calls === null) return message
   return {
     ...message,
     actions: yield* viewActions(yield* actions.actionsOfMessage.all({ session_id: row.session_id, message_id: row.id })),
   }
+}
+
+/** Who wrote a message, where somebody did: for people who read it. */
+function* authorOf({ author_id }: Pick<MessageRow, 'author_id'>): Tx<SessionPerson | undefined> {
+  if (author_id === null) return undefined
+  const { id, name } = yield* viewPrincipal(author_id)
+  return { id, name }
 }
 
 /** A session with the actions that wait in it. */
@@ -158,6 +216,8 @@ export function* viewSession(row: SessionRow): Tx<Session> {
     agent: row.agent,
     title: row.title,
     status: row.status,
+    owner: yield* viewOwner(row.owner_id),
+    participants: (yield* participants.participantsOf.all({ session_id: row.id })).map(nameOf),
     pendingApprovals: pending,
     lastSeq: row.last_seq,
     createdAt: isoTime(row.created_at),

@@ -9,22 +9,34 @@ import {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  FullWaitingList,
   isSettled,
   ProposeBody,
+  ProposedAction,
 } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, readerOf, requireVisibleAction, viewAction, viewActions, viewRevisions, waitingFor } from '../gate/index.ts'
+import {
+  type Caller,
+  findFullWaiting,
+  readerOf,
+  requireVisibleAction,
+  viewAction,
+  viewActions,
+  viewRevisions,
+  waitingFor,
+} from '../gate/index.ts'
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { watchStanding } from './identity/standing.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { readUntil, whenHungUp } from './read-until.ts'
+import { requireOverview } from './stats.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
 
-export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): void {
+export function actionRoutes(app: App, { store, gate, hub, clock, policies }: HttpParts): void {
   const tags = ['actions']
 
   const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
@@ -55,11 +67,23 @@ export function actionRoutes(app: App, { store, gate, hub, clock }: HttpParts): 
     })
   })
 
-  app.post('/api/actions', { schema: { tags, body: ProposeBody, response: { 201: Action } } }, async (request, reply) => {
-    const action = await gate.propose(request.body, callerOf(request))
-    reply.code(201)
-    return action
+  app.get('/api/waiting/full', { schema: { tags, response: { 200: FullWaitingList } } }, (request) => {
+    requireOverview(callerOf(request).principal)
+    return store.read(function* () {
+      return { items: yield* findFullWaiting(yield* policies.inForce()) }
+    })
   })
+
+  app.post(
+    '/api/actions',
+    { schema: { tags, body: ProposeBody, response: { 200: ProposedAction, 201: ProposedAction } } },
+    async (request, reply) => {
+      const action = await gate.propose(request.body, callerOf(request))
+      // A repeat of a call that waits makes nothing new.
+      reply.code(action.folded ? 200 : 201)
+      return action
+    },
+  )
 
   app.get(
     '/api/actions/:id',

@@ -1,4 +1,4 @@
-import { CountersignError } from '@countersign/core'
+import { CountersignError, type Principal } from '@countersign/core'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, {
   type FastifyBaseLogger,
@@ -9,11 +9,11 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { AgentLoop, AgentParts } from '../agent/index.ts'
-import type { AuditKey } from '../audit/index.ts'
+import type { AgentLoop, AgentParts, Announcements } from '../agent/index.ts'
+import type { AnchorSender, AuditKey, Sealer } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
-import type { EventHub } from '../dispatch/index.ts'
+import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import type { Policies } from '../policy/index.ts'
@@ -30,6 +30,7 @@ import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
+import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
 import { authenticate } from './identity/authenticate.ts'
 import { consoleSessionRoutes } from './identity/console-session-routes.ts'
 import type { ConsoleSessions } from './identity/console-sessions.ts'
@@ -38,15 +39,21 @@ import type { Directory } from './identity/directory.ts'
 import { keyRoutes } from './identity/key-routes.ts'
 import type { Limits } from './identity/limits.ts'
 import type { SignInService } from './identity/oidc.ts'
+import type { RefusedSignIn } from './identity/refused-sign-ins.ts'
 import { identityRoutes } from './identity/routes.ts'
+import type { SignInLinks } from './identity/sign-in-links.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { metricRoutes } from './metrics.ts'
+import { noteAnswers } from './note-answers.ts'
 import { objectiveRoutes } from './objectives.ts'
 import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
+import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
+import { recordRefusals } from './refusals.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
@@ -60,19 +67,28 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
+/** Nothing is carried out while a database looks like a copy. */
+export interface Hold {
+  /** As a sentence; undefined while everything goes on. */
+  readonly why: string | undefined
+  /** Begins a new epoch, in which nothing is held. Harmless when nothing is. */
+  accept(by: Principal): Promise<void>
+}
+
 /** What the routes are made of. */
 export interface HttpParts {
   store: Store
   gate: Gate
   agentLoop: AgentLoop
+  announcements: Announcements
   agents: AgentParts['agents']
   tools: ToolRegistry
   policies: Policies
   hub: EventHub
   directory: Directory
   consoleSessions: ConsoleSessions
-  /** Of the signed-in console. */
-  consoleCookie: Cookie
+  /** How the signed-in console proves itself. */
+  consoleCredential: Cookie
   /** Undefined without one: then there are keys, and the person at this machine. */
   signInService: SignInService | undefined
   limits: Limits
@@ -82,18 +98,29 @@ export interface HttpParts {
   clock: Clock
   /** What the record is signed with. */
   auditKey: AuditKey
+  /** Signs it, and knows whether it is what was signed. */
+  sealer: Sealer
+  /** Where its heads are sent; undefined for nowhere. */
+  anchor: AnchorSender | undefined
   log: FastifyBaseLogger
   streams: Streams
   /** Where streams read their logs. */
   logs: LogReader
-  /** True on loopback with no sign-in service: the console signs the local person in. */
-  signsInLocally: boolean
+  /** On loopback with no sign-in service: the links that sign the person at this machine in. */
+  signInLinks: SignInLinks | undefined
+  refusedSignIns: { note(refused: RefusedSignIn): Promise<void> }
   /** True with a source of tools for objectives: then the console has a page for them. */
   keepsObjectives: boolean
   /** Folder of the console's build; undefined serves none. */
   consoleDir: string | undefined
+  /** Why everything is held because the database looks like a copy, and the way out of that. */
+  hold: Hold
   /** Why this process can take no decision at the moment; undefined while all is well. */
   trouble(): string | undefined
+  /** What was due and has not begun. */
+  reconciler: Reconciler
+  /** How many jobs are due and wait to be begun. */
+  countWaitingJobs(): Promise<number>
   /** True while the process drains: it answers that it does, and nothing else. */
   isStopping(): boolean
   /** Aborts when the process begins to drain: what only waits for people has no reason to go on here. */
@@ -122,7 +149,6 @@ export async function createApp(parts: HttpParts): Promise<App> {
   // Shapes of answers are checked by the tests against the same schemas; at run time they only cost.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(handleError)
-  acceptStrictJson(app)
   await app.register(fastifyCookie)
   app.addHook('onSend', async (request) => {
     if (request.method === 'POST') reach('http.before_answer')
@@ -134,8 +160,13 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.addHook('onRequest', async (request) => {
     if (parts.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
   })
-  await docsRoutes(app)
+  // Before whatever looks at the request itself, and before every route, those of plugins too.
   authenticate(app, parts)
+  recordRefusals(app, parts)
+  noteAnswers(app, parts.announcements)
+  acceptStrictJson(app)
+  app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(parts.hold.why, method, url))
+  await docsRoutes(app)
   app.after(() => {
     overviewRoutes(app, parts)
     identityRoutes(app, parts)
@@ -147,13 +178,16 @@ export async function createApp(parts: HttpParts): Promise<App> {
     outcomeRoutes(app, parts)
     agentRequestRoutes(app, parts)
     claimRoutes(app, parts)
+    holdRoutes(app, parts)
     grantRoutes(app, parts)
     delegationRoutes(app, parts)
+    peopleRoutes(app, parts)
     objectiveRoutes(app, parts)
     chatRoutes(app, parts)
     eventRoutes(app, parts)
     auditRoutes(app, parts)
     statsRoutes(app, parts)
+    metricRoutes(app, parts)
     mcpRoutes(app, parts)
   })
   app.setNotFoundHandler(

@@ -1,16 +1,19 @@
 import { Readable } from 'node:stream'
 import {
+  AcceptRecordBody,
   Action,
   AuditExportQuery,
   AuditKeyView,
   AuditList,
   AuditListQuery,
+  AuditSealView,
   CountersignError,
   type Principal,
   RedactBody,
 } from '@countersign/core'
 import { z } from 'zod'
 import { exportCsv, exportLines, listAudit, viewRows } from '../audit/index.ts'
+import { isoTime, requireAdmin } from '../gate/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -24,7 +27,7 @@ function requireAuditor({ kind, name, roles }: Principal): void {
 }
 
 /** The record of what was decided and done, to read, to take along and to verify. */
-export function auditRoutes(app: App, { store, gate, clock, auditKey }: HttpParts): void {
+export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpParts): void {
   app.get('/api/audit', { schema: { tags: ['audit'], querystring: AuditListQuery, response: { 200: AuditList } } }, async (request) => {
     requireAuditor(callerOf(request).principal)
     const { query } = request
@@ -39,12 +42,40 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey }: HttpPart
     return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
   })
 
+  const viewSeal = (): AuditSealView => {
+    const { problem, head, memory } = sealer.status
+    return {
+      problem: problem
+        ? { kind: problem.kind, why: problem.why, since: isoTime(problem.sinceMs), found: problem.found, remembered: problem.remembered }
+        : null,
+      head: head ? { number: head.number, hash: head.hash, at: isoTime(head.at) } : null,
+      memory: { place: memory.place, since: memory.since === undefined ? null : isoTime(memory.since), from: memory.from ?? null },
+      anchor: anchor ? { head: anchor.status.head ?? null, failure: anchor.status.failure ?? null } : null,
+    }
+  }
+
+  app.get('/api/audit/seal', { schema: { tags: ['audit'], response: { 200: AuditSealView } } }, async (request) => {
+    callerOf(request)
+    return viewSeal()
+  })
+
+  app.post(
+    '/api/audit/accept',
+    { schema: { tags: ['audit'], body: AcceptRecordBody, response: { 200: AuditSealView } } },
+    async (request) => {
+      const { principal } = callerOf(request)
+      requireAdmin(principal, 'accepts the record as it is found')
+      await sealer.accept(principal.id, request.body.reason)
+      return viewSeal()
+    },
+  )
+
   const produces = ['application/x-ndjson', 'text/csv']
   app.get('/api/audit/export', { schema: { tags: ['audit'], querystring: AuditExportQuery, produces } }, async (request, reply) => {
     requireAuditor(callerOf(request).principal)
     const { format, since, until } = request.query
     const time = { since: since === undefined ? undefined : Date.parse(since), until: until === undefined ? undefined : Date.parse(until) }
-    const options = { store, key: auditKey, nowMs: clock.nowMs(), ...time }
+    const options = { store, key: auditKey, nowMs: clock.nowMs(), remembered: sealer.status.head, ...time }
     const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
     reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
     reply.header('content-disposition', `attachment; filename="${name}"`)

@@ -5,16 +5,17 @@ import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
+import { noteEvent } from './note-answers.ts'
 import { sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
-export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, streams, logs }: HttpParts): void {
+export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpParts): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
   app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
     const caller = callerOf(request)
-    const { message, agent } = request.body
+    const { message, agent, shown } = request.body
     const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
-    const posted = await agentLoop.postMessage(sessionId, message, caller)
+    const posted = await agentLoop.postMessage(sessionId, message, caller, shown)
     const place = await store.read(() => placeOf(sessionId, posted))
     const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
     let { runId } = place
@@ -24,6 +25,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, strea
       stream,
       logger: request.log,
       after: place.seq - 1,
+      onSent: (event) => noteEvent(announcements, caller.principal, event),
       isLast: (event) => {
         // A queued message learns its run when the run before it has ended.
         if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId

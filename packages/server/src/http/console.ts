@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import fastifyStatic from '@fastify/static'
@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { App } from './app.ts'
 import { sendProblem } from './errors.ts'
+import { PUBLIC } from './identity/access.ts'
 
 type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
 
@@ -26,7 +27,14 @@ export const reachedByClients = (tools: ToolRegistry): string[] => [
  */
 export async function consoleRoutes(app: App, consoleDir: string, reached: readonly string[]): Promise<NotFoundHandler> {
   const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
-  await app.register(fastifyStatic, { root: join(consoleDir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d', index: false })
+  const assets = join(consoleDir, 'assets')
+  // Only names that the build has are looked for on the disk: no other name can lead anywhere, or fail in a way of its own.
+  const names = new Set(readdirSync(assets, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : [])))
+  await app.register(fastifyStatic, { root: assets, serve: false, immutable: true, maxAge: '365d' })
+  app.get('/assets/*', { ...PUBLIC, schema: { hide: true } }, (request, reply) => {
+    const name = (request.params as { '*': string })['*']
+    return names.has(name) ? reply.sendFile(name) : sendNotFound(request, reply)
+  })
 
   const sendPage = (reply: FastifyReply) => {
     const nonce = randomBytes(16).toString('base64url')
@@ -40,7 +48,7 @@ export async function consoleRoutes(app: App, consoleDir: string, reached: reado
       .serializer(String)
       .send(page.replaceAll('__CSP_NONCE__', nonce))
   }
-  app.get('/', { schema: { hide: true } }, (_request, reply) => sendPage(reply))
+  app.get('/', { ...PUBLIC, schema: { hide: true } }, (_request, reply) => sendPage(reply))
   return (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const isPage = request.method === 'GET' && !/^\/(api|assets)\//.test(path) && (request.headers.accept ?? '').includes('text/html')

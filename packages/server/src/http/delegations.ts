@@ -1,6 +1,6 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
 import { z } from 'zod'
-import { delegationsSeenBy, requireDelegator, viewDelegation } from '../gate/index.ts'
+import { delegationsSeenBy, isoTime, requireDelegator, requireScope, viewDelegation } from '../gate/index.ts'
 import { delegations, principals } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
@@ -26,14 +26,22 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): v
   })
 
   app.get('/api/people', { schema: { tags, querystring: PeopleQuery, response: { 200: PersonList } } }, (request) => {
-    requireDelegator(callerOf(request))
+    const caller = callerOf(request)
+    const isAdmin = caller.principal.kind === 'person' && caller.principal.roles.includes('admin')
+    if (isAdmin) requireScope(caller.principal, ['decide', 'manage'], 'list people')
+    else requireDelegator(caller)
     const { limit, cursor, q } = request.query
     const [name, id] = decodeCursor(cursor, ['string', 'string']) ?? []
     const after = name === undefined ? undefined : { name: String(name), id: String(id) }
     return store.read(function* () {
-      const found = yield* principals.listPeople({ text: q, after, limit: limit + 1 })
+      const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
       const { rows, nextCursor } = pageOf(found, limit, (row) => [row.name, row.id])
-      return { items: rows, nextCursor }
+      const items = rows.map(({ id, name, roles, disabled_at }) => ({
+        id,
+        name,
+        ...(isAdmin && { roles: JSON.parse(roles), disabledAt: disabled_at === null ? null : isoTime(disabled_at) }),
+      }))
+      return { items, nextCursor }
     })
   })
 

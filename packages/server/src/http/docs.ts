@@ -4,6 +4,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { App } from './app.ts'
+import { PUBLIC, registerPublic } from './identity/access.ts'
 
 /** Every error, RFC 9457; a 409 about an action carries the `action` as it is now. */
 const Problem = z.looseObject({ type: z.string(), title: z.string(), status: z.int(), code: z.string(), detail: z.string() })
@@ -42,11 +43,13 @@ export async function docsRoutes(app: App): Promise<void> {
     transform,
     transformObject: addComponents,
   })
-  app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-  await app.register(fastifySwaggerUi, {
-    routePrefix: '/api/docs',
-    uiConfig: { deepLinking: true },
-    staticCSP:
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  app.get('/api/openapi.json', { ...PUBLIC, schema: { hide: true } }, async () => app.swagger())
+  await registerPublic(app, async (scope) => {
+    await scope.register(fastifySwaggerUi, {
+      routePrefix: '/api/docs',
+      uiConfig: { deepLinking: true },
+      staticCSP:
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    })
   })
 }

@@ -7,9 +7,15 @@ const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'bad_request',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'bad_request',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
-  FST_ERR_BAD_URL: 'bad_request',
+  FST_ERR_BAD_URL: 'not_found',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
 }
+
+/** What is wrong with a request is said up to here; `moreIssues` says how many follow. */
+const MAX_ISSUES = 20
+const MAX_ISSUE_CHARS = 500
+
+const cut = (text: string): string => (text.length <= MAX_ISSUE_CHARS ? text : `${text.slice(0, MAX_ISSUE_CHARS).toWellFormed()}…`)
 
 /** The one error handler: everything that leaves is a problem document; what is not in the table is a bug, logged whole, sent as `internal`. */
 export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -21,9 +27,15 @@ export function handleError(error: FastifyError | Error, request: FastifyRequest
 function asKnown(error: FastifyError | Error, request: FastifyRequest): CountersignError {
   if (isCountersignError(error)) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const issues = error.validation.map(({ instancePath, message }) => ({ path: instancePath, message: message ?? 'is not valid' }))
+    const issues = error.validation
+      .slice(0, MAX_ISSUES)
+      .map(({ instancePath, message = 'is not valid' }) => ({ path: cut(instancePath), message: cut(message) }))
     const first = issues[0]
-    return new CountersignError('bad_request', `${error.validationContext ?? 'request'}${first?.path ?? ''}: ${first?.message}`, { issues })
+    const moreIssues = error.validation.length - issues.length
+    return new CountersignError('bad_request', `${error.validationContext ?? 'request'}${first?.path ?? ''}: ${first?.message}`, {
+      issues,
+      ...(moreIssues > 0 && { moreIssues }),
+    })
   }
   const code = 'code' in error ? BY_FASTIFY_CODE[error.code] : undefined
   if (code) return new CountersignError(code, code === 'not_found' ? 'there is no such address' : error.message)

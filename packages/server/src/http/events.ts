@@ -1,4 +1,4 @@
-import { CountersignError } from '@countersign/core'
+import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
@@ -7,6 +7,7 @@ import type { App, HttpParts } from './app.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { openInboxLog } from './inbox-log.ts'
+import { noteEvent, type SentEvent } from './note-answers.ts'
 import { sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
@@ -22,7 +23,8 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
 
 const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
-export function eventRoutes(app: App, { store, hub, clock, streams, logs }: HttpParts): void {
+export function eventRoutes(app: App, { store, hub, clock, announcements, streams, logs }: HttpParts): void {
+  const noteFor = (principal: Principal) => (event: SentEvent) => noteEvent(announcements, principal, event)
   const openStream = (request: FastifyRequest, reply: FastifyReply) => streamWhileStanding({ hub, clock, streams }, request, reply)
 
   app.get('/api/sessions/:id/events', { schema: { ...streamSchema, params: Params, querystring: AfterQuery } }, async (request, reply) => {
@@ -37,7 +39,7 @@ export function eventRoutes(app: App, { store, hub, clock, streams, logs }: Http
       )
     }
     const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
-    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after })
+    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(caller.principal) })
   })
 
   app.get('/api/events', { schema: { ...streamSchema, querystring: AfterQuery } }, async (request, reply) => {
@@ -46,6 +48,6 @@ export function eventRoutes(app: App, { store, hub, clock, streams, logs }: Http
     const log = await openInboxLog({ store: logs, hub, clock, principal })
     // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
     const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
-    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after })
+    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(principal) })
   })
 }

@@ -1,6 +1,7 @@
 import type { EventDataOf, NewEvent, Session } from '@countersign/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { type EventRow, events, type StoredEvent } from '../store/index.ts'
+import type { SentEvent } from './note-answers.ts'
 import { type EventStream, frameOf } from './sse.ts'
 
 /** What one reading of a log found behind a place. */
@@ -49,6 +50,8 @@ export interface FollowOptions {
   logger: FastifyBaseLogger
   /** Send what comes after this place. */
   after: number
+  /** Sees every event and every reset as it is sent. */
+  onSent?(event: SentEvent): void
   /** Sees every event after it was sent; answers true to end the stream. */
   isLast?(event: NewEvent): boolean
 }
@@ -58,7 +61,7 @@ export interface FollowOptions {
  * behind (at the start, or because the socket is full) is served from the log, page by page; who has caught up is handed each event as it
  * is committed. Resolves when the stream is closed.
  */
-export async function followLog({ log, stream, logger, after, isLast }: FollowOptions): Promise<void> {
+export async function followLog({ log, stream, logger, after, onSent, isLast }: FollowOptions): Promise<void> {
   let place = after
   let isLive = false
   let isMissing = true
@@ -76,6 +79,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
     const frame = log.frames.get(stored) ?? frameOf(streamed)
     log.frames.set(stored, frame)
     stream.send({ ...streamed, frame })
+    onSent?.(event)
     if (isLast?.(event)) stream.end()
   }
   try {
@@ -106,6 +110,7 @@ export async function followLog({ log, stream, logger, after, isLast }: FollowOp
       if ('reset' in page) {
         place = page.place
         stream.send({ type: 'reset', id: place, data: page.reset })
+        onSent?.({ type: 'reset', data: page.reset })
         isMissing = true
         continue
       }

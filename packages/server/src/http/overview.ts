@@ -1,26 +1,54 @@
-import { AgentView, CountersignError, ToolView } from '@countersign/core'
+import { AgentView, CountersignError, isCountersignError, ToolView } from '@countersign/core'
 import { z } from 'zod'
+import type { Reconciler } from '../dispatch/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { PROBE } from './identity/access.ts'
 import { callerOf } from './identity/authenticate.ts'
 
 /** Whoever asks whether to send traffic here wants to know now. */
 const READY_WITHIN_MS = 2_000
 
 const Health = z.object({ status: z.literal('ok') })
+/**
+ * `held`: nothing is carried out, because the database looks like a copy. `degraded`: the record is not the one that was signed, and is not
+ * sealed. Both answer 200, so that the console is served: a person has to look, and to end it. While the record is not sealed, decisions
+ * still count, and each still has its row.
+ */
+const Readiness = z.object({ status: z.enum(['ok', 'held', 'degraded']), why: z.string().optional() })
+
+/** @throws CountersignError `not_ready` with the counts while something that is due has not begun for 10 seconds. */
+function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): void {
+  if (actions + sessions === 0) return
+  const late = [
+    ...(actions === 1 ? ['1 approved action has not started 10 seconds after its turn'] : []),
+    ...(actions > 1 ? [`${actions} approved actions have not started 10 seconds after their turn`] : []),
+    ...(sessions === 1 ? ['1 session has not been taken up 10 seconds after it called for work'] : []),
+    ...(sessions > 1 ? [`${sessions} sessions have not been taken up 10 seconds after they called for work`] : []),
+  ]
+  const message = `${late.join(', and ')}; the log names ${actions + sessions === 1 ? 'it' : 'them'}`
+  throw new CountersignError('not_ready', message, { overdueActions: actions, overdueSessions: sessions })
+}
 
 /** What there is (agents, tools), and whether this process is alive and able to take a decision. */
-export function overviewRoutes(app: App, { store, agents, tools, clock, trouble }: HttpParts): void {
-  app.get('/healthz', { schema: { tags: ['health'], response: { 200: Health } } }, async () => ({ status: 'ok' as const }))
+export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpParts): void {
+  app.get('/healthz', { ...PROBE, schema: { tags: ['health'], response: { 200: Health } } }, async () => ({ status: 'ok' as const }))
 
-  app.get('/readyz', { schema: { tags: ['health'], response: { 200: Health } } }, async () => {
+  app.get('/readyz', { ...PROBE, schema: { tags: ['health'], response: { 200: Readiness } } }, async () => {
     const reason = trouble()
     if (reason !== undefined) throw new CountersignError('not_ready', reason)
     const late = Promise.withResolvers<never>()
     const stop = clock.after(READY_WITHIN_MS, () => late.reject(new CountersignError('not_ready', 'the database does not answer')))
     // A decision is a write: ready is who can make one durable.
-    const written = store.transact(function* () {})
-    await Promise.race([written, late.promise]).finally(stop)
-    return { status: 'ok' as const }
+    const canWrite = store.transact(function* () {}).then(() => store.health.requireRoom())
+    await Promise.race([canWrite, late.promise])
+      .catch((error) => {
+        throw isCountersignError(error) && error.code === 'storage_full' ? new CountersignError('not_ready', error.message) : error
+      })
+      .finally(stop)
+    requireNothingOverdue(reconciler)
+    if (hold.why !== undefined) return { status: 'held' as const, why: hold.why }
+    const { problem } = sealer.status
+    return problem ? { status: 'degraded' as const, why: problem.why } : { status: 'ok' as const }
   })
 
   app.get('/api/agents', { schema: { tags: ['agents'], response: { 200: z.object({ items: z.array(AgentView) }) } } }, async (request) => {

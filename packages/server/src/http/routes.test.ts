@@ -1,20 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { routesOf } from '../testing/routes-of.ts'
 import { createApp, type HttpParts } from './app.ts'
-
-/** The router's own picture of its routes, a branch a line: what stands further in goes on from what stands above it. */
-function routesIn(tree: string): string[] {
-  const above: string[] = []
-  return tree.split('\n').flatMap((line) => {
-    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (.*?)(?: \((.*)\))?$/.exec(line) ?? []
-    if (part === '') return []
-    const depth = indent.length / 4
-    above.length = depth
-    above[depth] = part
-    const path = above.join('').replaceAll(/:(\w+)/g, '{$1}')
-    return methods.split(', ').map((method) => `${method} ${path}`)
-  })
-}
 
 test('every route of the router is in the OpenAPI document, which the tables of the acceptance tests are held against', async () => {
   // No route asks for anything while it is made.
@@ -27,7 +14,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     agents: new Map(),
   }
   const app = await createApp(parts as unknown as HttpParts)
-  const served = routesIn(app.printRoutes({ commonPrefix: false }))
+  const served = routesOf(app)
   const { paths = {} } = app.swagger()
   await app.close()
   const documented = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>

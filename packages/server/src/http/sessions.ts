@@ -1,5 +1,6 @@
 import {
   CreateSessionBody,
+  InviteBody,
   MessageList,
   PageQuery,
   PostedMessage,
@@ -17,6 +18,7 @@ import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
+const ParticipantParams = Params.extend({ person: z.string().max(100) })
 
 export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
   const tags = ['sessions']
@@ -77,7 +79,8 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
     '/api/sessions/:id/messages',
     { schema: { tags, params: Params, body: PostMessageBody, response: { 202: PostedMessage } } },
     async (request, reply) => {
-      const posted = await agentLoop.postMessage(request.params.id, request.body.content, callerOf(request))
+      const { content, shown } = request.body
+      const posted = await agentLoop.postMessage(request.params.id, content, callerOf(request), shown)
       reply.code(202)
       return posted
     },
@@ -87,6 +90,18 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
     '/api/sessions/:id/approve',
     { schema: { tags, params: Params, body: SessionApproveBody, response: { 200: Session } } },
     (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post(
+    '/api/sessions/:id/participants',
+    { schema: { tags, params: Params, body: InviteBody, response: { 200: Session } } },
+    (request) => agentLoop.invite(request.params.id, request.body.person, callerOf(request)),
+  )
+
+  app.delete(
+    '/api/sessions/:id/participants/:person',
+    { schema: { tags, params: ParticipantParams, response: { 200: Session } } },
+    (request) => agentLoop.uninvite(request.params.id, request.params.person, callerOf(request)),
   )
 
   app.post('/api/sessions/:id/cancel', { schema: { tags, params: Params, response: { 200: Session } } }, (request) =>

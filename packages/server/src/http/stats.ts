@@ -5,7 +5,7 @@ import type { App, HttpParts } from './app.ts'
 import { callerOf } from './identity/authenticate.ts'
 
 /** @throws CountersignError `forbidden` for who does not see everything: the numbers are about everybody. */
-function requireOverview(principal: Principal): void {
+export function requireOverview(principal: Principal): void {
   if (seesAll(principal)) return
   throw new CountersignError('forbidden', `${principal.name} may not read the statistics: the role admin or viewer is needed`)
 }

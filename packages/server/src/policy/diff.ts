@@ -7,6 +7,10 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): Pol
   const [was, is] = [orderPolicy(before), orderPolicy(after)]
   const changes: PolicyChange[] = []
   if (was.default !== is.default) changes.push({ kind: 'changed', text: `default: ${was.default} → ${is.default}` })
+  for (const key of ['waitingPerAgent', 'waitingPerSession'] as const) {
+    const [earlier, later] = [was.limits?.[key] ?? 'usual', is.limits?.[key] ?? 'usual']
+    if (earlier !== later) changes.push({ kind: 'changed', text: `limits.${key}: ${earlier} → ${later}` })
+  }
   const old = new Map(was.rules.map((rule) => [rule.name, rule]))
   const kept = new Set<string>()
   for (const rule of is.rules) {

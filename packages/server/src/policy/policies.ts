@@ -1,7 +1,7 @@
 import { PolicyDocument, type PolicyResult } from '@countersign/core'
 import { policyVersions, type Store, type Tx } from '../store/index.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
-import type { PolicyCall } from './facts.ts'
+import { type AskedCall, evaluateForAll } from './for-all.ts'
 
 /** What both versions say about a call. */
 export interface PolicyOpinion {
@@ -74,9 +74,9 @@ export const fixedPolicies = (policy: CompiledPolicy): Policies => ({
 })
 
 /** Asks the version in force and the one that is tried. */
-export function askPolicies({ current, shadow }: Policies, call: PolicyCall): PolicyOpinion {
-  const said = current.evaluate(call)
-  const other = shadow?.evaluate(call)
+export function askPolicies({ current, shadow }: Policies, call: AskedCall): PolicyOpinion {
+  const said = evaluateForAll(current, call)
+  const other = shadow && evaluateForAll(shadow, call)
   return other && isOther(said, other) ? { said, shadow: other } : { said }
 }
 

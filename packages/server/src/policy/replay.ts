@@ -1,7 +1,9 @@
 import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
 import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, type Tx } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
+import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
+import { evaluateForAll } from './for-all.ts'
 
 const PAGE = 500
 const MAX_SAMPLES = 5
@@ -24,7 +26,7 @@ type Page = { before: string | undefined; limit: number }
 interface StoredCall {
   row: ActionRow
   session: SessionRow | null
-  requester: Principal
+  requesters: Principal[]
 }
 
 export type Replay = Omit<ReplayedActions, 'version' | 'since'>
@@ -55,7 +57,7 @@ export async function replayActions({ store, tools, policy, sinceMs, limit, elap
   while (!isOver && evaluated + skipped < limit && elapsedMs() < MAX_MS) {
     const page = { before, limit: Math.min(PAGE, limit - evaluated - skipped) }
     const calls = await store.read(() => readCalls(page, known))
-    for (const { row, session, requester } of calls) {
+    for (const { row, session, requesters } of calls) {
       isOver = row.created_at < sinceMs
       if (isOver) break
       const tool = tools.byName(row.tool)
@@ -63,9 +65,8 @@ export async function replayActions({ store, tools, policy, sinceMs, limit, elap
         skipped++
         continue
       }
-      const agent = row.agent ?? undefined
-      const call = { tool, arguments: JSON.parse(row.arguments), agent, session, requester, nowMs: row.created_at }
-      note(row, verdictThen(row), policy.evaluate(call).verdict)
+      const call = { tool, arguments: JSON.parse(row.arguments), ...agentOf(row), session, requesters, nowMs: row.created_at }
+      note(row, verdictThen(row), evaluateForAll(policy, call).verdict)
     }
     before = calls.at(-1)?.row.id
     isOver ||= before === undefined
@@ -78,7 +79,11 @@ function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
   const calls: StoredCall[] = []
   for (const row of yield* actions.listActions(page)) {
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
-    calls.push({ row, session, requester: yield* known.principal(row.requested_by) })
+    // One from before all of them were kept is taken for its owner's alone.
+    const ids: string[] = row.requesters === null ? [row.requested_by] : JSON.parse(row.requesters)
+    const requesters: Principal[] = []
+    for (const id of ids) requesters.push(yield* known.principal(id))
+    calls.push({ row, session, requesters })
   }
   return calls
 }

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '@countersign/core'
+import { canonicalJson, type SessionEvent } from '@countersign/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RAN_THERE, WITHHELD } from '../models/testing/differences.ts'
 import { type RecordedApi, type Recording, recordings } from '../models/testing/recordings.ts'
@@ -37,6 +37,10 @@ const asAction = ({ name, argumentsText }: Recording['expected']['calls'][number
   tool: name,
   arguments: JSON.parse(argumentsText.trim() === '' ? '{}' : argumentsText),
 })
+/** What the calls ask for: the same call twice in one step is asked once. */
+const asActions = (calls: Recording['expected']['calls']) => [
+  ...new Map(calls.map(asAction).map((action) => [canonicalJson(action), action])).values(),
+]
 
 const closing = (api: RecordedApi): ReplayAnswer => speak(api, { text: 'All right.' })
 
@@ -44,6 +48,7 @@ test('every recorded call becomes an action of the same tool and arguments, and 
   const counts: Record<string, number> = {}
   const compatible = new Set<string>()
   let actionCount = 0
+  let repeatCount = 0
   const before = desk.executed.length
   for (const recording of all) {
     const calls = ourCalls(recording)
@@ -56,7 +61,7 @@ test('every recorded call becomes an action of the same tool and arguments, and 
     expect(
       actions.map(({ tool, arguments: args }) => ({ tool, arguments: args })),
       label,
-    ).toEqual(refused ? [] : calls.map(asAction))
+    ).toEqual(refused ? [] : asActions(calls))
     if (refused) {
       const results = (await session.messages()).filter(({ role }) => role === 'tool')
       expect(
@@ -68,7 +73,13 @@ test('every recorded call becomes an action of the same tool and arguments, and 
       expect(
         actions.map(({ state, effect }) => `${effect} ${state}`),
         label,
-      ).toEqual(calls.map(() => 'write proposed'))
+      ).toEqual(actions.map(() => 'write proposed'))
+      const again = (await session.messages()).filter(({ role }) => role === 'tool')
+      expect(
+        again.map(({ content }) => content),
+        label,
+      ).toEqual(calls.slice(actions.length).map(() => expect.stringContaining('This is the same call as')))
+      repeatCount += again.length
       expect(session.requests(), label).toHaveLength(1)
       for (const action of actions) await session.decide(action.id, 'decline')
       expect((await session.until(isOver)).type, label).toBe('done')
@@ -95,6 +106,7 @@ test('every recorded call becomes an action of the same tool and arguments, and 
   for (const [api, minimum] of Object.entries(MINIMUMS)) expect(counts[api], api).toBeGreaterThanOrEqual(minimum)
   expect(compatible.size).toBeGreaterThanOrEqual(MINIMUM_COMPATIBLE_VENDORS)
   expect(total).toBeGreaterThanOrEqual(60)
+  expect(repeatCount).toBeGreaterThan(0)
 })
 
 test('what a person approves runs once, with the recorded arguments, and the provider takes the result back', async () => {

@@ -9,7 +9,7 @@ import { anAction } from './testing/an-action.ts'
 
 const nothing = { result: null, result_url: null, error: null }
 const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>
-  attempts.settleAction.change({ id, epoch, to, ...nothing, told: 1, now: 2 })
+  attempts.settleAction.change({ id, epoch, to, ...nothing, in_doubt: 0, checks: null, due_at: null, told: 1, now: 2 })
 const resolve = (id: string, to: ActionState): Tx<number> =>
   attempts.resolveAction.change({ id, epoch: 0, to, ...nothing, resolution: null, now: 2 })
 const intent = (id: string, read: { revision?: number; epoch?: number } = {}) => ({

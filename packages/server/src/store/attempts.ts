@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isInTime } from './actions.ts'
+import { currentEpoch, mayStart } from './instance.ts'
 import { lit, question } from './query.ts'
 import type { ActionRow } from './schema.ts'
 
@@ -26,11 +27,15 @@ const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
         attempt: eb('attempt', '+', 1),
         epoch: eb('epoch', '+', 1),
         idempotency_key: p.idempotency_key,
+        // What is sent again by itself goes on with its series.
+        ...(from !== 'outcome_unknown' && { first_send: eb('attempt', '+', 1) }),
+        checks: null,
         runner: p.runner,
         due_at: p.due_at,
         target_version: p.target_version,
         error: null,
         resolution: null,
+        instance_epoch: currentEpoch,
         updated_at: p.now,
       }))
       .where('id', '=', p.id)
@@ -38,11 +43,12 @@ const beginFrom = (from: 'approved' | 'failed' | 'outcome_unknown') =>
       .where('revision', '=', p.revision)
       .where('epoch', '=', p.epoch)
       .where('archived_at', 'is', null)
+      .where(mayStart(dialect))
       // What waited for a client for too long is as over as what waited for people.
       .$if(from === 'approved', (query) => query.where((eb) => eb.or([eb('executor', '=', lit('server')), isInTime(dialect, p.now)]))),
   )
 
-/** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: the action is no longer as it was read, so this caller must not run it. */
+/** Writes the intent to execute: one more attempt under a new epoch. Nothing changed: the action is no longer as it was read, so this caller must not run it, or everything is held. */
 export const startAction = beginFrom('approved')
 /** The intent to execute a failed action again. */
 export const retryAction = beginFrom('failed')
@@ -64,7 +70,10 @@ export const takeOverAction = question<{ id: string; epoch: number; runner: stri
     .where('epoch', '=', p.epoch),
 )
 
-/** Ends the attempt of `epoch`. Nothing changed: a later attempt owns the action, this answer is stale. */
+/**
+ * Ends the attempt of `epoch`. Nothing changed: a later attempt owns the action, this answer is stale.
+ * `due_at` is when an unknown outcome is checked first; null where nothing can check it.
+ */
 export const settleAction = question<{
   id: string
   epoch: number
@@ -72,6 +81,9 @@ export const settleAction = question<{
   result: string | null
   result_url: string | null
   error: string | null
+  in_doubt: number
+  checks: string | null
+  due_at: number | null
   told: number
   now: number
 }>((db, p) =>
@@ -82,9 +94,11 @@ export const settleAction = question<{
       result: p.result,
       result_url: p.result_url,
       error: p.error,
+      in_doubt: p.in_doubt,
+      checks: p.checks,
       told: p.told,
       runner: null,
-      due_at: null,
+      due_at: p.due_at,
       updated_at: p.now,
     })
     .where('id', '=', p.id)
@@ -111,12 +125,65 @@ export const resolveAction = question<{
       result_url: p.result_url,
       error: p.error,
       resolution: p.resolution,
+      checks: null,
+      due_at: null,
       told: 1,
       updated_at: p.now,
     })
     .where('id', '=', p.id)
     .where('state', '=', lit('outcome_unknown'))
     .where('epoch', '=', p.epoch),
+)
+
+/**
+ * Takes the check that is due for this process: until `until` no other makes it. Nothing changed: it is not due by the database's clock,
+ * another process has it, or the outcome is known.
+ */
+export const takeCheck = question<{ id: string; epoch: number; due_at: number; until: number; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ due_at: p.until })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('outcome_unknown'))
+    .where('epoch', '=', p.epoch)
+    .where('due_at', '=', p.due_at)
+    .where('due_at', '<=', dialect.nowMs(p.now)),
+)
+
+/**
+ * Plans the next check. `was` is the time until which this process has the present one. Nothing changed: another process has it by now, or
+ * the outcome is known.
+ */
+export const planCheck = question<{ id: string; epoch: number; was: number; due_at: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ due_at: p.due_at })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('outcome_unknown'))
+    .where('epoch', '=', p.epoch)
+    .where('due_at', '=', p.was),
+)
+
+/** Ends the checks, as {@link planCheck} plans another. */
+export const endChecks = question<{ id: string; epoch: number; was: number; checks: string }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ due_at: null, checks: p.checks })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('outcome_unknown'))
+    .where('epoch', '=', p.epoch)
+    .where('due_at', '=', p.was),
+)
+
+/** Notes a look-up that settled nothing. `was` is what stood there. Nothing changed: somebody else noted one, or the outcome is known. */
+export const noteLook = question<{ id: string; epoch: number; was: string; checks: string }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ checks: p.checks })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('outcome_unknown'))
+    .where('epoch', '=', p.epoch)
+    .where('checks', '=', p.was),
 )
 
 interface Page {

@@ -56,16 +56,18 @@ export const lastHead = question<Record<string, never>, AuditHeadRow>((db) =>
   db.selectFrom('audit_head').selectAll().orderBy('number', 'desc').limit(lit(1)),
 )
 
+/** What a head covers of a row. */
+export type SealedRow = Pick<AuditRow, 'id' | 'at' | 'hash' | 'follows'>
+
 /** Rows of the record after a place, in order. Those that are not final are not to be sealed yet: others may still appear before them. */
-export const rowsToSeal = question<{ after: number; limit: number }, Pick<AuditRow, 'id' | 'at' | 'hash'> & { is_final: number }>(
-  (db, p, { firstOpenPlace }) =>
-    db
-      .selectFrom('audit')
-      .select(['id', 'at', 'hash'])
-      .select(sql<number>`case when id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)} then 1 else 0 end`.as('is_final'))
-      .where('id', '>', p.after)
-      .orderBy('id')
-      .limit(p.limit),
+export const rowsToSeal = question<{ after: number; limit: number }, SealedRow & { is_final: number }>((db, p, { firstOpenPlace }) =>
+  db
+    .selectFrom('audit')
+    .select(['id', 'at', 'hash', 'follows'])
+    .select(sql<number>`case when id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)} then 1 else 0 end`.as('is_final'))
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
 )
 
 /** Stores a head. It fails when another process sealed meanwhile. */
@@ -83,7 +85,43 @@ export const insertHead = question<{ [K in keyof AuditHeadRow]: AuditHeadRow[K] 
     key: p.key,
     hash: p.hash,
     signature: p.signature,
+    format: p.format,
+    gap: p.gap,
   }),
+)
+
+/** The newest head before which a person accepted a gap. */
+export const lastGapHead = question<Record<string, never>, AuditHeadRow>((db) =>
+  db.selectFrom('audit_head').selectAll().where('gap', 'is not', null).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** Heads up to `last`, newest first. */
+export const headsDownFrom = question<{ last: number; limit: number }, AuditHeadRow>((db, p) =>
+  db.selectFrom('audit_head').selectAll().where('number', '<=', p.last).orderBy('number', 'desc').limit(p.limit),
+)
+
+/** Takes away heads that nobody of this installation signed. Answers how many. */
+export const deleteHeadsAfter = question<{ number: number }>((db, p) => db.deleteFrom('audit_head').where('number', '>', p.number))
+
+/** A row, and the hash of the row that it says it follows. */
+export type CheckedRow = AuditRow & { follows_hash: string | null }
+
+/** Rows behind `after` up to `last`, in order, each with the hash of the row at the place that it follows. */
+export const rowsToCheck = question<{ after: number; last: number; limit: number }, CheckedRow>((db, p) =>
+  db
+    .selectFrom('audit')
+    .leftJoin('audit as followed', 'followed.id', 'audit.follows')
+    .selectAll('audit')
+    .select('followed.hash as follows_hash')
+    .where('audit.id', '>', p.after)
+    .where('audit.id', '<=', p.last)
+    .orderBy('audit.id')
+    .limit(p.limit),
+)
+
+/** The newest rows of a scope that is no session. */
+export const newestOfScope = question<{ scope: string; limit: number }, Pick<AuditRow, 'kind' | 'data'>>((db, p) =>
+  db.selectFrom('audit').select(['kind', 'data']).where('scope', '=', p.scope).where(isNoSession).orderBy('seq', 'desc').limit(p.limit),
 )
 
 /** The numbers of the first and the last head with rows of a time; null without any. */

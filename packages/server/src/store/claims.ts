@@ -4,14 +4,15 @@ import type { RunRow } from './schema.ts'
 
 /**
  * Takes the next model call of a run for a process. False when another process makes that call, or it has been made: one caller per step,
- * however many processes were woken.
+ * however many processes were woken. False, too, while everything is held.
  */
 export async function claimStep(connection: OwnConnection, processId: string, { session_id, id, steps }: RunRow): Promise<boolean> {
   const { rowCount } = await connection.query({
     name: 'step_claim',
     text: `update run set runner = $1, claimed = steps
       where session_id = $2 and state = 'open' and id = $3 and steps = $4
-      and (runner is null or runner = $1 or claimed is distinct from steps)`,
+      and (runner is null or runner = $1 or claimed is distinct from steps)
+      and not exists (select 1 from instance where held_at is not null or timeline <> countersign_timeline())`,
     values: [processId, session_id, id, steps],
   })
   return rowCount === 1
@@ -43,6 +44,84 @@ export const giveBackJob = (connection: OwnConnection, processId: string, name: 
 export const unlockJobs = (connection: OwnConnection, pools: readonly string[]): Promise<unknown> =>
   connection.query({ name: 'job_unlock', text: 'select graphile_worker.force_unlock_workers($1)', values: [pools] })
 
+/** A job that is locked for a process. */
+export interface LockedRow {
+  id: string
+  lockedAtMs: number
+  /** The same time as the database writes it, to the microsecond. */
+  lockedAt: string
+}
+
+const MAX_LOCKED = 10_000
+
+/** The jobs that are locked under these ids. */
+export async function lockedJobs(connection: OwnConnection, pools: readonly string[]): Promise<LockedRow[]> {
+  const { rows } = await connection.query<{ id: string; locked_at: Date; text: string }>({
+    name: 'job_locked',
+    text: `select id, locked_at, locked_at::text as text from graphile_worker._private_jobs
+      where locked_by is not null and locked_by = any($1) limit ${MAX_LOCKED}`,
+    values: [pools],
+  })
+  return rows.map(({ id, locked_at, text }) => ({ id, lockedAtMs: locked_at.getTime(), lockedAt: text }))
+}
+
+/** Unlocks jobs that are still locked as they were read. The attempt that nobody made is not counted. */
+export const unlockLostJobs = (connection: OwnConnection, jobs: readonly LockedRow[]): Promise<unknown> =>
+  connection.query({
+    name: 'job_unlock_lost',
+    text: `update graphile_worker._private_jobs as job set locked_by = null, locked_at = null, attempts = greatest(0, job.attempts - 1)
+      from unnest($1::bigint[], $2::timestamptz[]) as lost(id, locked_at) where job.id = lost.id and job.locked_at = lost.locked_at`,
+    values: [jobs.map(({ id }) => id), jobs.map(({ lockedAt }) => lockedAt)],
+  })
+
+interface FoundJob {
+  /** Of the session or the action. */
+  id: string
+  /** True when a process has it. */
+  taken: boolean
+  /** True when it was begun before and failed. */
+  failed: boolean
+}
+
+/**
+ * Which of these sessions and actions have a job that will be done. A job that failed too often, or that is locked for a process which
+ * nobody knows, will not be done.
+ */
+export async function findJobs(connection: OwnConnection, ids: readonly string[]): Promise<FoundJob[]> {
+  const { rows } = await connection.query<FoundJob>({
+    name: 'job_find',
+    text: `select payload ->> 'id' as id, bool_or(locked_by is not null) as taken, bool_or(last_error is not null) as failed from graphile_worker._private_jobs as job
+      where payload ->> 'id' = any($1) and (is_available
+        or exists (select 1 from process where pools::jsonb ? job.locked_by)) group by 1`,
+    values: [ids],
+  })
+  return rows
+}
+
+/** Puts up jobs that are missing. Keyed, so that processes which find the same do not put it up once each. */
+export const addMissingJobs = (connection: OwnConnection, jobs: readonly { name: JobName; id: string }[]): Promise<unknown> =>
+  connection.query({
+    name: 'job_add_missing',
+    text: 'select countersign_quiet.add_jobs($1::json)',
+    values: [JSON.stringify(jobs.map(({ name, id }) => ({ identifier: name, payload: { id }, job_key: `${name}:${id}` })))],
+  })
+
+/** For finding jobs by what they are about and by who has them, among a million that wait. */
+const JOB_INDEXES = {
+  countersign_job_by_subject: `((payload ->> 'id'))`,
+  countersign_job_by_holder: '(locked_by) where locked_by is not null',
+} as const
+
+/** Adds our indexes to graphile-worker's table of jobs, where they are missing. */
+export async function addJobIndexes(connection: OwnConnection): Promise<void> {
+  for (const [name, columns] of Object.entries(JOB_INDEXES)) {
+    // Asked first: "create index if not exists" waits for every writer of the table even when there is nothing to do.
+    const { rows } = await connection.query({ text: `select to_regclass('graphile_worker.${name}') as there` })
+    if (rows[0]?.there !== null) continue
+    await connection.query({ text: `create index if not exists ${name} on graphile_worker._private_jobs ${columns}` })
+  }
+}
+
 /** The ids under which jobs were taken that no process knows as its own. */
 export async function strayPools(connection: OwnConnection): Promise<string[]> {
   const { rows } = await connection.query<{ locked_by: string }>({
@@ -66,6 +145,19 @@ export async function countJobs(connection: OwnConnection): Promise<number> {
   const { rows } = await connection.query<{ count: string }>({
     name: 'job_count',
     text: 'select count(*) as count from graphile_worker.jobs where attempts < max_attempts or locked_at is not null',
+  })
+  return Number(rows[0]?.count)
+}
+
+const MAX_COUNTED = 100_000
+
+/** Jobs that are due and that no process has, of all processes. The count ends at 100,000, so that asking stays cheap. */
+export async function countWaitingJobs(connection: OwnConnection): Promise<number> {
+  const { rows } = await connection.query<{ count: string }>({
+    name: 'job_count_waiting',
+    text: `select count(*) as count from (
+      select 1 from graphile_worker._private_jobs where is_available and run_at <= now() limit ${MAX_COUNTED}
+    ) as waiting`,
   })
   return Number(rows[0]?.count)
 }

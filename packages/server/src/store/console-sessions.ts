@@ -28,8 +28,9 @@ const openSession = (db: Kysely<Schema>) =>
     .select(['s.id', 's.hash', 's.how', 's.key_hash', 's.created_at as began_at', 's.seen_at', 's.rotated_at'])
     .select(['principal.id as principal', 'principal.kind', 'principal.name', 'principal.roles', 'principal.person_id'])
     .where('s.ended_at', 'is', null)
+    .where('principal.disabled_at', 'is', null)
 
-/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended. */
+/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended, or they are disabled. */
 export const findConsoleSession = question<{ hash: string }, OpenConsoleSession>((db, p) =>
   openSession(db).where((eb) => eb.or([eb('s.hash', '=', p.hash), eb('s.earlier_hash', '=', p.hash)])),
 )
@@ -96,6 +97,14 @@ export const endOtherConsoleSessions = question<{ principal_id: string; kept: st
     .set({ ended_at: p.now, id_token: null })
     .where('principal_id', '=', p.principal_id)
     .where('id', '!=', p.kept)
+    .where('ended_at', 'is', null),
+)
+
+export const countOpen = question<{ principal_id: string }, { open: number | string }>((db, p) =>
+  db
+    .selectFrom('console_session')
+    .select(({ fn }) => fn.countAll<number | string>().as('open'))
+    .where('principal_id', '=', p.principal_id)
     .where('ended_at', 'is', null),
 )
 

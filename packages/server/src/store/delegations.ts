@@ -35,6 +35,18 @@ export const delegationsTo = question<{ to_id: string; now: number }, Delegation
     .limit(lit(1_000)),
 )
 
+/** The delegations from or to a person that are in force, the newest first. */
+export const delegationsOf = question<{ person_id: string; now: number }, DelegationRow>((db, p, dialect) =>
+  db
+    .selectFrom('delegation')
+    .selectAll()
+    .where((eb) => eb.or([eb('from_id', '=', p.person_id), eb('to_id', '=', p.person_id)]))
+    .where('revoked_at', 'is', null)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id', 'desc')
+    .limit(lit(10_000)),
+)
+
 /** Ends a delegation. Nothing changed: it had ended. */
 export const revokeDelegation = question<{ id: string; revoked_by: string; now: number }>((db, p, dialect) =>
   db

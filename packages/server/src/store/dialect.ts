@@ -26,6 +26,10 @@ export interface Dialect {
   nowMs(callerNowMs: number): RawBuilder<number>
   /** The first place of the log that a transaction under way may still fill; all below are final. Undefined where nobody writes meanwhile. */
   readonly firstOpenPlace: RawBuilder<number> | undefined
+  /** Of the row of `instance`: true when the database was promoted since a process vouched for it. */
+  readonly wasPromoted: RawBuilder<boolean>
+  /** True where wake-ups are jobs in tables of graphile-worker. */
+  readonly hasJobs: boolean
 }
 
 export const SQLITE: Dialect = {
@@ -43,6 +47,8 @@ export const SQLITE: Dialect = {
     sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
+  wasPromoted: sql`false`,
+  hasJobs: false,
 }
 
 /** Room for the events of one transaction: its places in the log are its number × this, and what follows. */
@@ -88,4 +94,6 @@ export const POSTGRES: Dialect = {
       where not exists (select from pg_stat_activity where backend_xid = number::xid
         and datid <> (select oid from pg_database where datname = current_database())))
     - (select value::bigint from setting where name = ${sql.lit(FIRST_TRANSACTION)})) * ${sql.lit(PLACES_PER_TRANSACTION)}`,
+  wasPromoted: sql`instance.timeline <> countersign_timeline()`,
+  hasJobs: true,
 }

@@ -10,6 +10,7 @@ export const insertGrant = question<{ [K in keyof GrantRow]: GrantRow[K] }>((db,
     session_id: p.session_id,
     agent: p.agent,
     requested_by: p.requested_by,
+    requesters: p.requesters,
     tool: p.tool,
     definitions: p.definitions,
     arguments: p.arguments,
@@ -97,6 +98,17 @@ export const revokeGrant = question<{ id: string; revoked_by: string; now: numbe
     .set({ revoked_at: p.now, revoked_by: p.revoked_by })
     .where('id', '=', p.id)
     .where('revoked_at', 'is', null),
+)
+
+/** The grants that a person gave and that are in force, the newest first. */
+export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('made_by', '=', p.made_by)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id', 'desc')
+    .limit(lit(10_000)),
 )
 
 /** The grants in force for whatever a session still asks: "approve all". */

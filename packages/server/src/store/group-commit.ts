@@ -1,16 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
 import { reach } from '../points.ts'
+import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { rememberAnswers } from './remembered.ts'
 import { drive, queryRunner } from './sqlite-statements.ts'
-import type { Outbox, Store } from './store.ts'
+import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
 export interface GroupCommitOptions {
   db: DatabaseSync
   /** Called after each commit with what its transactions asked for, in their order. */
   onCommitted(outbox: Outbox): void
+  /** Called after each commit with the place of its last event, before anybody hears of it. Default: nobody minds. */
+  onStored?: ((position: number) => void) | undefined
+  /** Told of every error. Once it refuses, everything that is queued is refused with that error. Default: nobody minds. */
+  watch?: Pick<DamageWatch, 'refusal' | 'learn'>
   /**
    * Runs `commit` a little later; whatever begins until then shares it. Default `setImmediate`, not a microtask: everything that this turn
    * of the event loop still starts joins the same fsync.
@@ -27,7 +32,7 @@ interface Waiting {
 type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error: unknown }
 
 /** A store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open. */
-export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupCommitOptions): Store {
+export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table) => memory.forget(table))
   const memory = rememberAnswers(runQuery)
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -61,9 +66,11 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
     try {
       return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces), outbox }
-    } catch (error) {
-      // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be.
-      if (!db.isTransaction) throw error
+    } catch (caught) {
+      const error = watch.learn(caught)
+      // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be. On a damaged
+      // database the members that succeeded are not committed either.
+      if (!db.isTransaction || watch.refusal) throw error
       return { ok: false, error }
     }
   }
@@ -99,6 +106,10 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
     const batch = waiting
     waiting = []
     if (batch.length === 0) return
+    if (watch.refusal) {
+      for (const { reject } of batch) reject(watch.refusal)
+      return
+    }
     let outcomes: Outcome[] = []
     reach('batch.before_begin')
     try {
@@ -108,12 +119,14 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
       reach('batch.before_commit')
       commit.run()
       reach('batch.after_commit')
-    } catch (error) {
+    } catch (caught) {
+      const error = watch.learn(caught)
       // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
       if (db.isTransaction) rollback.run()
       memory.forget()
       outcomes = batch.map(() => ({ ok: false, error }))
     }
+    onStored?.(lastPlaceOf(outcomes))
     for (const outcome of outcomes) if (outcome.ok) onCommitted(outcome.outbox)
     reach('batch.before_resolve')
     batch.forEach((member, i) => {
@@ -125,6 +138,7 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
   }
 
   return {
+    health: ALWAYS_WELL,
     transact: <T>(work: (outbox: Outbox) => Tx<T>) => {
       if (closed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
       return new Promise<T>((resolve, reject) => {
@@ -145,6 +159,12 @@ export function groupCommit({ db, onCommitted, schedule = setImmediate }: GroupC
   }
 }
 
+function lastPlaceOf(outcomes: readonly Outcome[]): number {
+  let last = 0
+  for (const outcome of outcomes) if (outcome.ok) for (const { id } of outcome.outbox.events) if (id > last) last = id
+  return last
+}
+
 /** The last place of the log that was ever given out: one is not given again after its row was dropped. */
 function findLastPlace(db: DatabaseSync): number {
   const row = db
@@ -155,10 +175,12 @@ function findLastPlace(db: DatabaseSync): number {
   return Number(row?.last ?? 0)
 }
 
+const NO_WATCH: Pick<DamageWatch, 'refusal' | 'learn'> = { refusal: undefined, learn: (error) => error }
+
 /** What SQLite's error codes mean to whoever wanted something stored. */
 const STORAGE_ERRORS: Record<number, string> = {
   8: 'the database takes no writes: nothing was changed',
-  10: 'the disk failed: look whether it was changed, then try again',
+  10: 'there is no room: nothing was changed',
   13: 'the disk is full: nothing was changed',
 }
 

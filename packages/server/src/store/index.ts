@@ -4,13 +4,19 @@ export * as agentRequests from './agent-requests.ts'
 export * as archive from './archive.ts'
 export * as attempts from './attempts.ts'
 export * as audit from './audit.ts'
+export { type BackupSummary, backupDatabase, restoreDatabase } from './backup/index.ts'
 export * as claims from './claims.ts'
 export * as consoleSessions from './console-sessions.ts'
+export { databaseFile } from './data-folder.ts'
 export * as delegations from './delegations.ts'
+export type { DueRow } from './due-work.ts'
+export * as dueWork from './due-work.ts'
 export * as events from './events.ts'
 export * as gatewayCalls from './gateway-calls.ts'
 export * as grants from './grants.ts'
 export { type DatabaseLook, lookAtDatabase } from './inspect.ts'
+export type { Mark } from './instance.ts'
+export * as instance from './instance.ts'
 export { enqueueJobs, type JobName, type JobPayload } from './jobs.ts'
 export * as keys from './keys.ts'
 export { type LastingConnection, openLastingConnection } from './lasting-connection.ts'
@@ -25,6 +31,7 @@ export * as objectives from './objectives.ts'
 export { doOnce, findAnswer, keepAnswer, type OnceKey } from './once.ts'
 export { openBeside } from './open-beside.ts'
 export { openForArchive } from './open-for-archive.ts'
+export * as participants from './participants.ts'
 export * as policyVersions from './policy-versions.ts'
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export * as principals from './principals.ts'
@@ -32,6 +39,7 @@ export type { OtherProcess, OwnConnection } from './processes.ts'
 export * as processes from './processes.ts'
 export { lock, lockKey, type Tx, together } from './query.ts'
 export * as reads from './reads.ts'
+export * as retention from './retention.ts'
 export * as revisions from './revisions.ts'
 export type {
   ActionRevisionRow,
@@ -42,6 +50,7 @@ export type {
   DelegationRow,
   EventRow,
   GrantRow,
+  InstanceRow,
   MessageRow,
   ModelCallRow,
   PolicyDifferenceRow,
@@ -59,3 +68,4 @@ export type { Database, Outbox, Store, StoredEvent } from './store.ts'
 export * as toolPins from './tool-pins.ts'
 export * as visibility from './visibility.ts'
 export * as votes from './votes.ts'
+export * as waiting from './waiting.ts'

@@ -1,8 +1,10 @@
 import { existsSync, statfsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
+import { databaseFile, requireDatabase } from './data-folder.ts'
 import { listMigrations, missing } from './migrate.ts'
+import { openingError } from './sqlite-errors.ts'
 import type { Database } from './store.ts'
 
 /** What a database is, found out by reading only. */
@@ -34,10 +36,12 @@ export const lookAtDatabase = async (database: Database, signal: AbortSignal): P
 
 function lookAtSqlite(dataDir: string): DatabaseLook {
   const freeBytes = freeBytesAt(resolve(dataDir))
-  const file = join(dataDir, 'countersign.db')
+  const file = databaseFile(dataDir)
+  requireDatabase(dataDir, false)
   if (!existsSync(file)) return { isThere: false, pending: [], freeBytes }
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
     const pending = missing(listMigrations('sqlite'), db.prepare(APPLIED).all() as unknown as Applied[]).map(({ name }) => name)
     const roles =
       pending.length === 0
@@ -47,8 +51,10 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
             .map((row) => String(row.roles))
         : undefined
     return { isThere: true, pending, roles, freeBytes }
+  } catch (error) {
+    throw openingError(error, dataDir, file)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 

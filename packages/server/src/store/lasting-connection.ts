@@ -7,6 +7,9 @@ const ANSWER_MS = 5_000
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 500
 
+// What is written here says who is alive; it means nothing after a crash of the database. A peer that vanished is noticed in 5 s.
+export const LASTING_OPTIONS = '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3'
+
 export interface LastingConnectionOptions {
   /** Straight to the database: this is a session, no pooler may share it. */
   url: string
@@ -49,8 +52,7 @@ export async function openLastingConnection({
       // One that only listens asks nothing: a database that vanished without a word is noticed in 15 s.
       keepAlive: true,
       keepAliveInitialDelayMillis: ANSWER_MS,
-      // What is written here says who is alive; it means nothing after a crash of the database. A peer that vanished is noticed in 5 s.
-      options: '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3',
+      options: LASTING_OPTIONS,
     })
     // The end of the connection is told by 'end', however it came.
     attempt.on('error', () => {})

@@ -122,9 +122,9 @@ test('a database that was restored into a younger cluster goes on behind its las
   await old.close()
   const restored = await open()
   // Not for as long as a transaction of another database, just ended, is taken for one of ours.
-  await expect.poll(() => restored.read(events.lastPlace), { timeout: 10_000 }).toBe(aMillionLater)
+  await expect.poll(() => restored.read(events.lastPlace)).toBe(aMillionLater)
   const read = openReader(restored, aMillionLater)
   await restored.transact(() => say('new'))
-  await expect.poll(read, { timeout: 10_000 }).toEqual(['new'])
+  await expect.poll(read).toEqual(['new'])
   await restored.close()
 })

@@ -95,15 +95,15 @@ export const dequeueMessage = question<{ session_id: string; seq: number; run_id
     .returningAll(),
 )
 
-/** The persons, by their ids, whose words the model was given in a session: their own, or those of their agents. */
-export const askersOf = question<{ session_id: string }, { person_id: string }>((db, p) =>
+/** The ids of those who wrote what the model was given in a session. */
+export const authorsOf = question<{ session_id: string }, { author_id: string }>((db, p) =>
   db
     .selectFrom('message')
-    .innerJoin('principal', 'principal.id', 'message.author_id')
-    .select((eb) => eb.ref('principal.person_id').$notNull().as('person_id'))
+    .select((eb) => eb.ref('author_id').$notNull().as('author_id'))
     .distinct()
-    .where('message.session_id', '=', p.session_id)
-    .where('message.in_history', '=', lit(1))
-    .where('principal.person_id', 'is not', null)
+    .where('session_id', '=', p.session_id)
+    .where('in_history', '=', lit(1))
+    .where('author_id', 'is not', null)
+    .orderBy('author_id')
     .limit(lit(1_000)),
 )

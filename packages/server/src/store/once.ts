@@ -6,14 +6,23 @@ export interface OnceKey {
   scope: string
   key: string
   requestHash: string
+  /** How long the answer is kept: for a day (default), or until 30 days after the action that the answer is of is settled. */
+  keptFor?: 'day' | 'action'
 }
 
 const findOnce = question<{ scope: string; key: string }, { request_hash: string; answer: string }>((db, p) =>
   db.selectFrom('once').select(['request_hash', 'answer']).where('scope', '=', p.scope).where('key', '=', p.key),
 )
 
-const insertOnce = question<{ scope: string; key: string; request_hash: string; answer: string; now: number }>((db, p) =>
-  db.insertInto('once').values({ scope: p.scope, key: p.key, request_hash: p.request_hash, answer: p.answer, created_at: p.now }),
+const insertOnce = question<{ scope: string; key: string; request_hash: string; answer: string; kept_for: string; now: number }>((db, p) =>
+  db.insertInto('once').values({
+    scope: p.scope,
+    key: p.key,
+    request_hash: p.request_hash,
+    answer: p.answer,
+    kept_for: p.kept_for as 'day' | 'action',
+    created_at: p.now,
+  }),
 )
 
 /**
@@ -55,5 +64,5 @@ export function* keepAnswer<T>(once: OnceKey, nowMs: number, answer: T): Tx<T> {
 /** Of several at once with the same key, the others wait for the answer of the first. */
 const lockUse = ({ scope, key }: OnceKey): Tx<void> => lockKey(`${scope} ${key}`)
 
-const insertAnswer = ({ scope, key, requestHash }: OnceKey, nowMs: number, answer: unknown): Tx<void> =>
-  insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), now: nowMs })
+const insertAnswer = ({ scope, key, requestHash, keptFor = 'day' }: OnceKey, nowMs: number, answer: unknown): Tx<void> =>
+  insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), kept_for: keptFor, now: nowMs })

@@ -62,3 +62,13 @@ export function asStoreError(error: unknown): unknown {
   }
   return error
 }
+
+/** Why a database cannot be trusted any more, when that is what an error says. */
+export function postgresDamage(error: unknown): string | undefined {
+  const state = sqlStateOf(error)
+  // data_corrupted, index_corrupted
+  if (state !== 'XX001' && state !== 'XX002') return undefined
+  return `the database is damaged (${(error as DatabaseError).message})`
+}
+
+export const WHAT_TO_DO_ABOUT_DAMAGE = 'stop the servers, check the disk of the database, and go back to a standby or a backup'

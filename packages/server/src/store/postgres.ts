@@ -1,15 +1,19 @@
 import { CountersignError } from '@countersign/core'
 import { Client } from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
+import { watchDamage } from './damage-watch.ts'
 import { isInLog } from './events.ts'
-import { ConnectionLost, failureOf } from './postgres-errors.ts'
+import { ConnectionLost, failureOf, postgresDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './postgres-errors.ts'
 import { createPatience } from './postgres-patience.ts'
 import { createPool } from './postgres-pool.ts'
+import { requireOwnSession, requirePreparedStatements } from './postgres-pooler.ts'
 import { prepareDatabase } from './postgres-prepare.ts'
+import { postgresRoom } from './postgres-room.ts'
 import type { Session } from './postgres-session.ts'
 import { CommitUnanswered, findFate, Transaction } from './postgres-transaction.ts'
 import type { Tx } from './query.ts'
-import type { Outbox, Store } from './store.ts'
+import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
+import { watchHealth } from './watch-health.ts'
 
 /** Longer than any transaction is allowed to take: then the other side is gone without a word. */
 const ATTEMPT_LIMIT_MS = 35_000
@@ -27,6 +31,8 @@ export interface PostgresOptions {
   enqueue?: (outbox: Outbox) => Tx<void>
   /** Told, as a sentence, what makes the database unsafe without being refused. */
   warn?: (sentence: string) => void
+  /** Told, as a sentence, when the database turns out to be damaged. Default: nobody. */
+  onDamage?: ((sentence: string) => void) | undefined
   /** Connections at most, default 10. */
   maxSessions?: number
   clock?: Clock
@@ -34,11 +40,27 @@ export interface PostgresOptions {
 
 /**
  * Opens (and migrates) a Postgres database, which any number of processes may share.
- * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, or forgets commits.
+ * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, forgets commits, or is behind a
+ * pooler that keeps too little.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { url, directUrl, onCommitted, onUnknown = () => undefined, enqueue, warn, maxSessions = 10, clock = systemClock } = options
-  const firstTransaction = await onOneConnection(directUrl ?? url, (client) => prepareDatabase(client, warn))
+  const {
+    url,
+    directUrl,
+    onCommitted,
+    onUnknown = () => undefined,
+    enqueue,
+    warn,
+    onDamage,
+    maxSessions = 10,
+    clock = systemClock,
+  } = options
+  const ownUrl = directUrl ?? url
+  const firstTransaction = await onOneConnection(ownUrl, async (client) => {
+    await requireOwnSession(client, ownUrl, directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
+    return prepareDatabase(client, warn)
+  })
+  if (directUrl !== undefined) await requirePreparedStatements(url, clock)
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
   const underWay = new Set<Promise<unknown>>()
@@ -90,7 +112,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     return promise
   }
 
-  return {
+  const store: Store = {
+    health: ALWAYS_WELL,
     transact: (work) => start(() => transactOnce(work)),
     read: (work) => start(() => inSession((session) => new Transaction(session).read(work))),
     async close() {
@@ -99,6 +122,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await pool.close()
     },
   }
+  const watch = watchDamage({ damageOf: postgresDamage, whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
+  return watchHealth(store, { watch, findRoom: postgresRoom(store) })
 }
 
 /**

@@ -24,6 +24,7 @@ export type RevisedColumns = Pick<
   | 'idempotency_key'
   | 'revised'
   | 'edited_by'
+  | 'requesters'
   | 'due_at'
   | 'expires_at'
   | 'remind_at'
@@ -58,6 +59,7 @@ const reviseFrom = (from: 'proposed' | 'approved' | 'failed') =>
           idempotency_key: p.idempotency_key,
           revised: p.revised,
           edited_by: p.edited_by,
+          requesters: p.requesters,
           due_at: p.due_at,
           expires_at: p.expires_at,
           remind_at: p.remind_at,

@@ -9,6 +9,7 @@ export interface Schema {
   console_session: ConsoleSessionRow
   used_sign_in: { state_hash: string; used_at: number }
   session: SessionRow
+  session_participant: ParticipantRow
   run: RunRow
   model_call: ModelCallRow
   message: MessageRow
@@ -29,7 +30,28 @@ export interface Schema {
   objective: ObjectiveRow
   key_result: KeyResultRow
   objective_change: ObjectiveChangeRow
-  once: { scope: string; key: string; request_hash: string; answer: string; created_at: number }
+  instance: InstanceRow
+  once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
+}
+
+/** The one row that says which installation the database belongs to. */
+export interface InstanceRow {
+  only_one: number
+  /** Another one with each epoch. */
+  id: string
+  /** Begins anew whenever a copy is accepted. */
+  epoch: number
+  /** Null until a server has started on it. */
+  bound_at: number | null
+  /** Of Postgres: the cluster and the database in it. */
+  system: string | null
+  /** Of Postgres: the timeline that a process has vouched for. */
+  timeline: string | null
+  /** Hash of the token that its processes have in their environment. */
+  token: string | null
+  /** While this is set, nothing is carried out. */
+  held_at: number | null
+  held_why: string | null
 }
 
 /** What a source said that a tool is, when it was first seen or when people last agreed to it. */
@@ -48,6 +70,13 @@ export interface PrincipalRow {
   roles: string
   /** The person behind it: its own id for a person, the owner of an agent or a service. */
   person_id: string | null
+  /** A disabled person signs in nowhere, and nothing of theirs counts. */
+  disabled_at: number | null
+  disabled_by: string | null
+  /** JSON: which of `roles` the sign-in service gave; null for somebody who has never used one. */
+  provided_roles: string | null
+  /** The name that an agent's keys prove; null for persons and services, and for agents from before names were kept. */
+  agent: string | null
   created_at: number
 }
 
@@ -66,6 +95,8 @@ export interface ApiKeyRow {
   revoked_by: string | null
   /** To the minute. */
   last_used_at: number | null
+  /** When its person accepted it, or when it was made where nobody has to. A person's key without it only reads. */
+  accepted_at: number | null
   created_at: number
 }
 
@@ -104,6 +135,14 @@ export interface SessionRow {
   audit_place: number | null
   created_at: number
   updated_at: number
+}
+
+/** Somebody who may write in a session besides its owner. */
+export interface ParticipantRow {
+  session_id: string
+  principal_id: string
+  invited_by: string
+  created_at: number
 }
 
 export interface RunRow {
@@ -206,8 +245,16 @@ export interface ActionRow {
   policy: string
   requires: string
   requested_by: string
+  /** JSON: the ids of all whose words led to it; null for one from before this was kept. */
+  requesters: string | null
   agent: string | null
+  /** 1 when the key of the caller proves the agent's name. Of an action in a session it says nothing: that agent is the server's own. */
+  agent_verified: number
   agent_says: string | null
+  /** How often it was asked for. */
+  times_asked: number
+  /** 1 when it was proposed without an idempotency key. */
+  unkeyed: number
   executor: Executor
   attempt: number
   epoch: number
@@ -220,6 +267,12 @@ export interface ActionRow {
   /** The principal whose client carries the attempt out. */
   claimed_by: string | null
   idempotency_key: string
+  /** 1 once an attempt ended without a known outcome: from then on the idempotency key stays. */
+  in_doubt: number
+  /** The attempt that the current series of sends began with. */
+  first_send: number
+  /** How an unknown outcome is checked: JSON of `{since, until, lastAt, lastFound}`. The next check is at `due_at`. */
+  checks: string | null
   result: string | null
   result_url: string | null
   error: string | null
@@ -234,6 +287,10 @@ export interface ActionRow {
   archived_at: number | null
   /** Since then what it was about is blanked. */
   redacted_at: number | null
+  /** The epoch of the installation that the last attempt was started in. */
+  instance_epoch: number | null
+  /** When a person let it go on although the rest was held. */
+  released_at: number | null
   created_at: number
   updated_at: number
 }
@@ -295,6 +352,8 @@ export interface GrantRow {
   agent: string | null
   /** The key of the outside agent that it is for; null for an agent of the configuration. */
   requested_by: string | null
+  /** Of a session: JSON, the ids of those whose requests it covers; null for the session's owner alone. */
+  requesters: string | null
   /** Null for any of `definitions`. */
   tool: string | null
   /** JSON: the tools as they were, by name, each with the hash of its definition. */
@@ -380,6 +439,10 @@ export interface AuditHeadRow {
   key: string
   hash: string
   signature: string
+  /** 1: of a version before 27; 2: covers `follows` of its rows, and `gap`. */
+  format: number
+  /** What a person accepted before this head, as JSON; null for almost all. */
+  gap: string | null
 }
 
 export interface PolicyVersionRow {

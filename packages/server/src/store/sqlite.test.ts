@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -168,4 +169,44 @@ test('a database that takes no writes refuses them as full storage, goes on read
   await temp.store.read(() => raw(sql`pragma query_only = off`))
   await put(temp, 'after')
   expect(temp.committed).toHaveLength(2)
+})
+
+const bytesOf = (file: string): number => statSync(file).size
+
+const fill = ({ store }: TempStore, from: number, rows: number) =>
+  store.transact(function* () {
+    for (let i = from; i < from + rows; i++) yield* insertSetting.run({ name: `row ${i}`, value: 'x'.repeat(10_000) })
+  })
+
+test('the write-ahead log that a reader beside the server made long is cut when the reader has gone', async () => {
+  await using temp = await openTempSqlite()
+  const log = join(temp.dataDir, 'countersign.db-wal')
+  const reader = new DatabaseSync(join(temp.dataDir, 'countersign.db'), { readOnly: true })
+  reader.exec('begin')
+  reader.prepare('select count(*) from setting').get()
+  for (let i = 0; i < 60; i++) await fill(temp, i * 100, 100)
+  expect(bytesOf(log)).toBeGreaterThan(50_000_000)
+  reader.close()
+  // What is begun again is cut with the first commit after a checkpoint that reached the end.
+  for (let i = 60; i < 64; i++) await fill(temp, i * 100, 100)
+  expect(bytesOf(log)).toBeLessThanOrEqual(33_554_432)
+})
+
+test('without a reader beside it the write-ahead log stays at 4,000 pages and a transaction, however much is written', async () => {
+  await using temp = await openTempSqlite()
+  for (let i = 0; i < 60; i++) await fill(temp, i * 100, 100)
+  expect(bytesOf(join(temp.dataDir, 'countersign.db-wal'))).toBeLessThan(20_000_000)
+})
+
+test('the pages of deleted rows are used again: a file that is filled and cleaned again and again does not grow', async () => {
+  await using temp = await openTempSqlite()
+  const pages = async () => Number((await temp.store.read(() => raw(sql<{ page_count: number }>`pragma page_count`)))[0]?.page_count)
+  const round = async (from: number) => {
+    await fill(temp, from, 300)
+    await temp.store.transact(() => raw(sql`delete from setting where name like 'row %'`))
+  }
+  await round(0)
+  const first = await pages()
+  for (let i = 1; i < 6; i++) await round(i * 300)
+  expect(await pages()).toBeLessThanOrEqual(first * 1.05)
 })

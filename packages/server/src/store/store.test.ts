@@ -55,7 +55,9 @@ test.each(STORES)('any text and any number we count with comes back as it was st
     expect(await settingOf(temp, `text${n}`)).toBe(value)
   }
   const big = Number.MAX_SAFE_INTEGER
-  await temp.store.transact(() => raw(sql`insert into once values ('s', 'k', 'h', 'a', ${big})`))
+  await temp.store.transact(() =>
+    raw(sql`insert into once (scope, key, request_hash, answer, created_at) values ('s', 'k', 'h', 'a', ${big})`),
+  )
   expect(await temp.store.read(() => raw(sql`select created_at as at, null as gap from once`))).toEqual([{ at: big, gap: null }])
 })
 

@@ -1,9 +1,15 @@
 import type { NewEvent } from '@countersign/core'
+import type { Mark } from './instance.ts'
 import type { Tx } from './query.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
 export type Database =
-  | { kind: 'sqlite'; dataDir: string }
+  | {
+      kind: 'sqlite'
+      dataDir: string
+      /** True begins anew where the database, or its newest commits, are lost. */
+      acceptLoss?: boolean | undefined
+    }
   | {
       kind: 'postgres'
       /** `postgres://…` A secret: it holds the password. */
@@ -33,9 +39,26 @@ export interface Outbox {
   access?: Set<string>
   /** True when the record has new rows, which wait for their seal. */
   isAudited?: boolean
+  /** The last row of the record that the transaction wrote. */
+  mark?: Mark
 }
 
+/** Whether a database can take what has to be stored. */
+export interface StorageHealth {
+  /** Why the database cannot be trusted until somebody has looked after it and started the server again; undefined while nothing is known. */
+  readonly damage: string | undefined
+  /**
+   * Finds out whether there is room for a write, without changing what is stored.
+   * @throws CountersignError `storage_full` when there is none.
+   */
+  requireRoom(): Promise<void>
+}
+
+/** The health of a store that nothing is known about. */
+export const ALWAYS_WELL: StorageHealth = { damage: undefined, requireRoom: async () => undefined }
+
 export interface Store {
+  readonly health: StorageHealth
   /**
    * Runs `work` as one transaction and resolves after it is on disk. Transactions in flight together share the commit. When one of them
    * fails the others are run again from their start, so `work` acts through its queries and its outbox only.

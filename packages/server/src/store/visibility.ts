@@ -33,9 +33,13 @@ const hasVoted = (reader: Reader, table: string): Condition =>
 const concerns = (reader: Reader, table: string, dialect: Dialect): Condition =>
   sql`(${isOwn(reader, `${table}.requested_by`)} or ${isRouted(reader, table, dialect)} or ${hasVoted(reader, table)})`
 
-/** The reader sees the session in `table`: it is theirs, or some action in it concerns them. A conversation is seen as a whole or not at all. */
+/** The reader was invited to the session in `table`. */
+const isInvited = ({ id }: Reader, table: string): Condition =>
+  sql`exists (select 1 from session_participant as invited where invited.session_id = ${sql.ref(`${table}.id`)} and invited.principal_id = ${id})`
+
+/** The reader sees the session in `table`: it is theirs, they were invited, or some action in it concerns them. A conversation is seen as a whole or not at all. */
 export const sessionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
-  sql`(${isOwn(reader, `${table}.owner_id`)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${concerns(reader, 'one', dialect)}))`
+  sql`(${isOwn(reader, `${table}.owner_id`)} or ${isInvited(reader, table)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${concerns(reader, 'one', dialect)}))`
 
 /** The reader sees the action in `table`: it concerns them, or they see the session it stands in. */
 export const actionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>

@@ -2,7 +2,7 @@ import type { Action } from '@countersign/core'
 import { pino } from 'pino'
 import type { Clock } from '../clock.ts'
 import { createLanes } from '../dispatch/index.ts'
-import { createGate, type Gate } from '../gate/index.ts'
+import { createGate, createStartFailures, type Gate } from '../gate/index.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../store/index.ts'
 import { type CodedTool, openTools } from '../tools/index.ts'
@@ -30,7 +30,10 @@ export function openBareGate(
   store: Store,
   own: readonly CodedTool[],
   processId: string,
-  { policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [] }, 1)), ...clock }: BareGateOptions = {},
+  {
+    policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [], limits: { waitingPerAgent: 2_000 } }, 1)),
+    ...clock
+  }: BareGateOptions = {},
 ): BareGate {
   const underWay = new Set<Promise<unknown>>()
   const stopped = new AbortController()
@@ -45,6 +48,7 @@ export function openBareGate(
     stopped: stopped.signal,
     agentStopsOnDecline: () => false,
     lanes: createLanes(16),
+    startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {
       const watched = work.finally(() => underWay.delete(watched))

@@ -48,7 +48,7 @@ export async function openApi(
       return tool as Tool & { definition: JsonValue }
     },
     check: async () =>
-      (await source?.check({ network: config.network, redactor: createRedactor(config.secrets) }, AbortSignal.timeout(30_000))) ?? [],
+      (await source?.check({ network: config.network, redactor: createRedactor(config.secrets) }, AbortSignal.timeout(240_000))) ?? [],
     async warnings() {
       const told: JsonObject[] = []
       const log: SourceLog = { info() {}, warn: (facts, event) => void told.push({ ...facts, event }) }
@@ -74,11 +74,11 @@ export async function startService(answer: (request: TargetRequest) => TargetAns
 /** Calls a tool as the gate does: only with what its check takes. */
 export async function call(tool: Tool, args: JsonObject = {}, version?: string): Promise<JsonValue> {
   expect(tool.check(args)).toMatchObject({ ok: true })
-  const context = { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: AbortSignal.timeout(30_000), principalId: undefined, version }
+  const context = { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: AbortSignal.timeout(240_000), principalId: undefined, version }
   return tool.execute(args, context)
 }
 
-export const look = (tool: Tool, args: JsonObject = {}) => tool.preview?.(args, AbortSignal.timeout(30_000))
+export const look = (tool: Tool, args: JsonObject = {}) => tool.preview?.(args, AbortSignal.timeout(240_000))
 
 /** The error that a call ends with. */
 export async function refusal(work: Promise<unknown> | undefined): Promise<ToolError> {

@@ -10,7 +10,7 @@ export interface ReadEvent {
 }
 
 /** A stream that is silent this long will not say what a test waits for. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 240_000
 
 /** Reads a server-sent event stream; every event's data is held against its schema. */
 export interface EventReader {
@@ -18,10 +18,10 @@ export interface EventReader {
   readonly seen: readonly ReadEvent[]
   /**
    * The data of the next event of this type (behind the one that was returned before) for which `where` holds.
-   * @throws Error that lists what came instead, when the stream ends or nothing fits within a minute.
+   * @throws Error that lists what came instead, when the stream ends or nothing fits within four minutes.
    */
   next<T extends EventType>(type: T, where?: (data: EventDataOf<T>) => boolean): Promise<EventDataOf<T>>
-  /** Resolves when something more has arrived or the stream is over; at the latest after a minute, with an error. */
+  /** Resolves when something more has arrived or the stream is over; at the latest after four minutes, with an error. */
   arrival(): Promise<void>
   /** Reads to the end of the stream, which the server has to end. */
   ended(): Promise<readonly ReadEvent[]>

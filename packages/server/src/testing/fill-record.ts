@@ -1,5 +1,5 @@
 import { type AuditKey, recordAudit } from '../audit/index.ts'
-import { sealAll } from '../audit/sealer.ts'
+import { sealAll } from '../audit/seal.ts'
 import { writeSession } from '../gate/index.ts'
 import { newId, principals, type Store, sessions } from '../store/index.ts'
 

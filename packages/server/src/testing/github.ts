@@ -56,7 +56,7 @@ export async function openGithubBench({ section, ...options }: BenchOptions = {}
     return result.value
   }
   const look = async (name: string, args: JsonObject = {}): Promise<Preview> => {
-    const preview = await tool(name).preview?.(checked(name, args), AbortSignal.timeout(60_000))
+    const preview = await tool(name).preview?.(checked(name, args), AbortSignal.timeout(240_000))
     if (!preview) throw new Error(`${name} shows nothing`)
     return preview
   }
@@ -70,12 +70,17 @@ export async function openGithubBench({ section, ...options }: BenchOptions = {}
     async check() {
       const [source] = config.sources.values()
       const way = { network: config.network, redactor: createRedactor(config.secrets) }
-      return (await source?.check(way, AbortSignal.timeout(60_000))) ?? []
+      return (await source?.check(way, AbortSignal.timeout(240_000))) ?? []
     },
     look,
     async run(name, args = {}, idempotencyKey = KEY) {
       const version = tool(name).effect === 'write' ? (await look(name, args)).version : undefined
-      const context = { actionId: idempotencyKey.slice(0, -2), idempotencyKey, principalId: undefined, signal: AbortSignal.timeout(60_000) }
+      const context = {
+        actionId: idempotencyKey.slice(0, -2),
+        idempotencyKey,
+        principalId: undefined,
+        signal: AbortSignal.timeout(240_000),
+      }
       return tool(name).execute(checked(name, args), { ...context, version })
     },
     undescribed() {

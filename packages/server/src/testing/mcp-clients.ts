@@ -23,9 +23,9 @@ export interface McpClient extends AsyncDisposable {
   protocolVersion(): string | undefined
 }
 
-/** An address with its key, or the arguments of a `countersign` process that is started. */
+/** An address with its key, and how long connecting may take (default: that of the SDK, 60 s); or the arguments of a `countersign` process that is started. */
 export type McpConnection =
-  | { url: string; key: string; headers?: Record<string, string> }
+  | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number }
   | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void }
 
 const WHO = { name: 'test-client', version: '1.0.0' }
@@ -41,12 +41,14 @@ const requestOf = ({ key, headers }: Extract<McpConnection, { url: string }>) =>
   requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
 })
 
+const limitOf = ({ timeoutMs }: Extract<McpConnection, { url: string }>) => (timeoutMs === undefined ? {} : { timeout: timeoutMs })
+
 async function connect1(connection: McpConnection): Promise<McpClient> {
   const client = new Client1(WHO)
   if ('url' in connection) {
     const transport = new HttpTransport1(new URL(connection.url), requestOf(connection))
     // Its own types disagree about `sessionId` under exact optional properties.
-    await client.connect(transport as Parameters<typeof client.connect>[0])
+    await client.connect(transport as Parameters<typeof client.connect>[0], limitOf(connection))
   } else {
     const transport = new StdioTransport1(programOf(connection))
     transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
@@ -72,7 +74,7 @@ const connect2 =
   (mode: 'legacy' | 'auto') =>
   async (connection: McpConnection): Promise<McpClient> => {
     const client = new Client2(WHO, { versionNegotiation: { mode } })
-    if ('url' in connection) await client.connect(new HttpTransport2(new URL(connection.url), requestOf(connection)))
+    if ('url' in connection) await client.connect(new HttpTransport2(new URL(connection.url), requestOf(connection)), limitOf(connection))
     else {
       const transport = new StdioTransport2(programOf(connection))
       transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))

@@ -16,6 +16,18 @@ export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', role
 /** The time as it is; waiting takes a hundredth of what was asked for. */
 export const hurriedClock: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 100, callback) }
 
+/** A {@link hurriedClock} that can be put forward. */
+export function leapingClock(): Clock & { leap(ms: number): void } {
+  let leaptMs = 0
+  return {
+    ...hurriedClock,
+    nowMs: () => systemClock.nowMs() + leaptMs,
+    leap(ms) {
+      leaptMs += ms
+    },
+  }
+}
+
 /** An engine over tools of a test's own, without agents. */
 export interface OpenGate extends AsyncDisposable {
   readonly engine: Engine
@@ -28,7 +40,17 @@ export interface OpenGate extends AsyncDisposable {
   until(actionId: string, isThere?: (action: Action) => boolean): Promise<Action>
 }
 
-export async function openGate(own: readonly CodedTool[], { dataDir: given }: { dataDir?: string } = {}): Promise<OpenGate> {
+export interface OpenGateOptions {
+  /** Default: a folder of its own, which goes with the gate. */
+  dataDir?: string
+  /** Default: {@link hurriedClock}. */
+  clock?: Clock
+}
+
+export async function openGate(
+  own: readonly CodedTool[],
+  { dataDir: given, clock = hurriedClock }: OpenGateOptions = {},
+): Promise<OpenGate> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-gate-')))
   const { tools, policy } = await openConfig({ tools: { own: { tools: [...own] } } }, { environment: {}, folder: dataDir })
   const engine = await openEngine({
@@ -37,7 +59,7 @@ export async function openGate(own: readonly CodedTool[], { dataDir: given }: { 
     tools,
     policy,
     log: pino({ level: 'silent' }),
-    clock: hurriedClock,
+    clock,
   })
   for (const principal of [ana, ben]) await engine.savePrincipal(principal)
 

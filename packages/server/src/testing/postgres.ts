@@ -1,7 +1,7 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,15 +16,25 @@ export interface PostgresOptions {
   fsync?: boolean
   /** What else `postgresql.conf` would say. */
   settings?: Readonly<Record<string, string | number>>
+  /**
+   * Takes a physical copy of the server at `url` instead of making an empty one, as a standby of the server at `follows`. Nothing of this
+   * process may stand in the way to `url`, which is waited for.
+   */
+  copyOf?: { url: string; follows: string }
 }
+
+export type StopMode = 'fast' | 'crash' | 'kill'
 
 /** A database server of one's own on the loopback, with data of its own. Disposing of it takes both away, and so does the end of this process. */
 export interface PostgresCluster extends AsyncDisposable {
   readonly port: number
   /** Where a client finds this database, as the superuser. */
   url(database: string): string
-  /** Ends the server; the data stays. `fast` writes everything first, `crash` leaves that to the recovery of the next start. */
-  stop(how?: 'fast' | 'crash'): Promise<void>
+  /**
+   * Ends the server; the data stays. `fast` writes everything first, `crash` leaves that to the recovery of the next start, `kill` ends every
+   * process of the server with SIGKILL, so that none says a last word to a client or a standby (Linux only).
+   */
+  stop(how?: StopMode): Promise<void>
   /** Starts the server again, on the same port and data. */
   start(): Promise<void>
 }
@@ -46,7 +56,7 @@ const GUARDED = `
  * await using postgres = await startPostgres()
  * const url = await createDatabase(postgres.url('postgres'))
  */
-export async function startPostgres({ fsync = true, settings = {} }: PostgresOptions = {}): Promise<PostgresCluster> {
+export async function startPostgres({ fsync = true, settings = {}, copyOf }: PostgresOptions = {}): Promise<PostgresCluster> {
   const owner = findOwner()
   const folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-'))
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid)
@@ -78,24 +88,29 @@ export async function startPostgres({ fsync = true, settings = {} }: PostgresOpt
     server = { child, pid: await readPid(child), ended }
   }
 
-  async function stop(how: 'fast' | 'crash' = 'fast'): Promise<void> {
+  async function stop(how: StopMode = 'fast'): Promise<void> {
     if (!server) return
     const { pid, child, ended } = server
     server = undefined
-    process.kill(pid, how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    if (how === 'kill') killAll(pid)
+    else process.kill(pid, how === 'fast' ? 'SIGINT' : 'SIGQUIT')
     await ended
     child.stdin?.destroy()
   }
 
   try {
-    const ids = ['--username', USER, '--auth=password', '--pwfile', passwordFile]
-    // A collation that is not byte order, as in most installations: what relies on byte order has to say so.
-    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
-    execFileSync(join(binaries, 'initdb'), ['--pgdata', dataDir, ...ids, ...locale, '--no-sync', '--no-instructions'], {
-      ...owner,
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const spawned: ExecFileSyncOptions = { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }
+    if (copyOf) {
+      const how = ['--dbname', copyOf.url, '--checkpoint=fast', '--no-sync']
+      execFileSync(join(binaries, 'pg_basebackup'), ['--pgdata', dataDir, ...how], spawned)
+      writeFileSync(join(dataDir, 'standby.signal'), '', { mode: 0o644 })
+      writeFileSync(join(dataDir, 'postgresql.conf'), `primary_conninfo = '${copyOf.follows}'\n`, { flag: 'a' })
+    } else {
+      const ids = ['--username', USER, '--auth=password', '--pwfile', passwordFile]
+      // A collation that is not byte order, as in most installations: what relies on byte order has to say so.
+      const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
+      execFileSync(join(binaries, 'initdb'), ['--pgdata', dataDir, ...ids, ...locale, '--no-sync', '--no-instructions'], spawned)
+    }
     const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}\n`)
     writeFileSync(join(dataDir, 'postgresql.conf'), lines.join(''), { flag: 'a' })
     await start()
@@ -107,7 +122,8 @@ export async function startPostgres({ fsync = true, settings = {} }: PostgresOpt
 
   return {
     port,
-    url: (database) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`,
+    // A copy knows the password of the original.
+    url: (database) => `postgres://${USER}:${copyOf ? new URL(copyOf.url).password : password}@127.0.0.1:${port}/${database}`,
     stop,
     start,
     async [Symbol.asyncDispose]() {
@@ -116,6 +132,20 @@ export async function startPostgres({ fsync = true, settings = {} }: PostgresOpt
       await stop('crash')
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Ends a server and its children with SIGKILL. The server stands still meanwhile, so that it starts no child that is missed. */
+function killAll(pid: number): void {
+  process.kill(pid, 'SIGSTOP')
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+  for (const one of [pid, ...children]) {
+    try {
+      process.kill(one, 'SIGKILL')
+    } catch (error) {
+      // A child that ended by itself since the list was read.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
   }
 }
 
@@ -149,6 +179,16 @@ function withDatabase(url: string, name: string): string {
   return changed.href
 }
 
+/** Restores a logical dump of one database into another, empty one, with the server's own programs. */
+export function dumpInto(fromUrl: string, toUrl: string): void {
+  const binaries = findPostgresBinaries()
+  const dump = execFileSync(join(binaries, 'pg_dump'), ['--no-owner', '--dbname', fromUrl], { maxBuffer: 1e9 })
+  execFileSync(join(binaries, 'psql'), ['--quiet', '--set=ON_ERROR_STOP=1', '--dbname', toUrl], {
+    input: dump,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+}
+
 /** Runs plain SQL on the database of a URL and answers the rows of its last statement. */
 export async function runOn(url: string, query: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
@@ -180,7 +220,7 @@ function withinReach(binaries: string, owner: Owner, folder: string): string {
   return join(folder, 'native', 'bin')
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()
@@ -197,7 +237,7 @@ async function readPid({ stderr }: ChildProcess): Promise<number> {
   for await (const line of createInterface(stderr)) {
     said += `${line}\n`
     pid ||= Number(/\[(\d+)\] LOG: {2}starting PostgreSQL/.exec(line)?.[1] ?? 0)
-    if (pid > 0 && line.includes('ready to accept connections')) {
+    if (pid > 0 && /ready to accept (read-only )?connections/.test(line)) {
       stderr.resume()
       return pid
     }

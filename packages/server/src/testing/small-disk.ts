@@ -10,6 +10,8 @@ export interface SmallDisk extends Disposable {
   leave(bytes: number): void
   /** Gives the room back that `leave` took. */
   free(): void
+  /** Takes no writes any more. */
+  makeReadOnly(): void
 }
 
 /**
@@ -36,6 +38,7 @@ export function mountSmallDisk(bytes: number, owner?: { uid: number; gid: number
       writeFileSync(ballast, new Uint8Array(Math.max(Number(available) - left, 0)))
     },
     free,
+    makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path], { stdio: 'ignore' }),
     [Symbol.dispose]() {
       execFileSync('umount', ['-l', path], { stdio: 'ignore' })
       remove()

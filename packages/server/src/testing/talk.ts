@@ -2,6 +2,7 @@ import type { JsonValue } from '@countersign/core'
 import type { ConfigInput } from '../config/index.ts'
 import { type Replay, startReplayServer } from '../models/testing/replay-server.ts'
 import { type BrainSpeech, brainSays } from './brain-says.ts'
+import { shiftedClock } from './shifted-clock.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from './target.ts'
 import { startTestServer, type TestServer } from './test-server.ts'
 
@@ -10,6 +11,8 @@ export interface Talk extends AsyncDisposable {
   server: TestServer
   target: Target
   brain: Replay
+  /** Puts the server's clock forward by a second: what is shown has been shown long enough for a typed word. */
+  letPeopleRead(): void
 }
 
 export interface TalkOptions {
@@ -25,9 +28,11 @@ export interface TalkOptions {
 export async function startTalk({ says, answer = () => ({ status: 200, body: { id: 1 } }), agent, policy }: TalkOptions): Promise<Talk> {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(answer))
+  const clock = shiftedClock()
   const brain = stack.use(await startReplayServer()).play(says.map(brainSays))
   const server = stack.use(
     await startTestServer({
+      clock,
       config: {
         agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'], ...agent } },
         tools: toolsOf(target),
@@ -35,7 +40,7 @@ export async function startTalk({ says, answer = () => ({ status: 200, body: { i
       },
     }),
   )
-  return { server, target, brain, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { server, target, brain, letPeopleRead: () => clock.pass(1_000), [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** A call of a tool of {@link toolsOf}, for {@link BrainSpeech}. */

@@ -171,7 +171,7 @@ export function sealAnew(lines: readonly string[], key: AuditKey): string[] {
   for (const line of lines) {
     const said = readLine(line)
     if (!said || 'end' in said) continue
-    if ('row' in said) tally.add(said.row)
+    if ('row' in said) tally.add({ ...said.row, follows: said.row.follows ?? null })
     if ('head' in said) {
       last = makeHead(tally, last, key, said.head.at)
       tally = createTally()

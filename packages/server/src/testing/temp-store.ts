@@ -5,7 +5,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import { openPostgres } from '../store/postgres.ts'
 import { ask } from '../store/query.ts'
 import type { Schema } from '../store/schema.ts'
-import { openSqlite } from '../store/sqlite.ts'
+import { openSqlite, type SqliteOptions } from '../store/sqlite.ts'
 import type { Outbox, Store } from '../store/store.ts'
 import { openTestDatabase } from './test-database.ts'
 
@@ -16,10 +16,13 @@ export interface TempStore extends AsyncDisposable {
 }
 
 /** @param dataDir A folder that stays; default: a new one that goes with the store. */
-export async function openTempSqlite(dataDir?: string): Promise<TempStore & { dataDir: string }> {
+export async function openTempSqlite(
+  dataDir?: string,
+  options: Partial<Pick<SqliteOptions, 'acceptLoss' | 'onDamage'>> = {},
+): Promise<TempStore & { dataDir: string }> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'countersign-store-')))
   const committed: Outbox[] = []
-  const store = openSqlite({ dataDir: folder, onCommitted: (outbox) => committed.push(outbox) })
+  const store = openSqlite({ dataDir: folder, onCommitted: (outbox) => committed.push(outbox), ...options })
   return {
     store,
     dataDir: folder,

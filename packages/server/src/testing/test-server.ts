@@ -2,12 +2,22 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import type { CreateKeyBody, Principal } from '@countersign/core'
+import type { CreatedKey, CreateKeyBody, Principal } from '@countersign/core'
 import { pino } from 'pino'
-import { type Config, type ConfigInput, type Environment, type LogLevel, openConfig, readSettings } from '../config/index.ts'
+import type { Clock } from '../clock.ts'
+import {
+  type Config,
+  type ConfigInput,
+  type Environment,
+  type LogLevel,
+  openConfig,
+  readSettings,
+  type SettingsFlags,
+} from '../config/index.ts'
 import type { ScriptStep } from '../models/index.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import type { Database } from '../store/index.ts'
+import { makeKey } from './accept-key.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { dumpDatabase } from './database.ts'
@@ -26,6 +36,10 @@ export interface TestServerOptions {
   scripts?: Record<string, ScriptStep[]>
   /** Where its data is; default: a place of its own, which goes with it. */
   place?: { dataDir: string; environment: Environment }
+  /** What the command line would say. */
+  flags?: SettingsFlags
+  /** Default: that of the server. */
+  clock?: Clock
 }
 
 /** A real server on a free port with data of its own. Disposing of it stops it and takes the data away. */
@@ -35,12 +49,18 @@ export interface TestServer extends AsyncDisposable {
   readonly database: Database
   /** The bootstrap key: an admin person. */
   readonly admin: ApiClient
-  /** Makes a key and speaks with it. */
+  /** Makes a key, accepts it on the data where its person would have to, and speaks with it. */
   as(who: CreateKeyBody): Promise<ApiClient & { principal: Principal }>
+  /** Makes a key that does at once what it is for: see {@link TestServer.as}. */
+  makeKey(body: Partial<CreateKeyBody>): Promise<CreatedKey & { key: string }>
   /** A client with exactly these headers: without a key, or with a cookie. */
   with(headers: Record<string, string>): ApiClient
+  /** A sign-in link of the person at this machine. */
+  signInLink(): string
   /** Stops the server and starts it again on the same data, at another address. */
   restart(): Promise<void>
+  /** Stops the server for good, without waiting for what its tools are at. */
+  stop(): Promise<void>
   /** Resolves when nothing is under way: all waits for a person or is done. */
   settle(): Promise<void>
   /** Every row of every table, for comparing before with after. */
@@ -67,6 +87,8 @@ export async function startTestServer({
   logLevel = 'error',
   scripts = {},
   place,
+  flags = {},
+  clock,
 }: TestServerOptions): Promise<TestServer> {
   const data = temporaryFolder()
   const database = place ? { ...place, [Symbol.asyncDispose]: async () => undefined } : await openServerDatabase()
@@ -79,7 +101,7 @@ export async function startTestServer({
   })
   const log = pino({ level: logLevel, serializers: { error: pino.stdSerializers.err } }, sink)
   const settings = readSettings(
-    { port: 0, data: place?.dataDir ?? data.path },
+    { port: 0, data: place?.dataDir ?? data.path, ...flags },
     { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
   )
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
@@ -90,8 +112,9 @@ export async function startTestServer({
     await database[Symbol.asyncDispose]()
     data[Symbol.dispose]()
   }
-  const start = async () => startServer({ config: await open(), settings, log })
+  const start = async () => startServer({ config: await open(), settings, log, ...(clock && { clock }) })
   let server: RunningServer
+  let isStopped = false
   try {
     server = await start()
   } catch (error) {
@@ -112,19 +135,26 @@ export async function startTestServer({
       return bearer(BOOTSTRAP_KEY)
     },
     async as(who) {
-      const { key, principal } = await bearer(BOOTSTRAP_KEY).post('/api/keys', who)
+      const { key, principal } = await makeKey(bearer(BOOTSTRAP_KEY), settings.database, who)
       return { ...bearer(key), principal }
     },
+    makeKey: (body) => makeKey(bearer(BOOTSTRAP_KEY), settings.database, body),
     with: withHeaders,
+    signInLink: () => server.signInLink() ?? '',
     async restart() {
       await server.close()
       server = await start()
+    },
+    async stop() {
+      isStopped = true
+      await server.engine.drain(0)
+      await server.close()
     },
     settle: () => server.engine.idle(),
     dump: () => dumpDatabase(settings.database),
     errors,
     async [Symbol.asyncDispose]() {
-      await server.close()
+      if (!isStopped) await server.close()
       await takeAway()
     },
   }

@@ -96,4 +96,5 @@ export const NO_GROUND = {
   log: { info: () => {}, warn: () => {} },
   pins: { all: async () => [], keep: async () => {}, replace: async () => {} },
   objectives: NO_OBJECTIVES,
+  ownFiles: [],
 }

@@ -240,11 +240,12 @@ const verifying = (verify: unknown) => {
   return defineTool({ ...definition, verify: verify as () => Verification })
 }
 
-test('of what a tool finds out only the three answers are believed', async () => {
+test('of what a tool finds out only the answers of the port are believed', async () => {
   const found = (answer: unknown) => verifying(() => answer).verify?.({}, context())
   expect(await found({ done: true })).toEqual({ done: true })
   expect(await found({ done: true, output: { at: new Date(0) } })).toEqual({ done: true, output: { at: '1970-01-01T00:00:00.000Z' } })
-  expect(await found({ done: false, output: 1 })).toEqual({ done: false })
+  expect(await found({ done: false, output: 1, authoritative: 'yes' })).toEqual({ done: false })
+  expect(await found({ done: false, authoritative: true })).toEqual({ done: false, authoritative: true })
   for (const answer of [{ done: 'unknown' }, { done: 'false' }, { done: 0 }, { done: null }, {}, null, undefined, false, true, 'done']) {
     expect(await found(answer), JSON.stringify(answer)).toEqual({ done: 'unknown' })
   }

@@ -20,6 +20,7 @@ import { credentialOf } from './credential.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
+import { readSettlesWithin } from './settles-within.ts'
 import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
 
 const MAX_OUTPUT_BYTES = 1_000_000
@@ -52,10 +53,16 @@ export interface ToolDefinition<Args> {
   execute(args: Args, context: ExecuteContext): unknown
   /**
    * Finds out what became of an attempt whose answer was lost, by reading only; for writes whose target does not recognise a repeat.
-   * `{ done: false }` says that nothing happened and nothing will: asked right after a timeout, the request may still be under way, so it is
-   * believed only when it is the last of several answers. An error, and anything but the three answers, counts as `'unknown'`.
+   * `{ done: false }` says that it was not found. The request may still be under way, so this settles nothing: it is asked again for as long
+   * as `settlesWithin` says. `{ done: false, authoritative: true }` says that it did not happen and will not: the action has failed. An error,
+   * and anything else, counts as `'unknown'`.
    */
   verify?(args: Args, context: VerifyContext): Verification | Promise<Verification>
+  /**
+   * With `verify`: for so long after an attempt was lost its effect may still come, as ISO 8601 (`PT5M`) or in ms. The server asks again
+   * until then by itself. At least `timeoutMs`. Default 5 minutes, or `timeoutMs` where that is longer.
+   */
+  settlesWithin?: string | number
   /** A link for people to what was changed. */
   resultUrl?(args: Args, output: JsonValue): string | undefined
   /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
@@ -127,6 +134,9 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
   const cacheForMs = readCacheFor(tool.cacheFor, tool.effect, (words) => {
     throw new Error(`tool ${tool.name}: cacheFor ${words}`)
   })
+  const settlesWithinMs = readSettlesWithin(tool.settlesWithin, { timeoutMs, canLook: verify !== undefined }, (words) => {
+    throw new Error(`tool ${tool.name}: settlesWithin ${words}`)
+  })
   return {
     name: tool.name,
     description: tool.description,
@@ -136,6 +146,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     idempotent: tool.idempotent ?? tool.effect === 'read',
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
+    ...(settlesWithinMs !== undefined && { settlesWithinMs }),
     credential: credentialOf(tool.credentials ?? {}),
     secrets: Object.values(tool.credentials ?? {}),
     check,
@@ -214,11 +225,12 @@ function toJson(output: unknown): JsonValue {
   }
 }
 
-/** Only the three answers are believed, whatever the code's types say. */
+/** Only the answers of the port are believed, whatever the code's types say. */
 function toVerification(found: unknown): Verification {
   if (typeof found !== 'object' || found === null || !('done' in found)) return { done: 'unknown' }
   if (found.done === true) return { done: true, ...('output' in found && found.output !== undefined && { output: toJson(found.output) }) }
-  return found.done === false ? { done: false } : { done: 'unknown' }
+  if (found.done !== false) return { done: 'unknown' }
+  return 'authoritative' in found && found.authoritative === true ? { done: false, authoritative: true } : { done: false }
 }
 
 function readFailure(error: unknown, { name, effect }: Pick<WrittenDefinition, 'name' | 'effect'>, signal: AbortSignal): unknown {

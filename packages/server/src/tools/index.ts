@@ -14,7 +14,18 @@ export type { OpenApiInput } from './openapi/index.ts'
 export { openApiStarter } from './openapi/starter.ts'
 export { RouteTable, type RouteTableInput } from './route-schema.ts'
 export { dotted, SetupError, type SetupProblem } from './setup-error.ts'
-export type { AnySourceKind, Pin, PinStore, SourceFinding, SourceGround, SourceKind, SourceOpening, ToolSource, Way } from './source.ts'
+export type {
+  AnySourceKind,
+  OwnFile,
+  Pin,
+  PinStore,
+  SourceFinding,
+  SourceGround,
+  SourceKind,
+  SourceOpening,
+  ToolSource,
+  Way,
+} from './source.ts'
 export { SOURCE_KINDS } from './source-kinds.ts'
 export { STARTERS, type StarterRules } from './starters.ts'
 export type { WorkspaceInput } from './workspace/index.ts'

@@ -39,11 +39,21 @@ export const Route = z.strictObject({
   idempotent: z.boolean().optional(),
   /**
    * Where to find out what became of an attempt whose answer was lost (`/payments?key={idempotencyKey}`), and the fields of the answer
-   * that prove it was carried out. 404 proves that it was not, anything else nothing.
+   * that prove it was carried out. 404 says that it was not found, and settles nothing while the request may be under way. With
+   * `authoritative` the service promises that 404 means it was not carried out and will not be.
    */
   verify: z
-    .strictObject({ get: Text, done: JsonMembers.refine((done) => Object.keys(done).length > 0, 'must name at least one field') })
+    .strictObject({
+      get: Text,
+      done: JsonMembers.refine((done) => Object.keys(done).length > 0, 'must name at least one field'),
+      authoritative: z.boolean().optional(),
+    })
     .optional(),
+  /**
+   * With `verify`: for so long (`PT10M`) after an attempt was lost its effect may still come. The server asks again until then by itself.
+   * At least `timeoutMs`. Default 5 minutes, or `timeoutMs` where that is longer.
+   */
+  settlesWithin: z.string().max(40).optional(),
   /** `client`: whoever shows the card sends the request, with credentials of its own; the headers of the table stay here. */
   executor: z.enum(['server', 'client']).optional(),
   /** Default 15,000; 60,000 for a client, whose hold is over then. */

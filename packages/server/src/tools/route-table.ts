@@ -79,6 +79,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     idempotent: route.idempotent ?? read.effect === 'read',
     timeoutMs,
     ...(read.cacheForMs !== undefined && { cacheForMs: read.cacheForMs }),
+    ...(read.settlesWithinMs !== undefined && { settlesWithinMs: read.settlesWithinMs }),
     destination: service.base.origin,
     // A client signs in with its own.
     credential: executor === 'client' ? NO_CREDENTIAL : credentialOf(service.headers),
@@ -89,17 +90,27 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     execute: executor === 'client' ? byClient(name) : (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
     ...(executor === 'client' && { clientRequest: (args: JsonObject) => clientRequest(route, read, service, args) }),
     ...(verify && {
-      verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, { ...service, timeoutMs }, args, context),
+      verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, askedOf(service, timeoutMs), args, context),
     }),
     ...(read.resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => linkOf(read, service.publicBase, args, output) }),
   }
 }
 
-/** What decides where a call goes and what it carries: a change here means that an approval was for something else. */
+/**
+ * What decides where a call goes and what it carries: a change here means that an approval was for something else. How far a look-up is
+ * believed is no part of it: that may be corrected while an outcome is unknown.
+ */
 function definitionOf(route: Route, { base }: Service): JsonValue {
   const { method, path, query = null, body = null, before = null, verify } = route
-  return { method, baseUrl: base.href, path, query, body, before, ...(verify && { verify }) }
+  return { method, baseUrl: base.href, path, query, body, before, ...(verify && { verify: { get: verify.get, done: verify.done } }) }
 }
+
+/** The service as `verify` asks it. */
+const askedOf = ({ network, base, headers, redactor }: Service, timeoutMs: number) => ({
+  base,
+  get: (url: URL, signal: AbortSignal) =>
+    callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs, mayBeMissing: true }),
+})
 
 function checkArguments({ check, path, before, verify }: ReadRoute, args: JsonObject): ArgumentCheck {
   const checked = check(args)

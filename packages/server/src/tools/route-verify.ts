@@ -1,8 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue, type Verification, type VerifyContext } from '@countersign/core'
-import type { Network, Redactor } from '../net/index.ts'
-import { callHttp } from './http-call.ts'
+import type { HttpAnswer } from './http-call.ts'
 import type { Route } from './route-schema.ts'
-import { asText, fillJson, type JsonTemplate, member, readJsonTemplate, readTemplate, type Template } from './template.ts'
+import { asText, fillJson, type JsonTemplate, member, readJsonTemplate, readTemplate, type Template, textsIn } from './template.ts'
 import { buildUrl, readPathTemplate } from './url-template.ts'
 
 /** The placeholder for the key of the attempt. */
@@ -13,12 +12,14 @@ export interface ReadVerify {
   path: Template
   query: [string, Template][]
   done: [string, JsonTemplate][]
+  /** True when 404 says that it was not carried out and will not be. */
+  isAuthoritative: boolean
 }
 
 type Attempt = <T>(path: readonly PropertyKey[], read: () => T) => T | undefined
 
 /** Reads `verify` of a route: `{ get: "/payments?key={idempotencyKey}", done: { "0.state": "paid" } }`. */
-export function readVerify({ get, done }: NonNullable<Route['verify']>, attempt: Attempt): ReadVerify | undefined {
+export function readVerify({ get, done, authoritative = false }: NonNullable<Route['verify']>, attempt: Attempt): ReadVerify | undefined {
   const [pathText = '', ...rest] = get.split('?')
   const path = attempt(['verify', 'get'], () => readPathTemplate(pathText))
   const query = attempt(['verify', 'get'], () => readQuery(rest.join('?')))
@@ -26,8 +27,16 @@ export function readVerify({ get, done }: NonNullable<Route['verify']>, attempt:
     field,
     attempt(['verify', 'done', field], () => readJsonTemplate(value)),
   ])
-  return path && query && { path, query, done: fields.flatMap(([field, template]) => (template ? [[field, template]] : [])) }
+  if (!path || !query) return undefined
+  return { path, query, done: fields.flatMap(([field, template]) => (template ? [[field, template]] : [])), isAuthoritative: authoritative }
 }
+
+/** All that `verify` fills in, each with where it stands. */
+export const verifyTemplates = ({ path, query, done }: ReadVerify): [PropertyKey[], Template][] => [
+  [['verify', 'get'], path],
+  ...query.map(([, template]): [PropertyKey[], Template] => [['verify', 'get'], template]),
+  ...done.flatMap(([field, template]) => textsIn(template).map((text): [PropertyKey[], Template] => [['verify', 'done', field], text])),
+]
 
 function readQuery(text: string): [string, Template][] {
   if (text === '') return []
@@ -39,17 +48,16 @@ function readQuery(text: string): [string, Template][] {
   })
 }
 
+/** Whom to ask. */
 interface Service {
-  network: Network
   base: URL
-  headers: Readonly<Record<string, string>>
-  redactor: Redactor
-  timeoutMs: number
+  /** Makes a GET, whose answer may be 404. @throws ToolError when the service cannot be asked. */
+  get(url: URL, signal: AbortSignal): Promise<Pick<HttpAnswer, 'status' | 'body'>>
 }
 
 /**
- * Asks the service what became of an attempt. Done: it answers, and every field is as declared. Not done: 404. Everything else tells
- * nothing: what was done may have been changed since.
+ * Asks the service what became of an attempt. Done: it answers, and every field is as declared. Not found: 404. Everything else
+ * tells nothing: what was done may have been changed since.
  * @throws ToolError when the service cannot be asked.
  */
 export async function verifyRoute(read: ReadVerify, service: Service, given: JsonObject, context: VerifyContext): Promise<Verification> {
@@ -59,10 +67,8 @@ export async function verifyRoute(read: ReadVerify, service: Service, given: Jso
     const value = fillJson({ text }, args)
     if (value !== undefined) query.append(name, asText(value))
   }
-  const { base, ...call } = service
-  const url = buildUrl(base, read.path, args, query)
-  const { status, body } = await callHttp({ ...call, method: 'GET', url, own: base.origin, signal: context.signal, mayBeMissing: true })
-  if (status === 404) return { done: false }
+  const { status, body } = await service.get(buildUrl(service.base, read.path, args, query), context.signal)
+  if (status === 404) return read.isAuthoritative ? { done: false, authoritative: true } : { done: false }
   // A field that depends on an absent argument proves nothing.
   const wanted = read.done.flatMap(([field, template]): [string, JsonValue][] => {
     const value = fillJson(template, args)

@@ -2,15 +2,18 @@ import type { Effect, JsonObject, JsonSchema, JsonValue } from '@countersign/cor
 import { readCacheFor } from './cache-for.ts'
 import { openJsonSchema } from './json-schema.ts'
 import type { Route } from './route-schema.ts'
-import { KEY, type ReadVerify, readVerify } from './route-verify.ts'
+import { KEY, type ReadVerify, readVerify, verifyTemplates } from './route-verify.ts'
+import { readSettlesWithin } from './settles-within.ts'
 import type { SetupProblem } from './setup-error.ts'
 import { type JsonTemplate, member, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from './template.ts'
+import { executorOf } from './tool-draft.ts'
 import { readPathTemplate } from './url-template.ts'
 
 /** A route with its templates read and held against its input. */
 export interface ReadRoute {
   effect: Effect
   cacheForMs: number | undefined
+  settlesWithinMs: number | undefined
   inputSchema: JsonSchema
   check: ReturnType<typeof openJsonSchema>
   path: Template
@@ -59,6 +62,8 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const verify = route.verify && readVerify(route.verify, attempt)
   const effect = route.effect ?? (route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write')
   const cacheForMs = readCacheFor(route.cacheFor, effect, (words) => fault(['cacheFor'], words))
+  const around = { timeoutMs: executorOf(route).timeoutMs, canLook: route.verify !== undefined }
+  const settlesWithinMs = readSettlesWithin(route.settlesWithin, around, (words) => fault(['settlesWithin'], words))
   if (route.verify && effect === 'read') fault(['verify'], 'is for writes: a read leaves nothing to find out')
 
   const sentFrom: [readonly PropertyKey[], Template | undefined][] = [
@@ -74,14 +79,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
       (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
     ),
   ]
-  const askedFrom: [readonly PropertyKey[], Template | undefined][] = [
-    [['verify', 'get'], verify?.path],
-    ...(verify?.query ?? []).map(([, template]): [PropertyKey[], Template] => [['verify', 'get'], template]),
-    ...(verify?.done ?? []).flatMap(([field, template]) =>
-      textsIn(template).map((text): [PropertyKey[], Template] => [['verify', 'done', field], text]),
-    ),
-  ]
-  const all = [...sentFrom, ...shownFrom, ...askedFrom]
+  const all = [...sentFrom, ...shownFrom, ...(verify ? verifyTemplates(verify) : [])]
   const paths = new Set([path, before?.get, verify?.path])
   for (const [where, template] of all) {
     if (template && where[0] !== 'resultUrl' && readsResult(template)) fault(where, 'cannot use {result.…}: there is no answer yet')
@@ -118,6 +116,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   return {
     effect,
     cacheForMs,
+    settlesWithinMs,
     inputSchema,
     check,
     path,

@@ -17,6 +17,20 @@ export interface SourceGround {
   log: SourceLog
   pins: PinStore
   objectives: ObjectiveStore
+  /** The files of the server itself. No tool that reaches files changes them, and none reads those that are secret. */
+  ownFiles: readonly OwnFile[]
+}
+
+/** A file or folder that decides what the server does at its next start, or holds its secrets. */
+export interface OwnFile {
+  /** Absolute. It need not be there. */
+  path: string
+  /** What it is, as it is said to people: `the policy`. */
+  what: string
+  /** Not read either: keys, tokens, the database. */
+  secret: boolean
+  /** Names that go on with a dot count too: `.env.local`. */
+  family: boolean
 }
 
 /** What a source said that one of its tools is. */

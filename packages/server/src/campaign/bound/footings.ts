@@ -2,7 +2,7 @@ import { type JsonObject, type PolicyDocument, type PreviewField, type Tool, Too
 import { pino } from 'pino'
 import { systemClock } from '../../clock.ts'
 import { createLanes } from '../../dispatch/index.ts'
-import { createGate, type GateParts } from '../../gate/index.ts'
+import { createGate, createStartFailures, type GateParts } from '../../gate/index.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { type ActionRow, actions, principals, type Store, votes } from '../../store/index.ts'
 import { defineTool, openTools, type ToolRegistry } from '../../tools/index.ts'
@@ -72,6 +72,7 @@ export async function openFootings(store: Store): Promise<Footings> {
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,
     lanes: createLanes(2),
+    startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {
       underWay.add(work)

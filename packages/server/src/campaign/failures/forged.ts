@@ -58,11 +58,7 @@ export const FORGED: readonly Failure[] = [
       ),
       plant(
         'an agent’s owner is nobody who asked',
-        [
-          'packages/server/src/gate/rights.ts',
-          '  const ids = [requester?.person_id ?? null, ...asked.map',
-          '  const ids = [requester?.id ?? null, ...asked.map',
-        ],
+        ['packages/server/src/gate/requesters.ts', 'findPrincipal.first({ id }))?.person_id', 'findPrincipal.first({ id }))?.id'],
         ['packages/server/src/gate/delegations.test.ts', 'I10 who asked approves by no delegation, their own or another’s'],
       ),
     ],
@@ -76,7 +72,7 @@ export const FORGED: readonly Failure[] = [
         'every person has a vote',
         [
           'packages/server/src/gate/rights.ts',
-          'if (holdsRole(principal.roles, requires.roles)) return',
+          'if (meetsRoles(principal.roles, requires)) return',
           'if (principal.roles.length >= 0) return',
         ],
         ['packages/server/src/acceptance/outside-agent.test.ts', 'a person without a role that decides may look and not act'],
@@ -147,7 +143,7 @@ export const FORGED: readonly Failure[] = [
       plant(
         'a word approves all that wait',
         [
-          'packages/server/src/agent/messages.ts',
+          'packages/server/src/agent/typed-words.ts',
           '  if (all || waiting.length === 1) return undefined\n',
           '  if (all || waiting.length >= 1) return undefined\n',
         ],
@@ -168,7 +164,7 @@ export const FORGED: readonly Failure[] = [
       plant(
         'the exact word is a message',
         [
-          'packages/server/src/agent/messages.ts',
+          'packages/server/src/agent/typed-words.ts',
           'waiting.length > 0 ? readCommand(content) : undefined',
           'waiting.length > 9 ? readCommand(content) : undefined',
         ],
@@ -178,8 +174,30 @@ export const FORGED: readonly Failure[] = [
         ],
       ),
       plant(
+        'a word decides what nobody has shown its author',
+        ['packages/server/src/agent/typed-words.ts', 'if (wasShown(row, context)) return undefined', 'if (row) return undefined'],
+        [
+          'packages/server/src/acceptance/typed-words-shown.test.ts',
+          'a typed word does not decide an action that appeared less than a second before',
+        ],
+      ),
+      plant(
+        'a word decides what has critical risk',
+        ['packages/server/src/agent/unnamed.ts', "level === 'high' || level === 'critical'", "level === 'none'"],
+        ['packages/server/src/acceptance/typed-words-shown.test.ts', 'a typed word never decides an action of critical risk'],
+      ),
+      plant(
+        'a word decides text that nobody opened',
+        ['packages/server/src/agent/unnamed.ts', 'if (!needsOpening(', 'if (row || !needsOpening('],
+        ['packages/server/src/acceptance/typed-words-shown.test.ts', 'a typed word never decides text that has to be opened first'],
+      ),
+      plant(
         'a word approves what was changed since it was asked',
-        ['packages/server/src/agent/messages.ts', "(command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)", 'undefined'],
+        [
+          'packages/server/src/agent/typed-words.ts',
+          "(command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)",
+          'undefined',
+        ],
         [
           'packages/server/src/acceptance/bound.test.ts',
           'I6 what failed, was told so, and is asked again when a person retries it keeps its one result: the model hears the rest as a note',
@@ -279,7 +297,11 @@ export const FORGED: readonly Failure[] = [
       ),
       plant(
         'a revoked key goes on',
-        ['packages/server/src/store/keys.ts', "    .where('api_key.revoked_at', 'is', null)\n", ''],
+        [
+          'packages/server/src/store/keys.ts',
+          "    .where('api_key.hash', '=', p.hash)\n    .where('api_key.revoked_at', 'is', null)\n",
+          "    .where('api_key.hash', '=', p.hash)\n",
+        ],
         [
           'packages/server/src/acceptance/keys.test.ts',
           'a revoked or expired key is nobody’s at once, and what was signed in with it is over',
@@ -294,11 +316,11 @@ export const FORGED: readonly Failure[] = [
         ],
       ),
       plant(
-        'a foreign page acts with the cookie',
+        'a foreign page acts with what the console signed in with',
         ['packages/server/src/http/identity/authenticate.ts', 'if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)', ''],
         [
           'packages/server/src/acceptance/foreign-pages.test.ts',
-          'with the console’s cookie, no trick of a foreign page gets past the door of any route that changes something',
+          'with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something',
         ],
       ),
       plant(
@@ -329,8 +351,8 @@ export const FORGED: readonly Failure[] = [
         'a delegation outlasts the role of who gave it',
         [
           'packages/server/src/gate/rights.ts',
-          'return person !== undefined && holds(person, roles)',
-          'return person !== undefined && roles.length > 0',
+          'return person !== undefined && holds(person, requires)',
+          'return person !== undefined && requires.roles.length > 0',
         ],
         ['packages/server/src/gate/delegations.test.ts', 'a delegation ends: by its time, by who gave it, with the role of who gave it'],
       ),
@@ -344,6 +366,73 @@ export const FORGED: readonly Failure[] = [
 `,
         ],
         ['packages/server/src/acceptance/outside-agent.test.ts', 'an id that does not exist and one that may not be seen answer the same'],
+      ),
+    ],
+  },
+  {
+    whose: 'ours: signing in on one machine',
+    failure: 'Any process of the machine was the local admin; the console’s cookie went to every port; one human was two persons',
+    held: 'identity/sign-in-links.ts, sign-in-file.ts, console-credential.ts, directory.ts',
+    bugs: [
+      plant(
+        'being on the machine is enough to sign in',
+        [
+          'packages/server/src/http/identity/routes.ts',
+          '    if (link === undefined) {\n',
+          '    if (link === undefined) return undefined\n    if (link === undefined) {\n',
+        ],
+        [
+          'packages/server/src/acceptance/local-sign-in.test.ts',
+          'a local process without a sign-in link is nobody, whatever name of this machine it uses',
+        ],
+      ),
+      plant(
+        'a sign-in link is good twice',
+        ['packages/server/src/http/identity/sign-in-links.ts', '      used.set(token, expiresAt)\n', ''],
+        [
+          'packages/server/src/http/identity/sign-in-links.test.ts',
+          'a sign-in link is good once, and is said to be used afterwards, also by a clock that is set back',
+        ],
+      ),
+      plant(
+        'a sign-in link need not be made with the secret',
+        [
+          'packages/server/src/http/identity/sign-in-links.ts',
+          'if (!timingSafeEqual(macOf(secret, claim), bytes.subarray(CLAIM_BYTES)))',
+          'if (timingSafeEqual(macOf(secret, claim), Buffer.alloc(32)))',
+        ],
+        [
+          'packages/server/src/http/identity/sign-in-links.test.ts',
+          'a sign-in link of another server, of an earlier start, or changed in any letter signs nobody in',
+        ],
+      ),
+      plant(
+        'everybody on the machine can read what sign-in links are made with',
+        ['packages/server/src/http/identity/sign-in-file.ts', "mode: 0o600, flag: 'wx'", "mode: 0o644, flag: 'wx'"],
+        [
+          'packages/server/src/acceptance/local-sign-in.test.ts',
+          'the file of an earlier server is replaced, whatever its mode, and a link in its place is not followed',
+        ],
+      ),
+      plant(
+        'a cookie signs a console in over plain http',
+        ['packages/server/src/http/identity/console-credential.ts', 'cookie.read(request)', 'Object.values(request.cookies)[0]'],
+        [
+          'packages/server/src/acceptance/identity.test.ts',
+          'a console secret that was changed or made up is nobody’s, and none is good as a cookie',
+        ],
+      ),
+      plant(
+        'the owner of the bootstrap key is another person than the one at this machine',
+        [
+          'packages/server/src/http/identity/directory.ts',
+          'principal: localPerson }]',
+          "principal: { ...localPerson, id: 'prn_bootstrap' } }]",
+        ],
+        [
+          'packages/server/src/acceptance/one-person.test.ts',
+          'the person at this machine and the owner of the bootstrap key are one person: together they are one vote of two',
+        ],
       ),
     ],
   },

@@ -140,7 +140,7 @@ export const HISTORIES: readonly Failure[] = [
         ['packages/server/src/gate/settle.ts', '  if (row.told) {\n', '  if (row.told > 1) {\n'],
         [
           'packages/server/src/acceptance/outcome.test.ts',
-          'I4 what a person found not done may be tried again: under a new key, and the stream tells all of it',
+          'I4 what a person found not done may be tried again: under the same key, and the stream tells all of it',
         ],
       ),
     ],
@@ -152,7 +152,7 @@ export const HISTORIES: readonly Failure[] = [
     bugs: [
       plant(
         'only the latest call can be named',
-        ['packages/server/src/agent/messages.ts', 'waiting.includes(actionId) ?', 'waiting.at(-1) === actionId ?'],
+        ['packages/server/src/agent/typed-words.ts', 'waiting.includes(actionId) ?', 'waiting.at(-1) === actionId ?'],
         [
           'packages/server/src/acceptance/d4.test.ts',
           'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',

@@ -171,6 +171,42 @@ export const OUTWARD: readonly Failure[] = [
     ],
   },
   {
+    whose: 'ours: T10',
+    failure: 'One agent filled the inbox until nobody could find what mattered',
+    held: 'what waits is capped for each requester and each session, and an unkeyed repeat is no new action: gate/waiting-limits.ts, gate/repeat-ask.ts',
+    bugs: [
+      plant(
+        'nobody counts what waits',
+        [
+          'packages/server/src/gate/propose.ts',
+          "if (state === 'proposed') yield* requireRoomToWait(",
+          "if (state === 'expired') yield* requireRoomToWait(",
+        ],
+        [
+          'packages/server/src/acceptance/waiting-limits.test.ts',
+          'an agent has as much waiting as the policy allows and no more, however many calls it makes at once',
+        ],
+      ),
+      plant(
+        'a repeat is another action',
+        [
+          'packages/server/src/gate/propose.ts',
+          "if (state === 'proposed' && input.repeatedBy) {",
+          "if (state === 'expired' && input.repeatedBy) {",
+        ],
+        [
+          'packages/server/src/acceptance/waiting-limits.test.ts',
+          'the same call again without a key is the same action: asked once, done once, and both callers hear of it',
+        ],
+      ),
+      plant(
+        'two wishes with keys of their own are one',
+        ['packages/server/src/gate/propose.ts', 'const isUnkeyed = caller.once === undefined', 'const isUnkeyed = true'],
+        ['packages/server/src/acceptance/waiting-limits.test.ts', 'calls with keys of their own are as many wishes, and happen as often'],
+      ),
+    ],
+  },
+  {
     whose: 'ours: T24',
     failure: 'A reader or sender that stands still holds memory or connections',
     held: 'bounded buffers and times: http/sse.ts, http/intake.ts',

@@ -57,11 +57,11 @@ export const REPEATED: readonly Failure[] = [
       {
         bug: 'the second click of a double click is sent',
         patches: [
-          { file: 'packages/react/src/use-decision.ts', find: '      if (busy.current) return\n', replace: '' },
+          { file: 'packages/react/src/use-decision.ts', find: '    if (busy.current) return\n', replace: '' },
           {
             file: 'packages/react/src/approval-card.tsx',
-            find: "= 'pointer') => !busy && paused === null",
-            replace: "= 'pointer') => paused === null",
+            find: "= 'pointer') => !stopped && isReady(by)",
+            replace: "= 'pointer') => paused === null && isReady(by)",
           },
         ],
         test: { file: 'packages/react/src/approval-card.browser.test.ts', name: 'a double click is one request' },
@@ -121,13 +121,13 @@ export const REPEATED: readonly Failure[] = [
         'what a stale process answers is taken',
         [
           'packages/server/src/store/attempts.ts',
-          `      due_at: null,
+          `      due_at: p.due_at,
       updated_at: p.now,
     })
     .where('id', '=', p.id)
     .where('state', '=', lit('executing'))
     .where('epoch', '=', p.epoch),`,
-          `      due_at: null,
+          `      due_at: p.due_at,
       updated_at: p.now,
     })
     .where('id', '=', p.id),`,
@@ -209,10 +209,30 @@ export const REPEATED: readonly Failure[] = [
         'a refusal of a repeat settles what the send before it did',
         [
           'packages/server/src/gate/attempt.ts',
-          "  if (effect === 'read' || sendsOf(row) === 1) return failure\n",
-          '  if (effect !== undefined) return failure\n',
+          "  if (row.effect === 'read' || (sendsOf(row) === 1 && !isInDoubt)) return failure\n",
+          '  if (!isInDoubt || row.attempt > 0) return failure\n',
         ],
         ['packages/server/src/gate/execute.test.ts', 'I4 "refused" about a repeat settles nothing: the send before it may have acted'],
+      ),
+      plant(
+        'what is not found yet has failed',
+        ['packages/server/src/gate/find-out.ts', 'if (found.done === false && found.authoritative)', 'if (found.done === false)'],
+        [
+          'packages/server/src/gate/not-found.test.ts',
+          'I4 an effect that comes after the first looks did not find it is never called a failure: it is found later',
+        ],
+      ),
+      plant(
+        'a retry after an unknown outcome has a new key',
+        [
+          'packages/server/src/gate/attempt-key.ts',
+          'in_doubt ? idempotency_key : attemptKey(id, attempt + 1)',
+          'in_doubt > 1 ? idempotency_key : attemptKey(id, attempt + 1)',
+        ],
+        [
+          'packages/server/src/gate/not-found.test.ts',
+          'I4 a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since',
+        ],
       ),
     ],
   },
@@ -392,6 +412,30 @@ export const REPEATED: readonly Failure[] = [
         [
           'packages/server/src/audit/tampers.test.ts',
           'I11 what is changed in the database before it is sealed is found by the row behind it',
+        ],
+      ),
+      waiting(
+        'the server signs again over rows that were changed',
+        [
+          'packages/server/src/audit/compare.ts',
+          '  if (yield* hasGoneOn(remembered, last, keys)) return { last, problem: undefined }\n',
+          '  if (remembered) return { last, problem: undefined }\n',
+        ],
+        [
+          'packages/server/src/acceptance/forged-record.test.ts',
+          'I11 a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
+        ],
+      ),
+      plant(
+        'a head does not follow the one before it',
+        [
+          'packages/server/src/audit/head.ts',
+          'return { number: last.number + 1, prev: last.hash }',
+          "return { number: last.number + 1, prev: '' }",
+        ],
+        [
+          'packages/server/src/audit/sealer.test.ts',
+          'each head follows the one before it, and the newest proves all before it ($database)',
         ],
       ),
     ],

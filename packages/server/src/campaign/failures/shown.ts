@@ -5,15 +5,45 @@ export const SHOWN: readonly Failure[] = [
   {
     whose: 'CVE-2025-54133 (Cursor)',
     failure: 'The dialog hid the arguments',
-    held: 'all arguments are on the card; a long text shows how much is hidden, and holds a high risk until it is opened: react use-opened.ts',
+    held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react use-opened.ts',
     bugs: [
       plant(
         'what is hidden holds nothing',
-        ['packages/react/src/use-opened.ts', 'isHidden: isHighRisk(action) && long.some', 'isHidden: !isHighRisk(action) && long.some'],
+        [
+          'packages/react/src/use-opened.ts',
+          'isHidden: needsOpening(action, isRead)',
+          'isHidden: !needsOpening(action, isRead) && leftChars > 0',
+        ],
         [
           'packages/react/src/approval-card.browser.test.ts',
           'a long argument with its payload in the tail holds a high risk until it is opened',
         ],
+      ),
+      plant(
+        'what is hidden holds a high risk only',
+        ['packages/core/src/text/hidden.ts', '  hiddenCharacters(action, isRead) > MAX_HIDDEN_CHARS ||\n', '  false ||\n'],
+        [
+          'packages/react/src/hidden.browser.test.ts',
+          'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+        ],
+      ),
+      plant(
+        'what was opened counts as read',
+        ['packages/react/src/use-opened.ts', 'part.chars <= MAX_HIDDEN_CHARS)', 'part.chars > 0)'],
+        [
+          'packages/react/src/hidden.browser.test.ts',
+          'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+        ],
+      ),
+      plant(
+        'arguments behind the closed disclosure are not counted',
+        ['packages/core/src/text/hidden.ts', '  if (hiddenChars > 0) inArguments.push', '  if (hiddenChars < 0) inArguments.push'],
+        ['packages/core/src/text/hidden.test.ts', 'T3 more than 2,000 hidden characters need opening at any risk, wherever they are'],
+      ),
+      plant(
+        'an approval that is remembered needs no reading',
+        ['packages/react/src/approval-card.tsx', "resting={resting || (hint === null ? '' : 'blocked')}", 'resting={resting}'],
+        ['packages/react/src/hidden.browser.test.ts', 'T3 "don’t ask again" is no way round what is hidden'],
       ),
     ],
   },
@@ -43,12 +73,44 @@ export const SHOWN: readonly Failure[] = [
         'two hosts that look alike look alike',
         [
           'packages/core/src/text/show-hosts.ts',
-          '    return other === undefined || other === host.toLowerCase() ? host :',
-          '    return other !== null ? host :',
+          '    if (other === undefined || other === host.toLowerCase()) continue',
+          '    if (other !== null) continue',
         ],
         [
           'packages/core/src/text/show-invisible.test.ts',
           'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
+        ],
+      ),
+    ],
+  },
+  {
+    whose: 'ours: T4',
+    failure: 'A name in letters of another script looked like a known name, and was approved as that one',
+    held: 'names of mixed scripts, look-alikes (Unicode UTS #39) and decomposed letters are marked on every surface, and old and new values that look alike say where they differ: core text/mark-names.ts, text/look-alike.ts',
+    bugs: [
+      plant(
+        'a letter of another script is a letter like others',
+        ['packages/core/src/text/mark-names.ts', '  if (isAscii(text)) return text\n', '  if (text !== null) return text\n'],
+        [
+          'packages/core/src/text/mark-names.test.ts',
+          'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
+        ],
+      ),
+      plant(
+        'brackets that somebody wrote take a mark away',
+        [
+          'packages/core/src/text/mark-names.ts',
+          'text.startsWith(mark, at + offset + run.length)',
+          "text.startsWith('⟦', at + offset + run.length)",
+        ],
+        ['packages/core/src/text/mark-names.test.ts', 'T4 brackets that were written to look like a mark take none away'],
+      ),
+      plant(
+        'values that look alike are shown side by side without a word',
+        ['packages/core/src/text/look-alike.ts', '  if (before === after || skeleton', '  if (before !== after || skeleton'],
+        [
+          'packages/react/src/hidden.browser.test.ts',
+          'T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
         ],
       ),
     ],

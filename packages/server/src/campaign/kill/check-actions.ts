@@ -6,7 +6,7 @@ import type { Journal } from './journal.ts'
 import type { How, LedgerEntry } from './ledger-file.ts'
 
 /** After these nobody can say whether the ledger acted. */
-const AMBIGUOUS: ReadonlySet<How> = new Set(['slow', 'late', 'drop', 'bad_gateway', 'cut', 'reset_early', 'reset_late'])
+const AMBIGUOUS: ReadonlySet<How> = new Set(['slow', 'late', 'very_late', 'drop', 'bad_gateway', 'cut', 'reset_early', 'reset_late'])
 
 /** The route of the ledger behind each tool. */
 const ROUTE_OF: Record<string, string> = {

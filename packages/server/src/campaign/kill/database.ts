@@ -32,11 +32,12 @@ export interface CampaignDatabase extends AsyncDisposable {
   readAll(): Promise<Rows>
   /** What is neither settled nor waiting for a person, and what waits. */
   readOpen(): Promise<{ unfinished: Unfinished[]; waiting: ActionRow[] }>
+  readonly view: View
 }
 
 type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 /** Runs work that asks several things of one and the same state of the database. */
-type View = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+export type View = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
 
 const UNFINISHED = `
   select 'action ' || id || ' is ' || state || ', run by ' || coalesce(runner, 'nobody') as what, updated_at as since_ms
@@ -48,13 +49,16 @@ const UNFINISHED = `
   select 'message ' || message.id || ' is queued behind nothing', session.updated_at from message join session on session.id = session_id where queued = 1
     and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')
   union all
+  select 'action ' || id || ' is still to be checked', due_at from action where state = 'outcome_unknown' and due_at is not null
+  union all
   select 'action ' || id || ' is held by a client', due_at from action where executor = 'client' and state = 'executing'
   union all
   select 'action ' || id || ' is ' || state || ' behind its deadline', due_at from action where due_at < NOW
   limit 20`
 
-function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen'> {
+function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen' | 'view'> {
   return {
+    view,
     readAll: () =>
       view(async (ask) => {
         const table = async <R>(name: string, order: string) => (await ask(`select * from ${name} order by ${order}`)) as R[]
@@ -93,9 +97,13 @@ export function openSqliteWorld(folder: string): CampaignDatabase {
   return { kind: 'sqlite', processes: 1, environment: {}, ...readerOf(view), [Symbol.asyncDispose]: async () => undefined }
 }
 
+/** Puts something between servers and their database. Answers where the database is found behind it. */
+export type Detour = (databaseUrl: string) => Promise<AsyncDisposable & { readonly url: string }>
+
 /** A new database for three servers. */
-export async function openPostgresWorld(cluster: PostgresCluster): Promise<CampaignDatabase> {
+export async function openPostgresWorld(cluster: PostgresCluster, openDetour?: Detour): Promise<CampaignDatabase> {
   const url = await createDatabase(cluster.url('postgres'))
+  const detour = await openDetour?.(url)
   // Whole numbers as numbers, as the rows of the other database have them.
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text')
@@ -113,10 +121,11 @@ export async function openPostgresWorld(cluster: PostgresCluster): Promise<Campa
   return {
     kind: 'postgres',
     processes: 3,
-    environment: { DATABASE_URL: url },
+    environment: detour ? { DATABASE_URL: detour.url, DATABASE_DIRECT_URL: url } : { DATABASE_URL: url },
     ...readerOf(view),
     async [Symbol.asyncDispose]() {
       await pool.end()
+      await detour?.[Symbol.asyncDispose]()
       await dropDatabase(url)
     },
   }

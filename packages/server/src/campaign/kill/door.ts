@@ -9,6 +9,11 @@ export interface Person {
   headers: Record<string, string>
 }
 
+export interface DoorAnswer extends ApiAnswer {
+  /** An earlier try got no answer, or 503: it may have been carried out, and then this answer is only about the repeat. */
+  isRepeat: boolean
+}
+
 /** The way to the servers that live, whichever they are. */
 export interface Door {
   opened(url: string): Promise<void>
@@ -21,7 +26,7 @@ export interface Door {
    * Sends a request until it is answered, to one server after the other: what a client does that does not know whether it was heard.
    * Undefined for a client that gave up after a broken connection.
    */
-  send(who: Person, method: string, path: string, request?: ApiRequest): Promise<ApiAnswer | undefined>
+  send(who: Person, method: string, path: string, request?: ApiRequest): Promise<DoorAnswer | undefined>
   /** Epoch milliseconds of the last answer. */
   readonly heardMs: number
   /** Answers that no fault excuses. */
@@ -78,11 +83,11 @@ export function openDoor(random: Random): Door {
     pick,
     client,
     async send(who, method, path, request) {
-      for (;;) {
+      for (let isRepeat = false; ; isRepeat = true) {
         const answer = await ask(who, method, path, request)
         if (answer && answer.status !== 503) {
           if (answer.status >= 500) complaints.push(`${method} ${path} answered ${answer.status}: ${answer.text}`)
-          return answer
+          return { ...answer, isRepeat }
         }
         if (!answer && random.chance(GIVES_UP)) return undefined
       }

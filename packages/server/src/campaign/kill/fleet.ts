@@ -14,12 +14,15 @@ export interface ServerOptions {
   /** For what each life leaves behind; the database too, where it is a file. */
   folder: string
   environment: Record<string, string>
+  /** Default: the configuration with tools over the ledger. */
+  configFile?: string | undefined
   /** Armed from the first moment on. */
   crash?: Crash | undefined
 }
 
 /** One life of a server process. */
 export interface ServerLife {
+  readonly pid: number | undefined
   /** Resolves when it listens; to undefined when it was killed before that. */
   readonly url: Promise<string | undefined>
   readonly ended: Promise<void>
@@ -49,10 +52,10 @@ export async function warmUp(): Promise<void> {
 }
 
 /** Starts `countersign serve` with the campaign's configuration and the module that kills it. */
-export function startLife({ folder, environment, crash }: ServerOptions): ServerLife {
+export function startLife({ folder, environment, configFile = CONFIG, crash }: ServerOptions): ServerLife {
   const file = join(folder, `reached-${++lives}.txt`)
   const { child, url, ended } = spawnServer({
-    configFile: CONFIG,
+    configFile,
     dataDir: join(folder, 'data'),
     environment: {
       ...environment,
@@ -74,6 +77,7 @@ export function startLife({ folder, environment, crash }: ServerOptions): Server
     return last?.startsWith(killedLine('')) ? last.slice(killedLine('').length) : undefined
   }
   return {
+    pid: child.pid,
     url: url.catch(async (error) => {
       await gone
       if (ending === 'killed') return undefined

@@ -10,7 +10,7 @@ const DEADLIEST = [
 
 // A small part of `npm run test:campaign -- --only kill`.
 test('a server that is killed around a decision, a send or a commit loses nothing and does nothing twice', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const points = POINTS.filter(({ name }) => DEADLIEST.includes(name))
   expect(points).toHaveLength(DEADLIEST.length)

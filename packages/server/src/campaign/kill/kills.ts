@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../../testing/postgres.ts'
 import { seededRandom } from '../simulation/random.ts'
-import { type CampaignDatabase, openPostgresWorld, openSqliteWorld } from './database.ts'
+import { type CampaignDatabase, type Detour, openPostgresWorld, openSqliteWorld } from './database.ts'
 import { warmUp } from './fleet.ts'
 import { startLedger } from './ledger-process.ts'
 import { type Phase, POINTS, type Point } from './points.ts'
@@ -23,6 +23,8 @@ export interface KillOptions {
   lanes: number
   /** The points to kill at; default all that this database comes by, and some kills anywhere. */
   points?: readonly Point[]
+  /** What stands between servers and Postgres; default nothing. */
+  detour?: Detour
   say(line: string): void
 }
 
@@ -43,6 +45,7 @@ export async function runKills({
   endsAt = Number.POSITIVE_INFINITY,
   lanes,
   points = pointsOf(database),
+  detour,
   say,
 }: KillOptions): Promise<KillReport> {
   await using cluster = database === 'postgres' ? await startPostgres() : undefined
@@ -67,7 +70,7 @@ export async function runKills({
     const folder = mkdtempSync(join(tmpdir(), 'countersign-kill-'))
     await using stack = new AsyncDisposableStack()
     stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-    const base = stack.use(cluster ? await openPostgresWorld(cluster) : openSqliteWorld(folder))
+    const base = stack.use(cluster ? await openPostgresWorld(cluster, detour) : openSqliteWorld(folder))
     const ledger = stack.use(await startLedger(folder))
     const first = onFirstStart[number % onFirstStart.length]
     const crash = first && { point: first.name, nth: 1 + random.int(2) }
@@ -99,7 +102,7 @@ export async function runKills({
   return { database, seed, minutes: Math.round((Date.now() - since) / 6_000) / 10, ...tally.report() }
 }
 
-const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive'])
+const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive', 'feature'])
 
 /** The points that a server on this database comes by. */
 export const pointsOf = (database: CampaignDatabase['kind']): Point[] =>

@@ -3,10 +3,21 @@ import { readFileSync } from 'node:fs'
 /**
  * What the ledger does with a request: one per arrival for the same thing; the last stands for all further ones.
  * - `answer` acts and says so, `hold` does so after a while or as soon as the caller is gone, `slow` acts and says so too late.
- * - `late` acts too late; `drop`, `bad_gateway` and `cut` act and give no whole answer.
+ * - `late` acts too late; `very_late` so late that the first looks at what became of it find nothing; `drop`, `bad_gateway` and `cut` act and give no whole answer.
  * - `reset_early` and `reset_late` break the connection before and after the body, and do not act; `refuse` says no.
  */
-export type How = 'answer' | 'hold' | 'slow' | 'late' | 'drop' | 'bad_gateway' | 'cut' | 'reset_early' | 'reset_late' | 'refuse'
+export type How =
+  | 'answer'
+  | 'hold'
+  | 'slow'
+  | 'late'
+  | 'very_late'
+  | 'drop'
+  | 'bad_gateway'
+  | 'cut'
+  | 'reset_early'
+  | 'reset_late'
+  | 'refuse'
 
 /** How long a tool of the campaign waits for the ledger. */
 export const TOOL_TIMEOUT_MS = 400
@@ -16,6 +27,8 @@ export const HOLD_OF_CLIENTS_MS = 1_500
 export const HOLD_MS = 200
 /** Later than any tool waits. */
 export const LATE_MS = 650
+/** Later than the first looks, and well within the time that the tool is given to settle. */
+export const VERY_LATE_MS = 3_500
 
 /** A line of the ledger. All of it was on disk before the caller heard anything. */
 export interface LedgerEntry {

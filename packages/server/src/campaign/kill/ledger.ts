@@ -5,7 +5,7 @@ import { fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { HOLD_MS, type How, LATE_MS, type LedgerEntry } from './ledger-file.ts'
+import { HOLD_MS, type How, LATE_MS, type LedgerEntry, VERY_LATE_MS } from './ledger-file.ts'
 
 const file = openSync(process.argv[2] ?? '', 'a')
 /** How often a thing was asked for. */
@@ -56,6 +56,7 @@ async function take(call: Call, hows: string[], request: IncomingMessage, respon
   // A caller that was killed is gone at once; the service goes on with what it was asked for.
   if (how === 'hold') await delay(HOLD_MS, undefined, { signal: gone(request) }).catch(() => undefined)
   if (how === 'late') await delay(LATE_MS)
+  if (how === 'very_late') await delay(VERY_LATE_MS)
   const answer = act(call, how, body)
   if (how === 'slow') await delay(LATE_MS, undefined, { signal: gone(request) }).catch(() => undefined)
   if (how === 'drop') return void request.socket.resetAndDestroy()

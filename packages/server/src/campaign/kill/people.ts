@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Action, EventDataOf } from '@countersign/core'
 import type { ApiAnswer } from '../../testing/api-client.ts'
 import { carryOutAsClient } from './client-executor.ts'
@@ -26,6 +27,9 @@ export interface PeopleOptions {
   planOf(what: string): PlannedCall | undefined
 }
 
+/** A little more than a word needs, because this clock and the database's may differ. */
+const READING_MS = 1_100
+
 type Request = [path: string, body: unknown]
 
 /** How each route says it. */
@@ -43,9 +47,12 @@ const SAY: Record<Route, (action: Action, verdict: SentDecision['verdict'], stop
     `/api/approve-tool/${id}`,
     { approved: verdict === 'approve', revision, digest, ...(stops && { stop: true }) },
   ],
-  word: ({ id, sessionId }, verdict) => [
+  word: ({ id, sessionId, revision, digest }, verdict) => [
     `/api/sessions/${sessionId}/messages`,
-    { content: `${verdict === 'approve' ? 'approve' : 'reject'} ${id}` },
+    {
+      content: `${verdict === 'approve' ? 'approve' : 'reject'} ${id}`,
+      shown: [{ actionId: id, revision, digest, forMs: READING_MS }],
+    },
   ],
 }
 
@@ -63,11 +70,15 @@ export function openPeople({ door, first, second, journal, planOf }: PeopleOptio
     // What belongs to no session has no session to say it in.
     const route = action.sessionId === null && ['session', 'word', 'tool'].includes(fate.route) ? 'decision' : fate.route
     const stops = fate.stops && verdict === 'decline' && ['decision', 'tool'].includes(route)
+    // A typed word counts only after a person has had the time to read.
+    if (route === 'word') await delay(READING_MS)
     const [path, body] = SAY[route](action, verdict, stops)
     const headers: Record<string, string> = fate.isKeyed ? { 'idempotency-key': `${who.name}.${action.id}` } : {}
     const sent: SentDecision = { actionId: action.id, by: who.id, verdict, fate: 'unanswered', stops }
     journal.decisions.push(sent)
     const answer = await door.send(who, 'POST', path, { body, headers })
+    // Once nothing waits any more, a command word is a message, and only those who write in the session may send one.
+    if (answer?.status === 403 && route === 'word') return
     if (answer) sent.fate = isTaken(answer, route, action.id) ? 'accepted' : refusal(answer, door, action.id)
     // Said again behind an answer that was lost, a word without a key means something else: nobody was told that it did not count.
     if (sent.fate === 'refused' && route === 'word') sent.fate = 'unanswered'

@@ -83,6 +83,8 @@ const UNKEYED: Partial<Record<How | 'refuse.answer', number>> = {
   late: 3,
   'refuse.answer': 12,
 }
+/** Of what can be looked up, some act only after the first looks. */
+const PROBED: typeof UNKEYED = { ...UNKEYED, very_late: 12 }
 
 /** What has to be planned for servers to come by a moment that chance seldom brings about. */
 interface Leaning {
@@ -97,9 +99,10 @@ const APPROVED: Partial<Fate> = { verdict: 'approve', isContested: false }
 
 /** By the first word of a point's name. */
 const LEANINGS: Record<string, Leaning> = {
-  verify: { tool: 'probed', how: 'drop', fate: { ...APPROVED, unknown: 'verify' } },
+  verify: { tool: 'probed', how: 'very_late', fate: { ...APPROVED, unknown: 'verify' } },
   resolve: { tool: 'unkeyed', how: 'drop', fate: { ...APPROVED, unknown: 'resolve' } },
   retry: { tool: 'unkeyed', how: 'refuse.answer', fate: { ...APPROVED, retries: true } },
+  check: { tool: 'probed', how: 'very_late', fate: { ...APPROVED, unknown: 'leave' } },
   resend: { tool: 'keyed', how: 'drop.answer', fate: APPROVED },
   claim: { tool: 'client', fate: APPROVED },
   result: { tool: 'client', fate: { ...APPROVED, vanishes: false } },
@@ -124,7 +127,7 @@ export function planRound(random: Random, name: string, { sessions = 3, outside 
   const calls = new Map<string, PlannedCall>()
   const call = (): PlannedCall => {
     const tool = random.weigh({ keyed: 28, unkeyed: 34, probed: 14, brief: 8, client: 10, allowed: 6, denied: 4, look: 6 })
-    const how = random.weigh(tool === 'keyed' || tool === 'allowed' ? KEYED : UNKEYED)
+    const how = random.weigh(tool === 'keyed' || tool === 'allowed' ? KEYED : tool === 'probed' ? PROBED : UNKEYED)
     const leant = lean()
     const planned: PlannedCall = {
       what: `${name}-${calls.size + 1}`,

@@ -1,9 +1,10 @@
 /**
  * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
  * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails or changes (the database away,
- * a process frozen, a target that cannot be asked or is not what was shown, people who leave others to be asked), and the command that archives, which is killed in its own test.
+ * a process frozen, a target that cannot be asked or is not what was shown, people who leave others to be asked), and the commands that archive and restore, which are killed in their own tests.
+ * What only a source of tools comes by belongs to the part `features`.
  */
-export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive'
+export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature'
 
 export interface Point {
   name: string
@@ -35,11 +36,13 @@ export const POINTS: readonly Point[] = [
   ...at('work', ['execute.answered', 'execute.not_answered', 'settle.before_store', 'settle.storing', 'settle.after_store']),
   ...at('work', ['resend.waiting', 'resend.before_store', 'resend.storing', 'resend.after_store']),
   ...at('work', ['verify.before_read', 'verify.before_ask', 'verify.answered']),
+  ...at('work', ['check.taking', 'check.before_store', 'check.after_store']),
   ...at('work', ['resolve.before_store', 'resolve.storing', 'resolve.after_store']),
   ...at('work', ['retry.before_look', 'retry.before_store', 'retry.storing', 'retry.after_store']),
   ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
   ...at('work', ['result.before_store', 'result.storing', 'result.after_store', 'hold.ending']),
   ...at('work', ['timer.fired', 'timer.before_store', 'timer.after_store', 'timer.batch_done', 'expire.storing', 'remind.storing']),
+  ...at('fault', ['accept.attempts_ended']),
   ...at('fault', ['escalate.storing', 'redact.before_store', 'redact.after_store', 'seal.before_store', 'seal.after_store']),
   ...at('work', ['http.before_answer', 'http.after_answer']),
   ...at('work', ['batch.before_begin', 'batch.before_commit', 'batch.after_commit', 'batch.before_resolve'], 'sqlite'),
@@ -48,8 +51,10 @@ export const POINTS: readonly Point[] = [
   ...at('takeover', ['takeover.before_forget', 'takeover.done'], 'postgres'),
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
+  ...at('archive', ['restore.before_commit']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
   ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
+  ...at('feature', ['objectives.storing']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]

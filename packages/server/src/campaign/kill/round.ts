@@ -9,6 +9,8 @@ import type { World } from './world.ts'
 const RECOVERY_MS = 10_000
 /** How long a server that is to die is given to come by its point. */
 const PATIENCE_MS = 4_000
+/** The same for automatic checks: the first comes when the tool's own looks found nothing and `settlesWithin` is over. */
+const CHECK_PATIENCE_MS = 10_000
 const POLL_MS = 15
 
 export interface RoundResult {
@@ -26,7 +28,8 @@ export async function playRound(world: World, point: Point | undefined, random: 
   const before = servers.deaths
   if (crash && point.phase === 'work') await servers.arm(crash)
   const workload = world.begin(point?.name)
-  if (point?.phase === 'work') await whileAlive(world, PATIENCE_MS, async () => (await world.underWay(workload)).length > 0)
+  const patienceMs = point?.name.startsWith('check.') ? CHECK_PATIENCE_MS : PATIENCE_MS
+  if (point?.phase === 'work') await whileAlive(world, patienceMs, async () => (await world.underWay(workload)).length > 0)
   else await delay(random.int(300))
   if (crash && point.phase === 'stop') await stopAt(world, crash, random)
   if (crash && point.phase === 'takeover') await takeOverAt(world, crash, random)

@@ -14,7 +14,7 @@ const INPUT = {
 }
 
 /** A tool over a route of the ledger. What it is about stands in the path too: the ledger knows it before it reads the body. */
-const write = (route: string, more: Pick<RouteTableInput['tools'][string], 'idempotent' | 'verify'> = {}) => ({
+const write = (route: string, more: Pick<RouteTableInput['tools'][string], 'idempotent' | 'verify' | 'settlesWithin'> = {}) => ({
   method: 'POST' as const,
   path: `/${route}/{how}/{what}`,
   body: { what: '{what}' },
@@ -38,7 +38,7 @@ export default defineConfig({
         tools: {
           keyed: write('keyed', { idempotent: true }),
           unkeyed: write('unkeyed'),
-          probed: write('probed', { verify: { get: '/done/{idempotencyKey}', done: { of: '{what}' } } }),
+          probed: write('probed', { verify: { get: '/done/{idempotencyKey}', done: { of: '{what}' } }, settlesWithin: 'PT2S' }),
           brief: write('unkeyed'),
           client: { ...write('unkeyed'), executor: 'client', timeoutMs: HOLD_OF_CLIENTS_MS },
           allowed: write('keyed', { idempotent: true }),

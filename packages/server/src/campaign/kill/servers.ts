@@ -6,7 +6,10 @@ import { type ServerLife, startLife } from './fleet.ts'
 export interface ServersOptions {
   folder: string
   database: CampaignDatabase
-  ledgerUrl: string
+  /** What their configuration needs besides the database. */
+  environment: Record<string, string>
+  /** Default: the configuration with tools over the ledger. */
+  configFile?: string
   door: Door
 }
 
@@ -34,7 +37,7 @@ export interface Servers extends AsyncDisposable {
   takeErrors(): string[]
 }
 
-export function openServers({ folder, database, ledgerUrl, door }: ServersOptions): Servers {
+export function openServers({ folder, database, environment, configFile, door }: ServersOptions): Servers {
   const lives = new Map<ServerLife, string>()
   const reached = new Map<string, number>()
   const kills: string[] = []
@@ -58,7 +61,7 @@ export function openServers({ folder, database, ledgerUrl, door }: ServersOption
   }
 
   async function start(crash: Crash | undefined): Promise<void> {
-    const life = startLife({ folder, environment: { ...database.environment, LEDGER_URL: ledgerUrl }, crash })
+    const life = startLife({ folder, environment: { ...database.environment, ...environment }, configFile, crash })
     void life.ended.then(() => bury(life))
     const url = await life.url
     if (url === undefined || life.ending) return

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventDataOf } from '@countersign/core'
+import type { Database } from '../../store/index.ts'
+import { acceptKey, databaseOf } from '../../testing/accept-key.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import type { ReadEvent } from '../../testing/event-reader.ts'
 import type { Random } from '../simulation/random.ts'
@@ -16,11 +19,11 @@ import { openServers, type Servers, type ServersOptions } from './servers.ts'
 import { startWorkload, type Workload } from './workload.ts'
 
 const POLL_MS = 15
-/** What a reader needs to be sent what is stored already. */
-const CATCH_UP_MS = 5_000
+/** What a reader may need, on a busy machine, to be sent what is stored already. */
+const CATCH_UP_MS = 60_000
 
 /** What stands after this many looks is wrong. */
-const CHECKS = 4
+const CHECKS = 60
 const CHECK_AGAIN_MS = 700
 
 export interface WorldOptions {
@@ -50,10 +53,10 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
   const door = openDoor(random)
   const journal = openJournal()
   const planned = new Map<string, PlannedCall>()
-  const options: ServersOptions = { folder, database, ledgerUrl: ledger.url, door }
+  const options: ServersOptions = { folder, database, environment: { LEDGER_URL: ledger.url }, door }
   const servers = openServers(options)
   await servers.fill(crash)
-  const [first, second] = await introduce(door)
+  const [first, second] = await introduce(door, databaseOf(join(folder, 'data'), database.environment))
   const people = openPeople({ door, first, second, journal, planOf: (what) => planned.get(what) })
   const inbox = follow({
     door,
@@ -131,11 +134,12 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
 }
 
 /** Makes the two persons who decide. */
-async function introduce(door: Door): Promise<[Person, Person]> {
+async function introduce(door: Door, data: Database): Promise<[Person, Person]> {
   const admin: Person = { id: 'bootstrap', name: 'admin', headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` } }
   const make = async (name: string): Promise<Person> => {
     const answer = await door.send(admin, 'POST', '/api/keys', { body: { name, kind: 'person', roles: ['approver'] } })
     if (answer?.status !== 201) throw new Error(`no key for ${name}: ${answer?.text}`)
+    await acceptKey(data, answer.body.id)
     return { id: answer.body.principal.id, name, headers: { authorization: `Bearer ${answer.body.key}` } }
   }
   return [await make('Ana'), await make('Ben')]

@@ -29,6 +29,6 @@ const way = { network: opening.network, redactor: createRedactor([]) }
 const call = CALLS[env.MCP_CONFORMANCE_SCENARIO ?? '']
 const draft = call && source.drafts(way, () => {}).find(({ name }) => name === call.tool)
 if (call && !draft) throw new Error(`there is no tool ${call.tool}`)
-const signal = AbortSignal.timeout(30_000)
+const signal = AbortSignal.timeout(240_000)
 if (call) await draft?.execute(call.arguments, { actionId: 'act_1', idempotencyKey: 'act_1.1', principalId: undefined, signal })
 await source.close?.()

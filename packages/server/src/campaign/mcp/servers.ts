@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,6 +8,7 @@ import type { Action } from '@countersign/core'
 import type { ConfigInput } from '../../config/index.ts'
 import { type ChildServer, startChildServer } from '../../testing/child-server.ts'
 import { counterpart } from '../../testing/counterparts.ts'
+import { freePort } from '../../testing/free-port.ts'
 import { mcpStarter } from '../../tools/index.ts'
 
 const node = process.execPath
@@ -180,14 +180,4 @@ async function startEverything() {
       child = await start()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a server on a port has one')
-  return address.port
 }

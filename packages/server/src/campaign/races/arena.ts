@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { acceptKey, databaseOf } from '../../testing/accept-key.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { spawnServer } from '../../testing/child-server.ts'
 import type { PostgresCluster } from '../../testing/postgres.ts'
@@ -95,6 +96,7 @@ export async function openArena({ cluster, deciders: count, nodeArgs = [], envir
     Array.from({ length: count }, async (_, i): Promise<Decider> => {
       const { status, body } = await post(0, admin, '/api/keys', { name: `Decider ${i + 1}`, kind: 'person', roles: ['approver'] })
       if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`)
+      await acceptKey(databaseOf(join(folder, 'data'), database.environment), body.id)
       return { id: body.principal.id, name: body.principal.name, headers: { authorization: `Bearer ${body.key}` } }
     }),
   )

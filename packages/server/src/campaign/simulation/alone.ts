@@ -3,7 +3,18 @@ import { type SimulatedProcess, startProcess } from './process.ts'
 import { BROKEN_DISK } from './shared-store.ts'
 
 /** One process on an embedded database. It is killed at any event, or right after a commit; its disk may refuse; and it is started again. */
-export function startAlone({ timeline, random, database, weather, counts, slots, isCalm, surround, committed }: HouseParts): House {
+export function startAlone({
+  timeline,
+  random,
+  database,
+  weather,
+  counts,
+  slots,
+  isCalm,
+  surround,
+  committed,
+  restore,
+}: HouseParts): House {
   const [slot] = slots
   let process: SimulatedProcess | undefined
   let starts = 0
@@ -14,7 +25,8 @@ export function startAlone({ timeline, random, database, weather, counts, slots,
     timeline.say(`${name} starts`)
     const { policy, executions, commitMs } = weather
     const failed = (dying: SimulatedProcess, error: unknown) => kill(dying, `cannot start: ${error}`)
-    process = startProcess({ name, slot, policy, executions, timeline, random, database, commitMs, surround, commit, failed })
+    const { openGuard } = restore ?? {}
+    process = startProcess({ name, slot, policy, executions, timeline, random, database, commitMs, surround, commit, openGuard, failed })
   }
 
   function kill(dying: SimulatedProcess, how: string): void {
@@ -63,6 +75,9 @@ export function startAlone({ timeline, random, database, weather, counts, slots,
       for (let i = 0; i < weather.restarts; i++) timeline.after(random.next() * weather.calmAtMs, '', restart)
     },
     pick: () => process,
+    killAll() {
+      if (process && process.state !== 'dead') kill(process, 'is killed')
+    },
     interfere(owner) {
       if (isCalm() || !random.chance(weather.crash) || owner !== process) return false
       counts.hit('crash')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import type { ActionState, Principal } from '@countersign/core'
 import type { ActionRow } from '../../store/index.ts'
 import { migrate } from '../../store/migrate.ts'
@@ -37,8 +37,13 @@ const WATCH = `
   end;
 `
 
+const INSTALLATION = `insert into instance (only_one, id, epoch) values (1, 'of a simulated world', 1)`
+
 /** What the principals of a simulated world are; they are there from the beginning. */
 const KEPT = new Set(['migration', 'principal'])
+
+/** The rows of each table. */
+export type DatabaseCopy = ReadonlyMap<string, readonly Record<string, SQLOutputValue>[]>
 
 /** The database of simulated worlds: migrated once, in memory, emptied between worlds. What is in it is what survived every crash. */
 export interface WorldDatabase {
@@ -47,6 +52,10 @@ export interface WorldDatabase {
   failCommits(error: Error | null): void
   /** Empties it for a new world, whose time is its time. */
   begin(timeline: { nowMs: number }): void
+  /** All rows as they are now. */
+  copy(): DatabaseCopy
+  /** Puts the rows of a copy in the place of its own. Those are no moves. */
+  restore(copy: DatabaseCopy): void
   /** True when nothing in the rows calls for anything but people. */
   isAtRest(): boolean
   /** SHA-256 of all rows. */
@@ -92,18 +101,35 @@ export function openWorldDatabase(people: readonly Principal[]): WorldDatabase {
     },
     begin(timeline) {
       connection.exec(empty)
+      connection.exec(INSTALLATION)
       lastMove = 0
       now = timeline
     },
+    copy: () => new Map(names.map((name) => [name, all(`select * from ${name}`)])),
+    restore(copy) {
+      connection.exec(empty)
+      connection.exec('PRAGMA foreign_keys = OFF')
+      for (const [name, rows] of copy) {
+        for (const row of rows) {
+          const columns = Object.keys(row)
+          const insert = connection.prepare(`insert into ${name} (${columns.join()}) values (${columns.map(() => '?').join()})`)
+          insert.run(...Object.values(row))
+        }
+      }
+      connection.exec('PRAGMA foreign_keys = ON; delete from move')
+      lastMove = 0
+    },
     isAtRest: () =>
       all(`select 1 from action where state = 'executing' or (state = 'approved' and executor = 'server')
+          or (state = 'outcome_unknown' and due_at is not null)
         union all select 1 from run where state = 'open' and not exists (select 1 from action
             where action.session_id = run.session_id and (state = 'proposed' or (state = 'approved' and executor = 'client')))
         union all select 1 from message where queued = 1
           and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')`).length === 0,
     digest() {
       const hash = createHash('sha256')
-      for (const name of names) hash.update(JSON.stringify(all(`select * from ${name} order by 1, 2`)))
+      // The installation draws its own id.
+      for (const name of names) if (name !== 'instance') hash.update(JSON.stringify(all(`select * from ${name} order by 1, 2`)))
       return hash.digest('hex')
     },
     takeMoves() {

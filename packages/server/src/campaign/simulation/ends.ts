@@ -18,6 +18,11 @@ export interface EndParts {
   counts: Counts
   /** Where models answered badly: see {@link placeIn}. */
   badAnswers: ReadonlySet<string>
+  /**
+   * The database was put back to an earlier moment: effects that it knows nothing of are the original's, and people who released what was
+   * held answer for what happened twice.
+   */
+  isRestored: boolean
   isKeyed(tool: string): boolean
   name(id: string): string
 }
@@ -36,12 +41,18 @@ export function endFaults(parts: EndParts): string[] {
 }
 
 /** I4 and I9 for one action, and that its state says what is known of its effect. */
-function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: ActionRow, actions: readonly ActionRow[]): string[] {
+function actionFaults(
+  { target, watch, counts, isRestored, isKeyed, name }: EndParts,
+  row: ActionRow,
+  actions: readonly ActionRow[],
+): string[] {
   const faults: string[] = []
   const id = name(row.id)
   counts.hit(`ended: ${row.state}`)
   const isAtRest = isTerminal(row.state) || row.state === 'failed' || row.state === 'outcome_unknown' || waitsForPeople(row)
   if (!isAtRest) faults.push(`I9: ${id} is still ${row.state}`)
+  if (row.state === 'outcome_unknown' && row.due_at !== null) faults.push(`I9: ${id} is still to be checked`)
+  if (isRestored) return faults
   const sends = target.sends.filter((send) => send.actionId === row.id)
   const effects = target.effects.filter((effect) => effect.actionId === row.id)
   if (row.cached_from !== null) {
@@ -59,7 +70,7 @@ function actionFaults({ target, watch, counts, isKeyed, name }: EndParts, row: A
     faults.push(`I4: ${id} was sent ${sends.length} times, and a person started it again ${watch.retriesOf(row.id)} times`)
   }
   if (row.state === 'succeeded' && !happened) faults.push(`I4: ${id} is told to have succeeded, and nothing happened`)
-  if (row.state === 'failed' && (isKeyed(row.tool) ? happened : last?.hadEffect)) {
+  if (row.state === 'failed' && happened) {
     faults.push(`I4: ${id} is told to have failed, and took effect`)
   }
   // Where nobody can be asked, "it is not known" has to be said: nobody may have guessed right either.

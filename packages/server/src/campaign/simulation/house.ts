@@ -2,6 +2,7 @@ import type { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { Random } from './random.ts'
+import type { Restore } from './restore.ts'
 import type { Slot, Surroundings } from './slot.ts'
 import type { Owner, Timeline } from './timeline.ts'
 import type { Weather } from './weather.ts'
@@ -15,6 +16,8 @@ export interface HouseParts {
   slots: readonly Slot[]
   isCalm(): boolean
   surround(owner: Owner): Surroundings
+  /** Undefined for a world whose database is never restored. */
+  restore: Restore | undefined
   /** Called right after each commit of a process. */
   committed(process: SimulatedProcess): void
 }
@@ -24,6 +27,8 @@ export interface House {
   begin(): void
   /** A process that listens, if one does. */
   pick(): SimulatedProcess | undefined
+  /** Kills every process; each is started again a while later. */
+  killAll(): void
   /** Called before anything happens to a process; true when it dies of it. */
   interfere(owner: Owner, label: string): boolean
   /** A process has come to this point of the code: see `points.ts`. */

@@ -1,3 +1,4 @@
+import type { Fetches } from '../../dispatch/fetches.ts'
 import type { JobPool, JobPoolOptions } from '../../dispatch/job-pool.ts'
 import type { Job, Jobs } from './jobs.ts'
 import type { Random } from './random.ts'
@@ -10,12 +11,15 @@ export interface SimulatedPoolParts {
   timeline: Timeline
   random: Random
   jobs: Jobs
+  fetches: Fetches
+  /** Draws whether the answer to a fetch is lost: its job is locked, and the process never hears of it. */
+  isAnswerLost(): boolean
   newId(): string
 }
 
 /** What graphile-worker does for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
 export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
-  const { process, timeline, random, jobs } = parts
+  const { process, timeline, random, jobs, fetches } = parts
   const id = parts.newId()
   let running = 0
   let isStopped = false
@@ -27,9 +31,16 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
     if (isStopped || running >= size) return
     const job = jobs.take(name, id)
     if (!job) return
+    const answer = fetches.begin(id, 2)
+    if (parts.isAnswerLost()) {
+      // The connection breaks, or the answer does not come in time.
+      soon(random.chance(0.7) ? random.next() * 5 : 15_000, () => answer(undefined))
+      return
+    }
     running++
     // Fetched is not begun.
     soon(random.next(), () => {
+      answer([{ id: String(job.n), lockedAtMs: job.lock }])
       run(job.id).then(
         () => soon(5 * random.next(), () => end(job, true)),
         () => soon(5 * random.next(), () => end(job, false)),

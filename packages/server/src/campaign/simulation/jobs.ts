@@ -6,7 +6,11 @@ export interface Job {
   readonly id: string
   key: string | undefined
   lockedBy: string | undefined
+  /** Which lock this is, of all that were ever taken; stands for its time. */
+  lock: number
   attempts: number
+  /** True when it was begun and failed. */
+  hasFailed: boolean
   runAtMs: number
 }
 
@@ -18,6 +22,7 @@ export class Jobs {
   readonly #jobs = new Map<number, Job>()
   readonly #nowMs: () => number
   #last = 0
+  #lastLock = 0
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -34,7 +39,7 @@ export class Jobs {
       if (other.lockedBy === undefined) return
       other.key = undefined
     }
-    const job: Job = { n: ++this.#last, name, id, key, lockedBy: undefined, attempts: 0, runAtMs: this.#nowMs() }
+    const job: Job = { n: ++this.#last, name, id, key, lockedBy: undefined, lock: 0, attempts: 0, hasFailed: false, runAtMs: this.#nowMs() }
     this.#jobs.set(job.n, job)
   }
 
@@ -42,6 +47,7 @@ export class Jobs {
     for (const job of this.#jobs.values()) {
       if (job.name !== name || job.lockedBy !== undefined || job.runAtMs > this.#nowMs()) continue
       job.lockedBy = pool
+      job.lock = ++this.#lastLock
       job.attempts++
       return job
     }
@@ -56,11 +62,29 @@ export class Jobs {
     const job = this.#jobs.get(n)
     if (!job) return
     job.lockedBy = undefined
+    job.hasFailed = true
     job.runAtMs = this.#nowMs() + Math.exp(Math.min(job.attempts, 10)) * 1_000
   }
 
   unlock(pools: readonly string[]): void {
     for (const job of this.#jobs.values()) if (job.lockedBy !== undefined && pools.includes(job.lockedBy)) job.lockedBy = undefined
+  }
+
+  lockedFor(pools: readonly string[]): Job[] {
+    return [...this.#jobs.values()].filter(({ lockedBy }) => lockedBy !== undefined && pools.includes(lockedBy))
+  }
+
+  /** Unlocks a job unless it has been unlocked and locked again since. */
+  unlockOne(n: number, lock: number): void {
+    const job = this.#jobs.get(n)
+    if (job?.lockedBy === undefined || job.lock !== lock) return
+    job.lockedBy = undefined
+    job.attempts--
+  }
+
+  /** Jobs about a session or an action. */
+  about(id: string): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.id === id)
   }
 
   lockingPools(): string[] {

@@ -1,7 +1,16 @@
-import { type Action, type Claim, type ClientResultBody, CountersignError, isCountersignError, type Principal } from '@countersign/core'
+import {
+  type Action,
+  type Claim,
+  type ClientResultBody,
+  CountersignError,
+  isCountersignError,
+  type Principal,
+  type ShownAction,
+} from '@countersign/core'
 import type { Engine } from '../../engine.ts'
 import type { Caller } from '../../gate/index.ts'
-import type { ActionRow } from '../../store/index.ts'
+import { requireTakenWhileHeld } from '../../http/hold.ts'
+import { type ActionRow, actions } from '../../store/index.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Plan } from './model.ts'
 import type { Random } from './random.ts'
@@ -35,6 +44,9 @@ export type Op =
   | { do: 'call'; requestId: string }
   | { do: 'claim'; actionId: string; again: boolean }
   | { do: 'result'; actionId: string; body: ClientResultBody }
+  | { do: 'release'; actionId: string }
+  | { do: 'void'; actionId: string }
+  | { do: 'accept' }
 
 /** What came of it, for who asked. */
 export type Answer =
@@ -49,11 +61,33 @@ export type Answer =
   /** It cannot be done (any more), or is asked again because what it rested on is over. */
   | { kind: 'refused'; code: string }
 
+/** The routes that people ask this of. */
+const ROUTES: Readonly<Record<Op['do'], string>> = {
+  session: '/api/sessions',
+  message: '/api/sessions/:id/messages',
+  decide: '/api/actions/:id/decision',
+  word: '/api/sessions/:id/messages',
+  approve: '/api/sessions/:id/approve',
+  cancel: '/api/sessions/:id/cancel',
+  retry: '/api/actions/:id/retry',
+  resolve: '/api/actions/:id/resolve',
+  verify: '/api/actions/:id/verify',
+  propose: '/api/actions',
+  request: '/api/agent-requests',
+  call: '/api/agent-requests/:id/execute',
+  claim: '/api/actions/:id/claim',
+  result: '/api/actions/:id/result',
+  release: '/api/actions/:id/release',
+  void: '/api/actions/:id/void',
+  accept: '/api/hold/accept',
+}
+
 const REFUSALS = ['not_found', 'forbidden', 'illegal_transition', 'stale_preview', 'revision_mismatch']
 
 /** Asks one thing of a running process, as its routes would. @throws what is no answer to a person: the process failed. */
 export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answer> {
   try {
+    requireTakenWhileHeld(engine.hold.why, 'POST', ROUTES[op.do])
     return await askPlainly(engine, op, caller)
   } catch (error) {
     if (!isCountersignError(error)) throw error
@@ -74,15 +108,30 @@ async function decide(gate: Engine['gate'], { actionId, verdict, stop }: Extract
   }
 }
 
-async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): Promise<Answer> {
+/** What a person who has looked at a session for a while has on the screen. */
+const cardsIn = (store: Engine['store'], sessionId: string): Promise<ShownAction[]> =>
+  store.read(function* () {
+    const cards: ShownAction[] = []
+    for (const { id } of yield* actions.openActions.all({ session_id: sessionId })) {
+      const row = yield* actions.findAction.first({ id })
+      if (row) cards.push({ actionId: id, revision: row.revision, digest: row.digest, forMs: 60_000 })
+    }
+    return cards
+  })
+
+async function askPlainly({ store, gate, agentLoop, hold }: Engine, op: Op, caller: Caller): Promise<Answer> {
   switch (op.do) {
-    case 'session':
-      return { kind: 'session', sessionId: (await agentLoop.createSession({ agent: op.agent }, caller)).id }
+    case 'session': {
+      const { id: sessionId } = await agentLoop.createSession({ agent: op.agent }, caller)
+      // So that several people write in it.
+      for (const { id } of DECIDERS) await agentLoop.invite(sessionId, id, caller)
+      return { kind: 'session', sessionId }
+    }
     case 'message':
       await agentLoop.postMessage(op.sessionId, JSON.stringify(op.plan), caller)
       return { kind: 'done' }
     case 'word':
-      await agentLoop.postMessage(op.sessionId, op.word, caller)
+      await agentLoop.postMessage(op.sessionId, op.word, caller, await cardsIn(store, op.sessionId))
       return { kind: 'done' }
     case 'decide':
       return { kind: 'decided', action: await decide(gate, op, caller) }
@@ -113,6 +162,15 @@ async function askPlainly({ gate, agentLoop }: Engine, op: Op, caller: Caller): 
       return { kind: 'claimed', claim: await gate.claim(op.actionId, { retry: op.again }, caller) }
     case 'result':
       await gate.takeClientResult(op.actionId, op.body, caller)
+      return { kind: 'done' }
+    case 'release':
+      await gate.release(op.actionId, caller)
+      return { kind: 'done' }
+    case 'void':
+      await gate.void(op.actionId, { note: 'The original has done it.' }, caller)
+      return { kind: 'done' }
+    case 'accept':
+      await hold.accept(caller.principal)
       return { kind: 'done' }
     case 'propose':
       await gate.propose({ tool: op.tool, arguments: { what: op.what }, agent: 'outside' }, caller)

@@ -112,6 +112,18 @@ export class SimulatedPostgres {
       case 'job_unlock':
         this.jobs.unlock(values[0] as string[])
         return []
+      case 'job_locked':
+        return this.jobs.lockedFor(values[0] as string[]).map(({ n, lock }) => ({ id: n, locked_at: new Date(lock), text: lock }))
+      case 'job_unlock_lost': {
+        const [ids = [], locks = []] = values as number[][]
+        for (const [i, n] of ids.entries()) this.jobs.unlockOne(n, Number(locks[i]))
+        return []
+      }
+      case 'job_find':
+        return (values[0] as string[]).flatMap((id) => this.#findJob(id))
+      case 'job_add_missing':
+        for (const { identifier, payload, job_key } of JSON.parse(String(values[0]))) this.jobs.add(identifier, payload.id, job_key)
+        return []
       case 'job_count':
         return [{ count: String(this.jobs.size) }]
       case 'put_up_advance':
@@ -120,7 +132,7 @@ export class SimulatedPostgres {
       case 'stray_pools':
         return this.jobs
           .lockingPools()
-          .filter((pool) => [...this.#processes.values()].every((row) => !(JSON.parse(row.pools) as string[]).includes(pool)))
+          .filter((pool) => !this.#isKnown(pool))
           .map((pool) => ({ locked_by: pool }))
       case 'stray_runners':
         return this.parts.database
@@ -137,6 +149,16 @@ export class SimulatedPostgres {
       default:
         throw new Error(`the simulated database does not know ${name}`)
     }
+  }
+
+  #isKnown(pool: string): boolean {
+    return [...this.#processes.values()].some((row) => (JSON.parse(row.pools) as string[]).includes(pool))
+  }
+
+  #findJob(id: string): Rows {
+    const found = this.jobs.about(id).filter(({ lockedBy }) => lockedBy === undefined || this.#isKnown(lockedBy))
+    if (found.length === 0) return []
+    return [{ id, taken: found.some(({ lockedBy }) => lockedBy !== undefined), failed: found.some(({ hasFailed }) => hasFailed) }]
   }
 
   get #nowMs(): number {

@@ -2,14 +2,16 @@ import type { PolicyDocument } from '@countersign/core'
 import type { Logger } from 'pino'
 import { createSealer } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
-import { alone, createDispatch, createEventHub, createTimers } from '../../dispatch/index.ts'
+import { alone, createDispatch, createEventHub, createReconciler, createTimers } from '../../dispatch/index.ts'
 import { type Engine, type ExecutionLimits, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
 import { createLogReader, type LogReader } from '../../http/log-reader.ts'
+import type { Guard } from '../../instance/index.ts'
 import { groupCommit } from '../../store/group-commit.ts'
 import type { Outbox } from '../../store/index.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Random } from './random.ts'
+import type { Restore } from './restore.ts'
 import type { Slot, Surroundings } from './slot.ts'
 import type { Owner, Timeline } from './timeline.ts'
 
@@ -37,6 +39,8 @@ export interface ProcessParts {
   surround(owner: Owner): Surroundings
   /** Commits for a process; may also let it die before or after, or refuse. Called once per batch. */
   commit(process: SimulatedProcess, commit: () => void): void
+  /** Opens the guard against copies. Undefined where the database is never restored. */
+  openGuard?: Restore['openGuard'] | undefined
   /** It could not start, and gives up. */
   failed(process: SimulatedProcess, error: unknown): void
 }
@@ -57,7 +61,7 @@ export function openDoor(process: SimulatedProcess, engine: Engine, timeline: Ti
 
 /** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
 export function startProcess(parts: ProcessParts): SimulatedProcess {
-  const { slot, policy, executions, timeline, random, database, commitMs, commit, failed } = parts
+  const { slot, policy, executions, timeline, random, database, commitMs, commit, openGuard, failed } = parts
   const process = newProcess(parts)
   const clock: Clock = {
     nowMs: () => timeline.nowMs,
@@ -69,16 +73,25 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
   const tell = handOut(hub, dispatch, timers, sealer)
+  let guard: Guard | undefined
   const store = groupCommit({
     db: database.connection,
     onCommitted: (outbox: Outbox) => {
-      if (process.state !== 'dead') tell(outbox)
+      if (process.state === 'dead') return
+      guard?.note(outbox)
+      tell(outbox)
     },
     schedule: (run) => timeline.after(0.1 + random.next() * commitMs, '', () => commit(process, run), process),
   })
   const { tools, agents, log } = slot
+  const reconciler = createReconciler(clock, clock.after)
   const membership = alone({ store, dispatch, clock })
-  startEngine({ store, hub, dispatch, timers, sealer, membership, agents, tools, policy, executions, log, clock }).then(
+  async function begin(): Promise<Engine> {
+    guard = await openGuard?.({ store, clock, log })
+    const ground = { store, hub, dispatch, timers, sealer, reconciler, membership, guard, clock }
+    return startEngine({ ...ground, agents, tools, policy, executions, log })
+  }
+  begin().then(
     (engine) => openDoor(process, engine, timeline),
     (error) => {
       if (process.state !== 'dead') failed(process, error)

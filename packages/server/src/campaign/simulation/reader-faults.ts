@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Action, Message } from '@countersign/core'
 import { viewActions, viewSession } from '../../gate/index.ts'
-import { viewMessage } from '../../gate/view.ts'
+import { viewSaid } from '../../gate/view.ts'
 import { type ActionRow, type EventRow, events, type MessageRow, type SessionRow, type Tx } from '../../store/index.ts'
 import { drive, queryRunner } from '../../store/sqlite-statements.ts'
 import { fold } from '../../testing/fold.ts'
@@ -18,7 +18,9 @@ export function readerFaults({ database, name }: { database: WorldDatabase; name
   if (!row) return [`I7: ${name(sessionId)} is gone`]
   const session = read(viewSession(row))
   const actions = read(viewActions(database.all<ActionRow>('select * from action where session_id = ? order by id', sessionId)))
-  const messages = database.all<MessageRow>('select * from message where session_id = ? order by seq', sessionId).map(viewMessage)
+  const messages = database
+    .all<MessageRow>('select * from message where session_id = ? order by seq', sessionId)
+    .map((row) => read(viewSaid(row)))
   const log = read(events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 100_000 })).flatMap(events.readEvents)
 
   const received = new Set(reader.received.map(({ id }) => id))

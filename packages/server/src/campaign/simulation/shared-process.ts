@@ -1,7 +1,8 @@
 import { createSealer } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
 import { amongOthers } from '../../dispatch/among-others.ts'
-import { createLookAround, createPostgresHub, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
+import { createFetches } from '../../dispatch/fetches.ts'
+import { createLookAround, createPostgresHub, createReconciler, createTimers, openNotices, openProcesses } from '../../dispatch/index.ts'
 import { createJobDispatch } from '../../dispatch/job-dispatch.ts'
 import { type Engine, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
@@ -19,6 +20,7 @@ export interface SharedProcessParts extends Omit<ProcessParts, 'commit' | 'commi
   skewMs: number
   takePlaces(count: number): number
   fateOf(): CommitFate
+  isFetchLost(): boolean
   committed(process: SimulatedProcess): void
 }
 
@@ -48,8 +50,11 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const notices = await openNotices('simulated', machine)
     const hub = createPostgresHub({ store, notices, clock: local, log })
     let pools = 0
+    const fetches = createFetches()
+    const pool = { process, timeline, random, jobs, fetches, isAnswerLost: parts.isFetchLost, newId: () => `${name}-${++pools}` }
     const dispatch = createJobDispatch({
-      openPool: (options) => openSimulatedPool({ process, timeline, random, jobs, newId: () => `${name}-${++pools}` }, options),
+      openPool: (options) => openSimulatedPool(pool, options),
+      fetches,
       close: async () => {},
       clock: local,
       processes,
@@ -62,8 +67,9 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const sealer = createSealer(clock)
     tell = handOut(hub, dispatch, timers, sealer)
     lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    const reconciler = createReconciler(clock, local.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
-    return startEngine({ store, clock, hub, dispatch, timers, sealer, membership, agents, tools, policy, executions, log })
+    return startEngine({ store, clock, hub, dispatch, timers, sealer, reconciler, membership, agents, tools, policy, executions, log })
   }
 
   start().then(

@@ -6,6 +6,7 @@ import { ConnectionLost } from '../../store/postgres-errors.ts'
 import { createPatience } from '../../store/postgres-patience.ts'
 import { type BoundQuery, prepareForSqlite, type Request, type Row } from '../../store/query.ts'
 import { drive, queryRunner } from '../../store/sqlite-statements.ts'
+import { ALWAYS_WELL } from '../../store/store.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Jobs } from './jobs.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -120,6 +121,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
   }
 
   return {
+    health: ALWAYS_WELL,
     transact: (work) => (isClosed ? Promise.reject(stopping()) : insist(() => transactOnce(work))),
     async read(work) {
       if (isClosed) throw stopping()

@@ -41,6 +41,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
       surround,
       takePlaces: (count) => (lastPlace += count),
       fateOf: () => drawFate(machines[at]),
+      isFetchLost,
       committed: afterCommit,
       failed: (process, error) => kill(process, `cannot start: ${error}`),
     })
@@ -66,6 +67,12 @@ export function startShared({ timeline, random, database, weather, counts, slots
     const fate = isHalted ? 'lost' : random.weigh<CommitFate>(weather.commitFates)
     counts.hit(`commit: ${fate}`)
     return fate
+  }
+
+  function isFetchLost(): boolean {
+    if (isCalm() || !random.chance(weather.fetchLost)) return false
+    counts.hit('fetch: answer lost')
+    return true
   }
 
   function afterCommit(process: SimulatedProcess): void {
@@ -128,6 +135,9 @@ export function startShared({ timeline, random, database, weather, counts, slots
       plan(weather.pauses, pause)
       plan(weather.cuts, cut)
       plan(weather.restarts, stop)
+    },
+    killAll() {
+      for (const process of machines) if (process && process.state !== 'dead') kill(process, 'is killed')
     },
     pick() {
       const able = running()

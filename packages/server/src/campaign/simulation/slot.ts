@@ -31,6 +31,8 @@ export interface Slot {
 }
 
 export const TOOL_TIMEOUT_MS = 400
+/** A request that was sent acts within this time after its tool gave up waiting, or never. */
+export const SETTLES_MS = 7_000
 
 /** The tools of simulated worlds. */
 export const TOOLS = [
@@ -91,6 +93,7 @@ function simulatedTool({ name, effect, idempotent, looks }: (typeof TOOLS)[numbe
       return owner.state === 'dead' ? NEVER : target.send(owner, facts, args, context)
     },
     ...(looks && {
+      settlesWithin: SETTLES_MS,
       verify: (_, context) => {
         const { target, owner } = around()
         return owner.state === 'dead' ? NEVER : target.tell(owner, context)

@@ -16,6 +16,8 @@ export const FATES = [
   'request_lost',
   // It takes effect at some time, perhaps long after everybody stopped waiting.
   'slow',
+  // It arrives and takes effect long after everybody stopped waiting, and after the first looks did not find it.
+  'late',
   // As slow, by a tool that does not heed its signal.
   'deaf',
   // The tool's own code fails, before or after it has sent anything.
@@ -55,6 +57,8 @@ export interface TargetParts {
   random: Random
   /** The tool's timeout, of which slow answers take up to three. */
   timeoutMs: number
+  /** The longest that a late request takes to arrive. */
+  lateMs: number
   fateOf(tool: string): Fate
   tellingOf(): Telling
   /** Sees what somebody found who asked. */
@@ -93,7 +97,8 @@ export class Target {
     const send = this.#newSend(from, tool.name, context, fate)
 
     const isSlow = fate === 'slow' || fate === 'deaf'
-    const there = isSlow ? random.next() * 2 * this.#parts.timeoutMs : 0.1 + random.next() * 4
+    const there =
+      fate === 'late' ? random.next() * this.#parts.lateMs : isSlow ? random.next() * 2 * this.#parts.timeoutMs : 0.1 + random.next() * 4
     const back = isSlow ? random.next() * this.#parts.timeoutMs : 0.1 + random.next() * 4
     const { promise, resolve, reject } = Promise.withResolvers<JsonValue>()
     const answer = (told: Send['told'], tell: () => void) => {
@@ -188,7 +193,11 @@ export class Target {
     timeline.after(0.1 + random.next() * 4, '', () => {
       const effect = this.effects.find((one) => one.actionId === actionId && one.key === idempotencyKey)
       if (manner === 'truth') this.#parts.onFound(effect !== undefined)
-      const found: Verification = effect ? { done: true, output: { by: effect.send } } : { done: false }
+      // Nobody promises that nothing will come of it while it is under way.
+      const isFinal = this.truthOf(actionId) === false && random.chance(0.3)
+      const found: Verification = effect
+        ? { done: true, output: { by: effect.send } }
+        : { done: false, ...(isFinal && { authoritative: true }) }
       timeline.after(
         0.1 + random.next() * 4,
         `hears of ${name(actionId)}: ${manner === 'truth' ? found.done : manner}`,

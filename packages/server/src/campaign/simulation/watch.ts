@@ -11,6 +11,8 @@ export interface Watch {
   look(by: Owner): Move[]
   /** A tool is about to be sent something. */
   onSend(tool: string, args: JsonObject, context: { actionId: string; idempotencyKey: string }): void
+  /** Forgets what it saw: the database was put back to an earlier moment. */
+  forget(): void
   /** How often a person started this action again. */
   retriesOf(actionId: string): number
 }
@@ -31,8 +33,11 @@ export interface WatchParts {
 export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, violate, say, name }: WatchParts): Watch {
   const retries = new Map<string, number>()
   const ended = new Map<string, ActionState>()
+  /** The keys of actions whose outcome was unknown once. */
+  const doubted = new Map<string, string>()
   /** Which process goes by which id; one that was taken for dead has another afterwards. */
   const processOf = new Map<string, Owner>()
+  let hasForgotten = false
 
   function check(move: Move, by: Owner): void {
     const row = database.action(move.id)
@@ -62,10 +67,14 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
       const isLate = row.expires_at !== null && decidedAtMs(move) >= row.expires_at
       if (row.executor !== 'client' || !isLate) violate(`I2: ${name(move.id)} was approved, and expired all the same`)
     }
+    if (move.to === 'outcome_unknown') doubted.set(move.id, row.idempotency_key)
     const over = ended.get(move.id)
     if (over !== undefined) violate(`I2: ${name(move.id)} was ${over} and became ${move.to}`)
     if (['succeeded', 'declined', 'expired', 'cancelled'].includes(move.to)) ended.set(move.id, move.to)
-    if (move.from === 'executing' && move.wasRunner !== null && processOf.get(move.wasRunner) !== by) {
+    const runner = move.wasRunner === null ? undefined : (processOf.get(move.wasRunner) ?? 'unknown')
+    // Attempts that were in a restored copy are ended by a person, or when the copy is accepted.
+    const isOfCopy = hasForgotten && runner === 'unknown'
+    if (move.from === 'executing' && runner !== undefined && runner !== by && !isOfCopy) {
       violate(`I5: ${name(move.id)} was settled by ${by.name}, which does not carry it out`)
     }
     if (move.to !== 'executing') {
@@ -83,6 +92,10 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
   }
 
   return {
+    forget() {
+      hasForgotten = true
+      for (const seen of [retries, ended, doubted, processOf]) seen.clear()
+    },
     retriesOf: (actionId) => retries.get(actionId) ?? 0,
     look(by) {
       const moves = database.takeMoves()
@@ -102,6 +115,10 @@ export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, v
       if (sent !== row.digest) violate(`I3: what was sent for ${name(actionId)} is not what was decided`)
       if (!isDecided(database, row)) violate(`I1: ${name(actionId)} was sent without a decision, in the state ${row.state}`)
       if (row.attempt === 0) violate(`I5: ${name(actionId)} was sent before the intent was stored`)
+      const doubtedKey = doubted.get(actionId)
+      if (doubtedKey !== undefined && idempotencyKey !== doubtedKey) {
+        violate(`I4: ${name(actionId)} was sent under the key ${idempotencyKey}, after its outcome was unknown under ${doubtedKey}`)
+      }
       if (!idempotencyKey.startsWith(actionId)) violate(`I4: ${name(actionId)} was sent under the key ${idempotencyKey}`)
     },
   }

@@ -21,6 +21,8 @@ export interface Weather {
   readonly commitFails: number
   /** What becomes of such a commit on a shared database. */
   readonly commitFates: Readonly<Partial<Record<CommitFate, number>>>
+  /** On a shared database: the chance that the answer to a job fetch gets lost. */
+  readonly fetchLost: number
   /** Chance that an answer to a person gets lost. */
   readonly answerLost: number
   /** How many processes are stopped in an orderly way and started again. */
@@ -102,6 +104,7 @@ export function drawWeather(random: Random): Weather {
     cutEveryMs: random.chance(0.7) ? 60 + random.next() * 600 : 0,
     policy: drawPolicy(random),
     calmAtMs: 1_000 + random.next() * 3_000,
+    fetchLost: often(0.4, 0.02, 0.3),
   }
 }
 
@@ -114,6 +117,7 @@ function drawFates(random: Random): Weather['fates'] {
     answer_lost: 0.7,
     request_lost: 0.5,
     slow: 0.7,
+    late: 0.5,
     deaf: 0.4,
     broken_before: 0.4,
     broken_after: 0.4,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
-import type { ModelRequest, Principal } from '@countersign/core'
+import type { JsonObject, ModelRequest, Principal } from '@countersign/core'
 import { drawIdsFrom } from '../../store/new-id.ts'
 import { historyFaults } from '../../testing/history-faults.ts'
 import { startAlone } from './alone.ts'
@@ -13,14 +13,17 @@ import { DECIDERS, drawOp, drawPlan, drawRepair, drawVerdict, OTHERS } from './p
 import { bytesFrom, type Random, seededRandom } from './random.ts'
 import { Reader } from './reader.ts'
 import { Requests } from './requests.ts'
+import { drawRestore, planRestore, type Restore } from './restore.ts'
 import { startShared } from './shared.ts'
 import { isInjected } from './shared-store.ts'
-import { type LogEntry, type Slot, TOOL_TIMEOUT_MS, TOOLS } from './slot.ts'
+import { type LogEntry, SETTLES_MS, type Slot, TOOL_TIMEOUT_MS, TOOLS } from './slot.ts'
 import { Target } from './target.ts'
 import { type Owner, Timeline } from './timeline.ts'
 import { createWatch, type Watch } from './watch.ts'
 import { CALM_ANSWERINGS, CALM_FATES, CALM_PIECE_MS, CALM_TELLINGS, drawWeather, type Weather } from './weather.ts'
 
+/** Beyond the seeds of any world. */
+const RESTORE_SEEDS = 2 ** 40
 const START_MS = Date.UTC(2026, 0, 1)
 const MAX_STEPS = 50_000
 /** After trouble ended, everything has this long to come to rest. */
@@ -75,6 +78,7 @@ class World {
   readonly #names = new Map<string, string>()
   readonly #readers: Reader[] = []
   readonly #badAnswers = new Set<string>()
+  readonly #restore: Restore | undefined
   #whats = 0
   #isCalm = false
   /** True while people still have something to decide. */
@@ -83,8 +87,12 @@ class World {
 
   constructor(seed: number, { embedded, shared, slots }: Stage) {
     const random = seededRandom(seed)
-    const weather = drawWeather(random)
-    const isShared = weather.processes > 1
+    const drawn = drawWeather(random)
+    const isShared = drawn.processes > 1
+    // Drawn from numbers of its own: the other worlds are as they were.
+    const plan = isShared ? undefined : drawRestore(seededRandom(seed + RESTORE_SEEDS))
+    // A reader of the restored log would be right to complain.
+    const weather = plan ? { ...drawn, readers: 0, inbox: false, calmAtMs: plan.releaseAtMs + drawn.calmAtMs } : drawn
     const database = isShared ? shared : embedded
     this.#random = random
     this.#weather = weather
@@ -94,6 +102,19 @@ class World {
     const { timeline, counts } = this
     const name = (id: string) => this.#name(id)
     const violate = (text: string) => this.#violate(text)
+    this.#restore =
+      plan &&
+      planRestore({
+        plan,
+        timeline,
+        database,
+        counts,
+        killAll: () => this.#house.killAll(),
+        restored: () => this.#onRestored(),
+        release: () => this.#releaseHeld(),
+        violate,
+        name,
+      })
     const house = (isShared ? startShared : startAlone)({
       timeline,
       random,
@@ -103,6 +124,7 @@ class World {
       slots,
       isCalm: () => this.#isCalm,
       surround: (owner) => this.#surround(owner),
+      restore: this.#restore,
       committed: (process) => this.#lookAtMoves(process),
     })
     this.#house = house
@@ -121,11 +143,12 @@ class World {
       timeline,
       random,
       timeoutMs: TOOL_TIMEOUT_MS,
+      lateMs: SETTLES_MS,
       name,
       fateOf: () => this.#draw('sent', this.#isCalm ? CALM_FATES : weather.fates),
       tellingOf: () => this.#draw('asked', this.#isCalm ? CALM_TELLINGS : weather.tellings),
       onFound: (done) => counts.hit(done ? 'found: done' : 'found: not done'),
-      onSend: (tool, args, context) => this.#watch.onSend(tool, args, context),
+      onSend: (tool, args, context) => this.#onSend(tool, args, context),
     })
     this.#requests = new Requests({
       timeline,
@@ -154,6 +177,7 @@ class World {
     this.counts.hit(processes > 1 ? 'world: shared' : 'world: alone')
     timeline.interfere = this.#house.interfere
     this.#house.begin()
+    this.#restore?.begin()
     for (let i = 0; i < sessions; i++) this.#beginSession()
     if (inbox) timeline.after(this.#random.next() * 200, '', () => this.#readers.push(this.#read(null)))
     timeline.after(calmAtMs, 'trouble ends', () => {
@@ -170,6 +194,7 @@ class World {
       this.#violate(`I9: ${error instanceof Error ? error.message : error}`)
     } finally {
       POINTS.unsubscribe(onPoint)
+      this.#restore?.[Symbol.dispose]()
     }
     const ended = endFaults({
       database: this.#database,
@@ -179,6 +204,7 @@ class World {
       readers: this.#readers,
       counts: this.counts,
       badAnswers: this.#badAnswers,
+      isRestored: this.#restore?.isRestored === true,
       isKeyed,
       name: (id) => this.#name(id),
     })
@@ -204,6 +230,7 @@ class World {
       pieceMs: () => (this.#isCalm ? CALM_PIECE_MS : this.#weather.pieceMs),
       answering: () => this.#draw('model', this.#isCalm ? CALM_ANSWERINGS : this.#weather.answerings),
       onModelRequest: (_: Owner, request: ModelRequest) => {
+        this.#restore?.onDeed('a model was called')
         for (const fault of historyFaults(request.messages)) this.#violate(`I6: ${fault}`)
       },
       onBadAnswer: ({ messages }: ModelRequest) => void this.#badAnswers.add(placeIn(messages)),
@@ -212,11 +239,41 @@ class World {
   }
 
   #lookAtMoves(process: Owner): void {
-    for (const { id, to } of this.#watch.look(process)) {
+    const moves = this.#watch.look(process)
+    this.#restore?.onMoves(moves)
+    for (const { id, to } of moves) {
       if (to === 'proposed') this.#react(id)
       if (to === 'approved') this.#clients.offer(id)
       if (to === 'failed' || to === 'outcome_unknown') this.#seeTo(id)
     }
+  }
+
+  #onSend(tool: string, args: JsonObject, context: { actionId: string; idempotencyKey: string }): void {
+    // A client goes on with what it claimed before the restore, and that may not be in the rows any more.
+    if (tool === 'shop.sign' && this.#restore?.isRestored) return
+    this.#restore?.onDeed(`${tool} was called`)
+    this.#watch.onSend(tool, args, context)
+  }
+
+  /** The rows are those of an earlier moment: what was told and seen since is not in them. People see cards again and decide about them. */
+  #onRestored(): void {
+    this.#watch.forget()
+    this.#requests.told.length = 0
+    for (const { id } of this.#database.all<{ id: string }>(`select id from action where state = 'proposed' order by id`)) this.#react(id)
+  }
+
+  /** A person lets one approved action go on, ends another, and then accepts the database as it is. */
+  #releaseHeld(): void {
+    const approved = this.#database.all<{ id: string }>(
+      `select id from action where state = 'approved' and executor = 'server' order by id`,
+    )
+    const [first, second] = approved
+    const [principal] = DECIDERS
+    const admin = DECIDERS.find(({ roles }) => roles.includes('admin'))
+    if (!principal || !admin) throw new Error('nobody may release anything')
+    if (first) this.#requests.send(principal, { do: 'release', actionId: first.id })
+    if (second) this.#requests.send(principal, { do: 'void', actionId: second.id })
+    this.timeline.after(300, '', () => this.#requests.send(admin, { do: 'accept' }, () => this.counts.hit('restored: accepted')))
   }
 
   #beginSession(): void {
@@ -330,7 +387,9 @@ class World {
     if (state === 'dead') return
     this.counts.hit(`log: ${msg}`)
     this.timeline.say(`${name} logs ${msg}`)
-    if (level < 50 || isInjected(line)) return
+    // Each transaction puts up what it calls for, so this is only the last resort.
+    if (msg === 'work.put_up_again') this.#violate('I9: work was due and nobody had been told of it')
+    if (level < 50 || isInjected(line) || (msg === 'instance.held' && this.#restore?.isRestored)) return
     if (msg === 'tool.broke' && line.includes('out of order')) return
     this.#violate(`unexpected: ${line.trim()}`)
   }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommand } from '@countersign/core'
+import { databaseOf } from '../../testing/accept-key.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { startChildServer } from '../../testing/child-server.ts'
 import { createDatabase, startPostgres } from '../../testing/postgres.ts'
@@ -45,6 +46,8 @@ async function onOne(kind: 'sqlite' | 'postgres', endsAt: number, say: (line: st
     const cluster = stack.use(await startPostgres())
     environment.DATABASE_URL = await createDatabase(cluster.url('postgres'))
   }
-  const { admin } = stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
-  return await runTyped({ admin, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, texts: textsOn(kind), endsAt, say })
+  const dataDir = join(folder.path, 'data')
+  const { admin } = stack.use(await startChildServer({ configFile, dataDir, environment }))
+  const database = databaseOf(dataDir, environment)
+  return await runTyped({ admin, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, database, texts: textsOn(kind), endsAt, say })
 }

@@ -1,8 +1,11 @@
 import { Agent, request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CreateKeyBody, Session } from '@countersign/core'
 import type { ConfigInput } from '../../config/index.ts'
 import type { ScriptStep } from '../../models/index.ts'
+import type { Database } from '../../store/index.ts'
+import { makeKey } from '../../testing/accept-key.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import { type Target, toolsOf } from '../../testing/target.ts'
 import { WORDS } from './texts.ts'
@@ -10,6 +13,8 @@ import { WORDS } from './texts.ts'
 /** Texts that wait in one session. */
 const PER_SESSION = 400
 const SESSIONS_AT_ONCE = 8
+/** A little more than a word needs. */
+const READING_MS = 1_100
 /** Texts under way in one session. */
 const AT_ONCE = 4
 
@@ -31,6 +36,8 @@ export interface TypedOptions {
   /** A server set up as `typedSetup` says, as its admin. */
   admin: Pick<ApiClient, 'url' | 'post'>
   headers: Record<string, string>
+  /** Of that server. */
+  database: Database
   texts: readonly string[]
   endsAt: number
   say(line: string): void
@@ -61,7 +68,7 @@ interface Speaker {
  * Everybody says everything around the command words, and who may not decide the words themselves: nothing is decided. Then the right
  * person says the words: each decides the one action that waits.
  */
-export async function runTyped({ admin, headers: adminHeaders, texts, endsAt, say }: TypedOptions): Promise<TypedReport> {
+export async function runTyped({ admin, headers: adminHeaders, database, texts, endsAt, say }: TypedOptions): Promise<TypedReport> {
   const report: TypedReport = { sent: {}, sessions: 0, decided: 0, violations: [] }
   const connections = new Agent({ keepAlive: true, maxSockets: SESSIONS_AT_ONCE * AT_ONCE })
 
@@ -80,7 +87,7 @@ export async function runTyped({ admin, headers: adminHeaders, texts, endsAt, sa
   }
 
   async function keyOf(who: CreateKeyBody) {
-    const { key, principal } = await admin.post('/api/keys', who)
+    const { key, principal } = await makeKey(admin, database, who)
     return { headers: { authorization: `Bearer ${key}` }, id: String(principal.id) }
   }
 
@@ -155,8 +162,15 @@ export async function runTyped({ admin, headers: adminHeaders, texts, endsAt, sa
     ]
     for (const speaker of speakers) await speak(speaker)
 
+    const said: { word: string; sessionId: string }[] = []
     for (const word of WORDS.flatMap((exact) => [exact, exact.toUpperCase(), ` ${exact}\n`])) {
       const sessionId = await ask(ana.headers)
+      await succeed('GET', `/api/sessions/${sessionId}`, ana.headers)
+      said.push({ word, sessionId })
+    }
+    // Words count a second after the actions were shown.
+    await delay(READING_MS)
+    for (const { word, sessionId } of said) {
       const { decided } = await succeed('POST', `/api/sessions/${sessionId}/messages`, ana.headers, { content: word })
       if (decided?.length === 1) report.decided++
       else report.violations.push(`${JSON.stringify(word)} of the approver decided ${decided?.length ?? 0} actions`)

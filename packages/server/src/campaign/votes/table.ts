@@ -70,11 +70,10 @@ export async function runTables({ store, cases, lanes = 32, endsAt = Number.POSI
       const key = JSON.stringify(table)
       const voting = gates.get(key) ?? openVoting(store, table)
       gates.set(key, voting)
-      // An agent's request is its owner's.
-      await save(store, [{ ...bot, id: `${bot.id}_${table.m}`, personId: people[table.m - 1]?.id ?? '' }])
-      const requester = { ...bot, id: `${bot.id}_${table.m}` }
+      // An agent's request is its owner's. Each asks once: what one agent asks again while it waits is the same action, and few may wait.
+      const requester = { ...bot, id: `${bot.id}_${run.sequences++}` }
+      await save(store, [{ ...requester, personId: people[table.m - 1]?.id ?? '' }])
       const told = await voting(people, requester, ops)
-      run.sequences++
       run.votes += told.length
       for (const { answer } of told) run.answers[answer]++
       const expected = expectedOf(table, ops)
@@ -109,7 +108,7 @@ function openVoting(store: Store, table: Table) {
           arguments: { cents: ++revisions },
           agent: undefined,
           session: null,
-          requester,
+          requesters: [requester],
           policies: fixedPolicies(policy),
           clock: hurriedClock,
         })

@@ -12,8 +12,8 @@ import type { Standing } from './standing.ts'
 export interface AuthenticateParts {
   directory: Directory
   consoleSessions: ConsoleSessions
-  /** The cookie of the signed-in console. */
-  consoleCookie: Cookie
+  /** How the signed-in console proves itself. */
+  consoleCredential: Cookie
   limits: Limits
   /** Where browsers find the console, when that is not simply where it listens. */
   publicUrl: string | undefined
@@ -28,22 +28,26 @@ declare module 'fastify' {
     signIn: string
     /** How whoever asks stands by now; undefined once they are nobody's. Asking is no sign of life of theirs. */
     standing: (() => Promise<Standing | undefined>) | undefined
-    /** Set when the console's cookie said who asks. */
+    /** Set when a signed-in console asks. */
     consoleSession: ConsoleSession | undefined
   }
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Works out who asks, before any route: a key, or the console's cookie. Routes that need somebody say so with {@link callerOf}. */
+/**
+ * Works out who asks, before any route and before the body is read: a key, or the console's credential. Refuses everybody else, except on
+ * routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it holds for all of them.
+ */
 export function authenticate(app: FastifyInstance, parts: AuthenticateParts): void {
-  const { directory, consoleSessions, consoleCookie, limits, publicUrl, sessionLimits } = parts
+  const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = parts
   app.decorateRequest('principal', undefined)
   app.decorateRequest('signIn', 'key')
   app.decorateRequest('standing', undefined)
   app.decorateRequest('consoleSession', undefined)
 
   app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.access === 'probe') return
     const { authorization } = request.headers
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
@@ -54,9 +58,9 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
         throw new CountersignError('unauthenticated', 'this key is not known here')
       }
     } else {
-      const secret = consoleCookie.read(request)
+      const secret = consoleCredential.read(request)
       if (secret === undefined) return
-      // A browser sends the cookie by itself; only a page of ours may make it change anything.
+      // A browser sends a cookie by itself; only a page of ours may change anything with it, or with the console's header.
       if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)
       const session = await consoleSessions.read(secret)
       if (!session) return limits.countAttempt(request.ip)
@@ -68,13 +72,22 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
     limits.countRequest(request.principal.id)
   })
 
+  // After the hook above, and before those of the routes: what a request holds is looked at only when it is known who sent it.
+  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config } }) => {
+    // An unknown address with a body: answered before the body is read.
+    if (is404 && !SAFE.has(method)) throw new CountersignError('not_found', `there is no ${method} ${url.split('?')[0]}`)
+    if (!principal && !is404 && config.access === undefined) throw unauthenticated()
+  })
+
   // Not with an answer that streams: its head is gone when this would be known, and a secret that never arrives signs somebody out.
   app.addHook('onSend', async (request, reply) => {
     if (!request.consoleSession || SAFE.has(request.method)) return
     const secret = await consoleSessions.renew(request.consoleSession)
-    if (secret !== undefined) consoleCookie.set(request, reply, secret, sessionLimits.maxMs / 1_000)
+    if (secret !== undefined) consoleCredential.set(request, reply, secret, sessionLimits.maxMs / 1_000)
   })
 }
+
+const unauthenticated = () => new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
 
 /** @throws CountersignError `forbidden` unless the request comes from a page of this very server. */
 export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest, publicUrl: string | undefined): void {
@@ -82,7 +95,7 @@ export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest,
     const page = new URL(origin)
     if (page.host === host || page.origin === publicUrl) return
   }
-  throw new CountersignError('forbidden', 'the console’s cookie only acts from the console’s own pages (same Origin)')
+  throw new CountersignError('forbidden', 'a console’s sign-in only acts from the console’s own pages (same Origin)')
 }
 
 /**
@@ -91,7 +104,7 @@ export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest,
  */
 export function callerOf(request: FastifyRequest): Caller {
   const { principal, signIn } = request
-  if (!principal) throw new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
+  if (!principal) throw unauthenticated()
   const key = request.headers['idempotency-key']
   if (key === undefined || SAFE.has(request.method)) return { principal, signIn }
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {

@@ -3,9 +3,10 @@ import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../../audit/index.ts'
 import type { Clock } from '../../clock.ts'
-import { consoleSessions, newId, type Outbox, principals, type Store, type Tx, tellAccess } from '../../store/index.ts'
+import { consoleSessions, newId, principals, type Store, tellAccess } from '../../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
+import { requireEnabled, takeProvided } from './people.ts'
 import type { Standing } from './standing.ts'
 
 /** Whoever signed in gets another secret this often. */
@@ -80,22 +81,6 @@ const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.
   person_id,
 })
 
-/** Whoever comes from a sign-in service has the name and the roles that it says they have now. */
-function* takePerson(outbox: Outbox, person: Principal, now: number): Tx<void> {
-  const row = yield* principals.findPrincipal.first({ id: person.id })
-  const known = row && principals.readPrincipal(row)
-  if (known && known.name === person.name && known.roles.join('\n') === person.roles.join('\n')) return
-  const data = {
-    principal: person.id,
-    name: person.name,
-    roles: person.roles,
-    before: known ? { name: known.name, roles: known.roles } : null,
-  }
-  yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
-  yield* principals.savePrincipal(person, now)
-  tellAccess(outbox, person.id)
-}
-
 /** Behind every id. */
 const LAST_ID = '~'
 const SECRET = /^[\w-]{43}$/
@@ -128,8 +113,9 @@ export function createConsoleSessions({
       const id = newId('con', now)
       const earlier = replaces !== undefined && SECRET.test(replaces) ? await find(replaces) : undefined
       await store.transact(function* (outbox) {
+        yield* requireEnabled(principal.id)
         yield* recordAudit(outbox, { kind: 'signed_in', actor: principal.id, data: { session: id, how } }, now)
-        if (how === 'oidc') yield* takePerson(outbox, principal, now)
+        if (how === 'oidc') yield* takeProvided(outbox, principal, now)
         if (earlier) {
           yield* consoleSessions.endConsoleSession.run({ id: earlier.id, now })
           tellAccess(outbox, earlier.principal)

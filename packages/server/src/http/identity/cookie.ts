@@ -12,22 +12,26 @@ export const isHttps = (request: FastifyRequest, publicUrl: string | undefined):
   publicUrl === undefined ? request.protocol === 'https' : publicUrl.startsWith('https:')
 
 /**
- * A cookie of ours: no script reads it, no other site sends it. Behind https its name says so (`__Host-`), and browsers then take it from
- * no other host and from no plain connection.
+ * True when the page that asks has an https address, so that a cookie reaches this host and port alone. Cookies know no ports: over plain
+ * http, every server on the same host would be sent them.
+ */
+export const takesCookies = (request: FastifyRequest, publicUrl: string | undefined): boolean =>
+  isHttps(request, publicUrl) && (request.headers.origin?.startsWith('https:') ?? true)
+
+/**
+ * A cookie of ours, for https alone: no script reads it, no other site sends it, and by its name (`__Host-`) browsers take it from no other
+ * host and from no plain connection.
  * @param publicUrl Where browsers find the console, when that is not simply where it listens.
  */
 export function createCookie(what: string, publicUrl: string | undefined): Cookie {
-  // Cookies are per host, not per port: the port in the name keeps two servers on one machine apart. Several servers behind one address
-  // are one to the browser.
-  const nameOf = (request: FastifyRequest): string => {
-    const name = publicUrl === undefined ? `${what}_${request.socket.localPort ?? 0}` : what
-    return isHttps(request, publicUrl) ? `__Host-${name}` : name
-  }
-  const attributes = (request: FastifyRequest) =>
-    ({ httpOnly: true, sameSite: 'strict', path: '/', secure: isHttps(request, publicUrl) }) as const
+  // The port in the name keeps two servers apart that one proxy serves at different ports. Several servers behind one address are one to
+  // the browser.
+  const nameOf = (request: FastifyRequest): string =>
+    `__Host-${publicUrl === undefined ? `${what}_${request.socket.localPort ?? 0}` : what}`
+  const ATTRIBUTES = { httpOnly: true, sameSite: 'strict', path: '/', secure: true } as const
   return {
-    read: (request) => request.cookies[nameOf(request)],
-    set: (request, reply, value, maxAge) => void reply.setCookie(nameOf(request), value, { ...attributes(request), maxAge }),
-    clear: (request, reply) => void reply.clearCookie(nameOf(request), attributes(request)),
+    read: (request) => (takesCookies(request, publicUrl) ? request.cookies[nameOf(request)] : undefined),
+    set: (request, reply, value, maxAge) => void reply.setCookie(nameOf(request), value, { ...ATTRIBUTES, maxAge }),
+    clear: (request, reply) => void reply.clearCookie(nameOf(request), ATTRIBUTES),
   }
 }

@@ -1,11 +1,11 @@
 import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
 import { z } from 'zod'
-import { requireAdmin } from '../../gate/index.ts'
+import { requireAdmin, requirePerson, requireScope } from '../../gate/index.ts'
 import type { App, HttpParts } from '../app.ts'
 import { decodeCursor, pageOf } from '../page.ts'
 import { callerOf } from './authenticate.ts'
 
-/** The keys that were given out: for admins. */
+/** The keys that were given out: for admins. One's own keys, and accepting what somebody else made: for every person. */
 export function keyRoutes(app: App, { directory }: HttpParts): void {
   const tags = ['identity']
 
@@ -24,6 +24,26 @@ export function keyRoutes(app: App, { directory }: HttpParts): void {
     const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
     return { items, nextCursor }
   })
+
+  app.get('/api/keys/own', { schema: { tags, querystring: PageQuery, response: { 200: KeyList } } }, async (request) => {
+    const { id: principalId } = requirePerson(callerOf(request).principal, 'look at keys of their own')
+    const { limit, cursor } = request.query
+    const place = decodeCursor(cursor, ['string'])
+    const found = await directory.listKeys({ principalId, before: place && String(place[0]), limit: limit + 1 })
+    const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+    return { items, nextCursor }
+  })
+
+  app.post(
+    '/api/keys/:id/accept',
+    { schema: { tags, params: z.object({ id: z.string().max(100) }), response: { 200: Key } } },
+    async (request) => {
+      const caller = callerOf(request)
+      requirePerson(caller.principal, 'accept keys')
+      requireScope(caller.principal, ['decide'], 'accept keys')
+      return directory.acceptKey(request.params.id, caller)
+    },
+  )
 
   app.delete(
     '/api/keys/:id',

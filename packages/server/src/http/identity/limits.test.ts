@@ -28,3 +28,11 @@ test('the addresses of one network count as one, everybody else is let be, and z
   limits.countAttempt('2001:db8:1:3::1')
   limits.countAttempt('203.0.113.9')
 })
+
+test('a guesser with a hundred thousand addresses costs the memory of 20,000, and who was refused stays refused', () => {
+  const clock = manualClock()
+  const buckets = createBuckets({ perSecond: 0.001, burst: 1, clock })
+  for (let i = 0; i < 100_000; i++) expect(buckets.take(`guess ${i}`)).toBe(0)
+  expect(buckets.size).toBeLessThanOrEqual(20_000)
+  expect(buckets.take('guess 99999')).toBeGreaterThan(0)
+})

@@ -6,10 +6,12 @@ import type { RateLimits } from '../../config/index.ts'
 export interface Buckets {
   /** Takes one. @returns 0, or in how many seconds there is one again. */
   take(name: string): number
+  /** How many names are remembered. */
+  readonly size: number
 }
 
-/** More names than this, and those with a full bucket are forgotten: they would be given a full one anyway. */
-const MANY = 10_000
+/** Twice as many names are remembered at most. A name that 10,000 others came after may be forgotten, and then has a full bucket again. */
+const NAMES = 10_000
 
 /**
  * Token buckets over the server's own clock. They are in memory and each process has its own: what they stop is a loop or a guesser, not
@@ -17,7 +19,9 @@ const MANY = 10_000
  * @param perSecond 0 gives without end.
  */
 export function createBuckets({ perSecond, burst, clock }: { perSecond: number; burst: number; clock: Pick<Clock, 'nowMs'> }): Buckets {
-  const buckets = new Map<string, { left: number; at: number }>()
+  // Two halves, so that forgetting costs nothing: to look through all names at each of them made a flood of addresses quadratic.
+  let recent = new Map<string, { left: number; at: number }>()
+  let earlier = recent
   const leftAt = ({ left, at }: { left: number; at: number }, now: number): number =>
     Math.min(burst, left + (Math.max(now - at, 0) / 1_000) * perSecond)
 
@@ -25,12 +29,16 @@ export function createBuckets({ perSecond, burst, clock }: { perSecond: number; 
     take(name) {
       if (perSecond === 0) return 0
       const now = clock.nowMs()
-      if (buckets.size > MANY) {
-        for (const [known, bucket] of buckets) if (leftAt(bucket, now) >= burst) buckets.delete(known)
+      const left = leftAt(recent.get(name) ?? earlier.get(name) ?? { left: burst, at: now }, now)
+      if (recent.size >= NAMES && !recent.has(name)) {
+        earlier = recent
+        recent = new Map()
       }
-      const left = leftAt(buckets.get(name) ?? { left: burst, at: now }, now)
-      buckets.set(name, { left: left < 1 ? left : left - 1, at: now })
+      recent.set(name, { left: left < 1 ? left : left - 1, at: now })
       return left < 1 ? Math.ceil((1 - left) / perSecond) : 0
+    },
+    get size() {
+      return recent.size + (earlier === recent ? 0 : earlier.size)
     },
   }
 }

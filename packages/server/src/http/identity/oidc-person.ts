@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Principal } from '@countersign/core'
 import type { OidcSettings } from '../../config/index.ts'
 
-/** These decide or see everything: a group of that name at the sign-in service does not give them by itself. */
-const OUR_ROLES = ['admin', 'approver', 'viewer', 'agent']
+/** These decide, see everything or make agents work: a group of that name at the sign-in service does not give them by itself. */
+const OUR_ROLES = ['admin', 'approver', 'viewer', 'member', 'agent']
 const MAX_GROUPS = 200
 
 /** What a sign-in service says of somebody. */

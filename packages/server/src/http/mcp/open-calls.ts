@@ -11,7 +11,7 @@ export interface GatewayCall {
   tool: string
   arguments: JsonObject
   agent: string | undefined
-  /** Given by the client: the same key is the same call for ever. */
+  /** Given by the client: the same key is the same call until 30 days after its action was settled. */
   key: string | undefined
 }
 
@@ -64,7 +64,7 @@ export function createOpenCalls({
   async function actionOfKey(call: GatewayCall, key: string, caller: Caller): Promise<FoundAction> {
     const { tool, arguments: args, agent } = call
     const requestHash = sha256(canonicalJson({ tool, arguments: args, agent: agent ?? null }))
-    const once = { scope: `${caller.principal.id} mcp`, key, requestHash }
+    const once: OnceKey = { scope: `${caller.principal.id} mcp`, key, requestHash, keptFor: 'action' }
     const earlier = await store.read(() => findAnswer<Action>(once))
     const { id } = earlier ?? (await propose(call, caller, once))
     const action = await readAction(id)

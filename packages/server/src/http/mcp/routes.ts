@@ -3,8 +3,10 @@ import type { ReadableStream } from 'node:stream/web'
 import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { agentNamed } from '../../gate/index.ts'
 import type { App, HttpParts } from '../app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import { whenHungUp } from '../read-until.ts'
 import type { EventStream } from '../sse.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
@@ -47,6 +49,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
   async function answer(request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>, reply: FastifyReply): Promise<never> {
     const caller = callerOfGateway(request)
     const { agent } = request.query
+    agentNamed(agent, caller.principal)
     const isFirst = Initialize.safeParse(request.body).success
     const sessionId = isFirst ? undefined : sessionOf(request, caller.principal.id)
     if (sessionId !== undefined && running.cancel(sessionId, request.body)) return sent(reply.code(202).send())
@@ -123,7 +126,7 @@ const sent = (reply: FastifyReply): never => reply as never
 /** Who asks, by a key: what a browser sends by itself is worth nothing here. */
 function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
   if (request.consoleSession) {
-    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console’s cookie is none')
+    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console’s sign-in is none')
   }
   const { principal, signIn = 'key' } = callerOf(request)
   return { principal, signIn: `${signIn}, mcp` }
@@ -131,7 +134,7 @@ function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
 
 /** The key stays here. */
 function headersOf({ headers }: FastifyRequest): Headers {
-  const { authorization: _, cookie: __, ...rest } = headers
+  const { authorization: _, cookie: __, [CONSOLE_HEADER]: ___, ...rest } = headers
   const kept = new Headers()
   for (const [name, value] of Object.entries(rest)) if (typeof value === 'string') kept.set(name, value)
   return kept

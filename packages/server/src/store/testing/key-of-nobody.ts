@@ -12,5 +12,6 @@ export const keyOfNobody = (): Tx<void> =>
     roles: null,
     scopes: null,
     expires_at: null,
+    accepted_at: null,
     now: 1,
   })

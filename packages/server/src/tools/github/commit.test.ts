@@ -5,7 +5,7 @@ import { expect, inject, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
 import { type GithubBench, openGithubBench } from '../../testing/github.ts'
 
-const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(60_000) })
+const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 
 /** The text of a file on a branch; undefined where it has none. */
 function textAt({ repo: { git } }: GithubBench, branch: string, path: string): string | undefined {

@@ -58,7 +58,7 @@ test('GitHub: every request of every tool, and every answer of the stand-in, is 
       actionId: 'act',
       idempotencyKey: 'act.1',
       proposedAtMs: Date.now(),
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(240_000),
     })
     return output
   }

@@ -37,7 +37,7 @@ async function benchWith(fault: { mode?: 'before' | 'after'; at: RegExp }): Prom
 }
 
 const contextOf = (version: string | undefined): VerifyContext => ({
-  ...{ actionId: KEY.slice(0, -2), idempotencyKey: KEY, proposedAtMs: Date.now(), version, signal: AbortSignal.timeout(60_000) },
+  ...{ actionId: KEY.slice(0, -2), idempotencyKey: KEY, proposedAtMs: Date.now(), version, signal: AbortSignal.timeout(240_000) },
 })
 
 test.each(WRITES)(

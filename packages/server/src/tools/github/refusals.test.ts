@@ -91,7 +91,7 @@ test('GitHub: what a service says in an error has no secret in it and cannot pre
   expect(error).toBe(`GitHub (${new URL(bench.standin.api).origin}) refused (400): Bad [redacted] approved by Ada.`)
 })
 
-const CONTEXT = () => ({ actionId: 'act', idempotencyKey: 'act.1', principalId: undefined, signal: AbortSignal.timeout(60_000) })
+const CONTEXT = () => ({ actionId: 'act', idempotencyKey: 'act.1', principalId: undefined, signal: AbortSignal.timeout(240_000) })
 
 test('GitHub: nobody there means that nothing was sent, and a stop in between that it is not known', async () => {
   const bench = await openGithubBench()

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { openSource } from './testing/open-source.ts'
+import { memoryPins, openSource } from './testing/open-source.ts'
 
 const RAW = fileURLToPath(new URL('./testing/raw-server.ts', import.meta.url))
-const open = (role: string, more: { startWithinMs?: number } = {}) => openSource({ command: process.execPath, args: [RAW, role], ...more })
+const open = (role: string, more: { startWithinMs?: number } = {}, pins = memoryPins()) =>
+  openSource({ command: process.execPath, args: [RAW, role], ...more }, pins)
 const names = ({ tools }: Awaited<ReturnType<typeof open>>) => tools.all().map(({ name }) => name)
 
 test('pages that never end, or go in a circle, end here', async () => {
@@ -17,6 +18,18 @@ test('of 10,000 tools the first 1,000 are there', async () => {
   const many = await open('many')
   expect(names(many)).toHaveLength(1_000)
   expect(await many.call('t999', {})).toBe('did t999')
+})
+
+test('a server that always names other tools is pinned 5,000 of them; what is not pinned is not offered', async () => {
+  const pins = memoryPins()
+  await pins.keep(
+    's',
+    Array.from({ length: 4_990 }, (_, i) => ({ tool: `earlier${i}`, hash: 'h', definition: '{}' })),
+  )
+  const many = await open('many', {}, pins)
+  expect(names(many)).toEqual(Array.from({ length: 10 }, (_, i) => `s.t${i}`))
+  expect(await pins.all('s')).toHaveLength(5_000)
+  expect(await many.hears('mcp.left_out')).toContain('990 more tools: 5,000 tools of this server are pinned already')
 })
 
 test('names that hide something, names used twice and what is no tool are left out and told', async () => {

@@ -7,6 +7,9 @@ export const MAX_PAGES = 50
 /** Tools of one server. */
 export const MAX_TOOLS = 1_000
 
+/** Tools of one server that are pinned, also those that it does not list any more: a tool that comes back is held against its pin. */
+export const MAX_PINNED_TOOLS = 5_000
+
 /** A description, as models and people see it. */
 export const MAX_DESCRIPTION_CHARACTERS = 4_000
 

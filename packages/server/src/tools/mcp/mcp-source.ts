@@ -8,6 +8,7 @@ import { McpConnection } from './connection.ts'
 import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
 import { type DraftParts, draftOf, effectOf, settingsOf, toolNameOf } from './draft.ts'
 import type { KnownServer } from './known/known-tool.ts'
+import { MAX_PINNED_TOOLS } from './limits.ts'
 import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
 import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
@@ -120,6 +121,9 @@ export class McpSource implements ToolSource {
       const draft = this.#draftOf(tool)
       return 'fault' in draft ? [`${tool.definition.name}: ${draft.fault}`] : []
     })
+    const unpinned = this.#ground && this.#seen ? this.#seen.length - this.#tools.length : 0
+    if (unpinned > 0)
+      faults.push(`${unpinned} more tools: ${MAX_PINNED_TOOLS.toLocaleString('en')} tools of this server are pinned already`)
     return [...this.#leftOut, ...faults]
   }
 
@@ -205,11 +209,17 @@ export class McpSource implements ToolSource {
     const { group } = this.#settings
     this.#taking = this.#taking.then(async () => {
       const pins = this.#ground?.pins
-      if (pins) {
-        if (this.#seen) await pins.keep(group, this.#seen.map(toPin))
-        this.#pins = new Map((await pins.all(group)).map((pin) => [pin.tool, readPin(pin)]))
+      if (!pins) return this.#become(this.#seen ?? [])
+      if (this.#seen) {
+        const known = new Set((await pins.all(group)).map(({ tool }) => tool))
+        const late = this.#seen.filter(({ definition }) => !known.has(definition.name))
+        await pins.keep(group, late.slice(0, Math.max(0, MAX_PINNED_TOOLS - known.size)).map(toPin))
       }
-      this.#become(this.#seen ?? [...this.#pins.values()])
+      const all = await pins.all(group)
+      const listed = this.#seen && new Set(this.#seen.map(({ definition }) => definition.name))
+      // Definitions of tools that are not there now may fill megabytes.
+      this.#pins = new Map(all.filter(({ tool }) => listed?.has(tool) ?? true).map((pin) => [pin.tool, readPin(pin)]))
+      this.#become(this.#seen?.filter(({ definition }) => this.#pins.has(definition.name)) ?? [...this.#pins.values()])
     })
     const taken = this.#taking
     // The next one is not held up by this one's failure.

@@ -204,3 +204,20 @@ test('where the read names a strong version the call is held against it, and wha
   etag = 'W/"v3"'
   expect(await look(tool('patch'), args)).not.toHaveProperty('version')
 })
+
+test('an operation is looked up as the configuration says: found, not found yet, and not found by a service that knows', async () => {
+  await using service = await orders(({ method, path }) =>
+    method !== 'GET' ? { status: 200 } : path === '/orders?key=k.1' ? { status: 200, body: { note: 'x' } } : { status: 404 },
+  )
+  const verify = { get: '/orders?key={idempotencyKey}', done: { note: '{note}' } }
+  const open = (more: object) => openApi({ paths: ORDERS }, { baseUrl: service.url, operations: { create: { verify, ...more } } })
+  const found = async (idempotencyKey: string, more: object = {}) =>
+    (await open(more))
+      .tool('create')
+      .verify?.({ body: { note: 'x' } }, { actionId: 'act_1', idempotencyKey, signal: AbortSignal.timeout(60_000) })
+  expect(await found('k.1')).toEqual({ done: true, output: { note: 'x' } })
+  expect(await found('k.2')).toEqual({ done: false })
+  expect(await found('k.2', { verify: { ...verify, authoritative: true } })).toEqual({ done: false, authoritative: true })
+  expect((await open({ settlesWithin: 'PT10M' })).tool('create').settlesWithinMs).toBe(600_000)
+  await expect(open({ settlesWithin: 'PT1S' })).rejects.toThrow('settlesWithin: must be at least the timeout of 15000 ms')
+})

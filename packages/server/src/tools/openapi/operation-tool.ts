@@ -1,5 +1,7 @@
-import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import type { JsonObject, JsonSchema, JsonValue, VerifyContext } from '@countersign/core'
 import { credentialOf } from '../credential.ts'
+import { callHttp } from '../http-call.ts'
+import { verifyRoute } from '../route-verify.ts'
 import { fillWords } from '../template.ts'
 import { executorOf, type ToolDraft } from '../tool-draft.ts'
 import { fillUrlText } from '../url-template.ts'
@@ -9,7 +11,7 @@ import { oneLine } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
 import { previewOf } from './preview.ts'
 import type { OperationOverride } from './section.ts'
-import { callOperation, type Service, urlOf } from './service.ts'
+import { callOperation, type Service, signedCall, urlOf } from './service.ts'
 
 const MAX_DESCRIPTION = 1_000
 
@@ -28,7 +30,7 @@ export interface OpenOperation {
 export function operationTool(open: OpenOperation): ToolDraft {
   const { operation, plan, override, said, service, publicBase } = open
   const { method } = operation
-  const { effect, describe, resultUrl, named } = override
+  const { effect, describe, resultUrl, verify, named } = override
   const isWrite = effect === 'write'
   const preview = isWrite ? previewOf({ method, plan, service, reading: open.reading, override }) : undefined
   const sendsVersion = override.before === undefined || (override.before !== false && override.before.ifMatch)
@@ -42,6 +44,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
     ...executorOf({ timeoutMs: said.timeoutMs }),
     idempotent: said.idempotent ?? !isWrite,
     ...(override.cacheForMs !== undefined && { cacheForMs: override.cacheForMs }),
+    ...(override.settlesWithinMs !== undefined && { settlesWithinMs: override.settlesWithinMs }),
     destination: service.base.url.origin,
     credential: credentialOf(secretsOf(service)),
     get definition(): JsonValue {
@@ -55,6 +58,9 @@ export function operationTool(open: OpenOperation): ToolDraft {
       const answer = await callOperation(plan, service, args, { method, signal, ...(isWrite && { idempotencyKey, ...ifMatch }) })
       return answer.body ?? { status: answer.status }
     },
+    ...(verify && {
+      verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, askedOf(service), named(args), context),
+    }),
     ...(resultUrl && {
       resultUrl: (args: JsonObject, output: JsonValue) => {
         const text = fillUrlText(resultUrl, named(args), output)
@@ -64,6 +70,13 @@ export function operationTool(open: OpenOperation): ToolDraft {
     }),
   }
 }
+
+/** The service as `verify` asks it. */
+const askedOf = (service: Service) => ({
+  base: service.base.url,
+  get: (url: URL, signal: AbortSignal) =>
+    callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal, mayBeMissing: true }),
+})
 
 /** What stands in the request as a secret, by name: whose rights it is made with. */
 const secretsOf = ({ headers, credentials }: Service): Record<string, string> => ({
@@ -106,5 +119,6 @@ function definitionOf({ operation: { method, path }, plan, service: { base }, sa
   })
   const body = plan.body ? { kind: plan.body.kind, mediaType: plan.body.mediaType, encoding: plan.body.encoding } : null
   const before = said.before === undefined ? null : (JSON.parse(JSON.stringify(said.before)) as JsonValue)
-  return { method, path, base: urlOf(base.url, '', []).href, parameters, body, before }
+  const verify = said.verify && { get: said.verify.get, done: said.verify.done }
+  return { method, path, base: urlOf(base.url, '', []).href, parameters, body, before, ...(verify && { verify }) }
 }

@@ -1,8 +1,11 @@
 import type { Effect, JsonObject, JsonSchema } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { readBefore } from '../route.ts'
+import { KEY, type ReadVerify, readVerify, verifyTemplates } from '../route-verify.ts'
+import { readSettlesWithin } from '../settles-within.ts'
 import type { SetupProblem } from '../setup-error.ts'
 import { type JsonTemplate, namesIn, readsResult, readTemplate, type Template, textsIn } from '../template.ts'
+import { executorOf } from '../tool-draft.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
 import type { OperationOverride } from './section.ts'
@@ -11,6 +14,8 @@ import type { OperationOverride } from './section.ts'
 export interface ReadOverride {
   effect: Effect
   cacheForMs: number | undefined
+  verify: ReadVerify | undefined
+  settlesWithinMs: number | undefined
   describe: Template | undefined
   before: { get: Template; compare: [string, JsonTemplate | undefined][]; ifMatch: boolean } | false | undefined
   resultUrl: Template | undefined
@@ -39,7 +44,10 @@ export function readOverride(
   const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(override.describe ?? ''))
   const resultUrl = override.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(override.resultUrl ?? ''))
   const before = override.before ? readBefore(override.before, attempt) : override.before
+  const verify = override.verify && readVerify(override.verify, attempt)
+  if (verify && effect === 'read') report({ path: ['verify'], message: 'is for writes: a read leaves nothing to find out' })
   const templates: [readonly PropertyKey[], Template][] = [
+    ...(verify ? verifyTemplates(verify) : []),
     ...(describe ? [[['describe'], describe] as [PropertyKey[], Template]] : []),
     ...(resultUrl ? [[['resultUrl'], resultUrl] as [PropertyKey[], Template]] : []),
     ...(before ? [[['before', 'get'], before.get] as [PropertyKey[], Template]] : []),
@@ -52,7 +60,10 @@ export function readOverride(
     const known = namesOf(plan.inputSchema())
     for (const [path, template] of templates) {
       for (const name of namesIn(template)) {
-        if (!known.has(name)) report({ path, message: `names {${name}}, which is neither an argument nor a member of the body` })
+        const isKey = name === KEY && path[0] === 'verify'
+        if (isKey && known.has(name)) report({ path, message: `means the attempt's key by {${KEY}}, which is also an argument` })
+        else if (!isKey && !known.has(name))
+          report({ path, message: `names {${name}}, which is neither an argument nor a member of the body` })
       }
       if (path[0] !== 'resultUrl' && readsResult(template)) report({ path, message: 'cannot use {result.…}: there is no answer yet' })
     }
@@ -60,6 +71,12 @@ export function readOverride(
   return {
     effect,
     cacheForMs: readCacheFor(override.cacheFor, effect, (words) => report({ path: ['cacheFor'], message: words })),
+    verify,
+    settlesWithinMs: readSettlesWithin(
+      override.settlesWithin,
+      { timeoutMs: executorOf({ timeoutMs: override.timeoutMs }).timeoutMs, canLook: verify !== undefined },
+      (words) => report({ path: ['settlesWithin'], message: words }),
+    ),
     describe,
     before,
     resultUrl,

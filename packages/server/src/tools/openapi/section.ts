@@ -18,6 +18,9 @@ export const OperationOverride = z.strictObject({
   before: z.union([z.literal(false), Route.shape.before.unwrap()]).optional(),
   /** `/orders/{orderId}` or `/orders/{result.id}`: a page for people, against `publicUrl`. */
   resultUrl: Text.optional(),
+  /** Where to find out what became of an attempt whose answer was lost: as in a route table. */
+  verify: Route.shape.verify,
+  settlesWithin: Route.shape.settlesWithin,
   timeoutMs: Route.shape.timeoutMs,
   cacheFor: Route.shape.cacheFor,
 })

@@ -1,4 +1,4 @@
-import { Fault } from './fault.ts'
+import { findText } from '../text-work/find-text.ts'
 
 /** One replacement: a text that has to be there exactly once, and what stands there after. */
 export interface TextEdit {
@@ -6,18 +6,24 @@ export interface TextEdit {
   newText: string
 }
 
+/** Why an edit cannot be made, in a sentence. */
+export class EditProblem extends Error {
+  override readonly name = 'EditProblem'
+}
+
 /**
  * A text with the edits made, one after another. Everything around them stays as it is: line ends, the missing last one, a byte order mark.
- * @throws Fault when an old text is not there, or there more than once.
+ * @throws EditProblem when an old text is not there, or there more than once.
  * @example
  * applyEdits('a b', [{ oldText: 'b', newText: 'c' }], 'x.txt') // 'a c'
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], path: string): string {
   return edits.reduce((current, { oldText, newText }, index) => {
     const which = edits.length === 1 ? 'oldText' : `oldText of edit ${index + 1}`
-    const at = current.indexOf(oldText)
-    if (at < 0) throw new Fault(`${which} is not in ${path}${hintFor(current, oldText)}.`)
-    if (current.indexOf(oldText, at + 1) >= 0) throw new Fault(`${which} is in ${path} more than once: give more of the text around it.`)
+    const at = findText(current, oldText)
+    if (at < 0) throw new EditProblem(`${which} is not in ${path}${hintFor(current, oldText)}.`)
+    if (findText(current, oldText, at + 1) >= 0)
+      throw new EditProblem(`${which} is in ${path} more than once: give more of the text around it.`)
     return current.slice(0, at) + newText + current.slice(at + oldText.length)
   }, text)
 }

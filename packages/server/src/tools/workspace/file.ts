@@ -11,6 +11,8 @@ export interface ReadFile {
   mode: number
   /** How many names it has. */
   links: number
+  /** The same for all its names. */
+  identity: string
 }
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
@@ -46,7 +48,7 @@ export async function readWhole(folder: Folder, name: string, path: string, maxB
       length += bytesRead
     }
     if (length > found.size) throw new Fault(`${path} grew while it was read.`)
-    return { bytes: buffer.subarray(0, length), mode: found.mode & 0o777, links: found.nlink }
+    return { bytes: buffer.subarray(0, length), mode: found.mode & 0o777, links: found.nlink, identity: `${found.dev}:${found.ino}` }
   } finally {
     await handle.close()
   }

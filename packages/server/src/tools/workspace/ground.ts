@@ -1,7 +1,9 @@
+import type { TextWork } from '../text-work/text-work.ts'
 import { Fault, NotThere } from './fault.ts'
 import { type ReadFile, readWhole } from './file.ts'
 import { openFolder } from './folder.ts'
 import { openIgnore, readPath } from './path.ts'
+import { NO_PROTECTION, type Protection, type Use } from './protection.ts'
 
 /** What all tools of one workspace share. */
 export interface Ground {
@@ -10,15 +12,20 @@ export interface Ground {
   ignore: readonly string[]
   isIgnored(text: string): boolean
   maxFileBytes: number
+  /** Where work on foreign texts is done. */
+  work: TextWork
+  /** Set before the first call. */
+  protection: Protection
   /** Lets one write after another through, so that two edits of one file do not undo each other. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function createGround(given: Pick<Ground, 'root' | 'ignore' | 'maxFileBytes'>): Ground {
+export function createGround(given: Pick<Ground, 'root' | 'ignore' | 'maxFileBytes' | 'work'>): Ground {
   let last: Promise<unknown> = Promise.resolve()
   return {
     ...given,
     isIgnored: openIgnore(given.ignore),
+    protection: NO_PROTECTION,
     inTurn(work) {
       const turn = last.then(work, work)
       last = turn.catch(() => {})
@@ -34,21 +41,27 @@ export interface Place {
   text: string
 }
 
-/** @throws Fault for what is no path, is left out of the workspace, or is its root. */
-export function placeOf({ isIgnored }: Pick<Ground, 'isIgnored'>, path: string): Place {
+/** @throws Fault for what is no path, is left out of the workspace, belongs to the server, or is the root. */
+export function placeOf({ isIgnored, protection }: Pick<Ground, 'isIgnored' | 'protection'>, path: string, use: Use): Place {
   const read = readPath(path)
   if ('problem' in read) throw new Fault(read.problem)
   const name = read.segments.at(-1)
   if (name === undefined) throw new Fault('The path is that of the workspace itself.')
   if (isIgnored(read.text)) throw new Fault(`${read.text} is left out of this workspace.`)
+  const why = protection.whyNot(read.text, use)
+  if (why !== undefined) throw new Fault(why)
   return { folders: read.segments.slice(0, -1), name, text: read.text }
 }
 
 /** The file at a path; undefined where there is none. @throws Fault */
-export async function readAt({ root, maxFileBytes }: Ground, { folders, name, text }: Place): Promise<ReadFile | undefined> {
+export async function readAt(ground: Ground, { folders, name, text }: Place): Promise<ReadFile | undefined> {
+  const { root, maxFileBytes, protection } = ground
   try {
     await using folder = await openFolder(root, folders)
-    return await readWhole(folder, name, text, maxFileBytes)
+    const file = await readWhole(folder, name, text, maxFileBytes)
+    if (file && file.links > 1 && (await protection.isSecretFile(file.identity)))
+      throw new Fault(`${text} is another name for a secret file of this server. No tool reads or changes it, whatever the policy allows.`)
+    return file
   } catch (error) {
     // Without its folder there is no file either.
     if (error instanceof NotThere) return undefined

@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { NO_CREDENTIAL } from '../credential.ts'
 import type { SourceFinding, SourceKind, SourceOpening, ToolSource } from '../source.ts'
+import { openTextWork } from '../text-work/text-work.ts'
 import { openFolder } from './folder.ts'
 import { branchTools } from './git/branches.ts'
 import { commitTool } from './git/commit.ts'
@@ -10,6 +11,7 @@ import { gitIgnored, gitReads } from './git/reads.ts'
 import { type Git, openGit } from './git/run.ts'
 import { createGround, type Ground } from './ground.ts'
 import { walk } from './listing.ts'
+import { openProtection } from './protection.ts'
 import { fileReads } from './reads.ts'
 import type { WorkspaceTool } from './tool.ts'
 import { removeLeftOvers } from './write-file.ts'
@@ -49,7 +51,7 @@ async function open(section: z.output<typeof WorkspaceSection>, opening: SourceO
     report({ path: ['root'], message: `is not a folder: ${section.root}` })
     return undefined
   }
-  const ground = createGround({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes })
+  const ground = createGround({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes, work: openTextWork() })
   const git =
     section.git === false
       ? { problem: 'git is turned off' }
@@ -79,12 +81,14 @@ function sourceOf(ground: Ground, section: z.output<typeof WorkspaceSection>, gi
         credential: NO_CREDENTIAL,
         definition: { root, ignore: [...ignore], maxFileBytes },
       })),
-    async attach({ log }) {
+    async attach({ log, ownFiles }) {
+      ground.protection = await openProtection(root, ownFiles)
       await tidy(ground).catch((error: unknown) =>
         log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'workspace.not_tidied'),
       )
     },
     check: (_, signal) => check(ground, tools, git, signal),
+    close: async () => ground.work[Symbol.asyncDispose](),
   }
 }
 

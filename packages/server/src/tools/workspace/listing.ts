@@ -28,7 +28,7 @@ async function* walkInto(ground: Ground, segments: readonly string[], signal: Ab
     if (names.left-- <= 0) return
     const here = [...segments, name]
     const path = here.join('/')
-    if (isGitName(name) || isLeftOver(name) || ground.isIgnored(path)) continue
+    if (isGitName(name) || isLeftOver(name) || ground.isIgnored(path) || ground.protection.isSecret(path)) continue
     yield { path, kind }
     if (kind === 'folder' && here.length < MAX_DEPTH) yield* walkInto(ground, here, signal, names)
   }

@@ -43,7 +43,7 @@ export function moveTool(ground: Ground, Path: z.ZodString): WorkspaceTool {
 }
 
 async function planMove(ground: Ground, from: string, to: string): Promise<Move> {
-  const [source, target] = [placeOf(ground, from), placeOf(ground, to)]
+  const [source, target] = [placeOf(ground, from, 'write'), placeOf(ground, to, 'write')]
   const { bytes } = await requireAt(ground, source)
   if (await readAt(ground, target)) throw new Fault(`${target.text} is there already.`)
   return { from: source, to: target, sha256: sha256(bytes) }
@@ -75,7 +75,7 @@ async function carryOut(ground: Ground, from: string, to: string, shown: string 
 }
 
 async function whereIs(ground: Ground, from: string, to: string, wanted: string): Promise<'moved' | 'here' | 'neither'> {
-  const [old, now] = await Promise.all([from, to].map((path) => readAt(ground, placeOf(ground, path))))
+  const [old, now] = await Promise.all([from, to].map((path) => readAt(ground, placeOf(ground, path, 'write'))))
   const isAt = (file: typeof old) => file !== undefined && sha256(file.bytes) === wanted
   if (!old && isAt(now)) return 'moved'
   return isAt(old) && !now ? 'here' : 'neither'

@@ -39,14 +39,18 @@ function whyNot(segment: string): string | undefined {
   return undefined
 }
 
-/** True for `.git` in all the ways in which a file system may take it for the same name, and for the file that names submodules. */
-export function isGitName(segment: string): boolean {
-  const name = segment
+/** One form for all the spellings that a file system may take for the same name. */
+export const foldName = (segment: string): string =>
+  segment
     .normalize('NFKC')
     .replace(IGNORABLE, '')
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
+
+/** True for `.git` in all the ways in which a file system may take it for the same name, and for the file that names submodules. */
+export function isGitName(segment: string): boolean {
+  const name = foldName(segment)
   return name === '.git' || name === '.gitmodules' || /^git(?:mod)?~\d+$/.test(name) || /^gi7[0-9a-f]{0,4}~\d+$/.test(name)
 }
 

@@ -1,5 +1,5 @@
-import { unifiedDiff } from './diff.ts'
-import { applyEdits, type TextEdit } from './edits.ts'
+import { inBounds, WRITE_WORK } from './bounded.ts'
+import type { TextEdit } from './edits.ts'
 import { Fault } from './fault.ts'
 import { type ReadFile, sha256, textOf } from './file.ts'
 import { type Ground, type Place, placeOf, readAt, requireAt } from './ground.ts'
@@ -19,18 +19,20 @@ const MAX_DIFF_CHARS = 250_000
 
 /** @throws Fault */
 export async function planEdit(ground: Ground, path: string, edits: readonly TextEdit[]): Promise<Plan> {
-  const place = placeOf(ground, path)
+  const place = placeOf(ground, path, 'write')
   const before = await requireAt(ground, place)
   const text = textOf(before.bytes)
   if (text === undefined) throw new Fault(`${place.text} is not text in UTF-8, so it cannot be edited.`)
-  const after = applyEdits(text, edits, place.text)
+  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), ground)
+  if ('problem' in edited) throw new Fault(edited.problem)
+  const after = edited.text
   if (after === text) throw new Fault(`The edits leave ${place.text} as it is.`)
   return withDiff(ground, { place, before, after: Buffer.from(after) })
 }
 
 /** @throws Fault */
 export async function planWrite(ground: Ground, path: string, content: string): Promise<Plan> {
-  const place = placeOf(ground, path)
+  const place = placeOf(ground, path, 'write')
   const before = await readAt(ground, place)
   const after = Buffer.from(content)
   if (before?.bytes.equals(after)) throw new Fault(`${place.text} has exactly this content already.`)
@@ -39,11 +41,12 @@ export async function planWrite(ground: Ground, path: string, content: string): 
 
 /** @throws Fault */
 export async function planDelete(ground: Ground, path: string): Promise<Plan> {
-  const place = placeOf(ground, path)
+  const place = placeOf(ground, path, 'write')
   return withDiff(ground, { place, before: await requireAt(ground, place), after: undefined })
 }
 
-function withDiff({ maxFileBytes }: Ground, plan: Omit<Plan, 'diff'>): Plan {
+async function withDiff(ground: Ground, plan: Omit<Plan, 'diff'>): Promise<Plan> {
+  const { maxFileBytes } = ground
   const { place, before, after } = plan
   if (after && after.length > maxFileBytes) throw new Fault(`${place.text} would have more than ${maxFileBytes} bytes.`)
   const old = before && textOf(before.bytes)
@@ -52,11 +55,12 @@ function withDiff({ maxFileBytes }: Ground, plan: Omit<Plan, 'diff'>): Plan {
     if (after) throw new Fault(`${place.text} is not text in UTF-8, so no diff of it can be shown.`)
     return { ...plan, diff: undefined }
   }
-  const diff = unifiedDiff(
-    place.text,
-    old === undefined ? undefined : { text: old, mode: before?.mode ?? 0 },
-    now === undefined ? undefined : { text: now, mode: before?.mode ?? 0 },
-  )
+  const sides = {
+    path: place.text,
+    before: old === undefined ? undefined : { text: old, mode: before?.mode ?? 0 },
+    after: now === undefined ? undefined : { text: now, mode: before?.mode ?? 0 },
+  }
+  const diff = await inBounds(`The diff of ${place.text}`, (run) => run('diff', sides, WRITE_WORK), ground)
   if (diff.length > MAX_DIFF_CHARS) throw new Fault(`The diff of ${place.text} is too long to be shown to anybody.`)
   return { ...plan, diff }
 }
@@ -82,7 +86,7 @@ export function readVersion(version: string | undefined): Ends | undefined {
 
 /** What the file is now. @throws Fault */
 export async function endNow(ground: Ground, path: string): Promise<string> {
-  return endOf((await readAt(ground, placeOf(ground, path)))?.bytes)
+  return endOf((await readAt(ground, placeOf(ground, path, 'write')))?.bytes)
 }
 
 export const expectedOf = (end: string): string | undefined => (end === ABSENT ? undefined : end)

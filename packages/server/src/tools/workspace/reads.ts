@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { RE2JS } from 're2js'
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
+import { inBounds } from './bounded.ts'
 import { Fault, orRefuse } from './fault.ts'
 import { textOf } from './file.ts'
 import { type Ground, placeOf, readAt, requireAt } from './ground.ts'
@@ -14,11 +14,13 @@ const MAX_ENTRIES = 1_000
 const MAX_LINES = 2_000
 const MAX_TEXT_CHARS = 100_000
 const MAX_HITS = 200
-const MAX_HIT_CHARS = 400
-/** A longer line than this is not searched by a pattern, whose time grows with it. */
-const MAX_LINE_CHARS = 20_000
 /** What one search reads at most. */
 const MAX_SEARCHED_BYTES = 64_000_000
+/** How long all of one search may compare. */
+const MAX_SEARCH_MS = 5_000
+/** What is compared in one piece. */
+const BATCH_BYTES = 500_000
+const TOO_MUCH = 'There is more than one search reads: name a folder.'
 
 const Path = z.string().max(1_000)
 const Folder = Path.default('').describe('A folder, from the root of the workspace; empty for all of it')
@@ -75,6 +77,8 @@ async function filesBelow(ground: Ground, ignored: Ignored, path: string, signal
   const place = readPath(path)
   if ('problem' in place) throw new Fault(place.problem)
   if (place.text !== '' && ground.isIgnored(place.text)) throw new Fault(`${place.text} is left out of this workspace.`)
+  const why = ground.protection.whyNot(place.text, 'read')
+  if (why !== undefined) throw new Fault(why)
   const entries: Entry[] = []
   for await (const entry of walk(ground, place.segments, signal)) entries.push(entry)
   const out = await ignored(
@@ -106,7 +110,7 @@ async function list(ground: Ground, ignored: Ignored, { path, depth, limit }: Li
 }
 
 async function read(ground: Ground, args: { path: string; fromLine: number; toLine?: number | undefined }): Promise<JsonValue> {
-  const place = placeOf(ground, args.path)
+  const place = placeOf(ground, args.path, 'read')
   const { bytes } = await requireAt(ground, place)
   const text = textOf(bytes)
   if (text === undefined) return { path: place.text, bytes: bytes.length, note: 'This file is not text in UTF-8, so it is not shown.' }
@@ -146,42 +150,49 @@ interface SearchArgs {
 }
 
 async function search(ground: Ground, ignored: Ignored, args: SearchArgs, signal: AbortSignal): Promise<JsonValue> {
-  const fits = matcherOf(args)
+  const { text, pattern, ignoreCase, limit } = args
+  if ((text === undefined) === (pattern === undefined)) throw new Fault('Give a text or a pattern, one of them.')
+  const paths = await pathsToSearch(ground, ignored, args, signal)
   const hits: JsonObject[] = []
   let bytesLeft = MAX_SEARCHED_BYTES
-  let isWhole = true
-  for (const { path, kind } of await filesBelow(ground, ignored, args.path, signal)) {
+  let msLeft = MAX_SEARCH_MS
+  for (let at = 0; at < paths.length; ) {
     signal.throwIfAborted()
-    if (kind !== 'file' || (args.files !== undefined && !posix.matchesGlob(path, args.files))) continue
-    // What cannot be read, or is too large, is not searched.
-    const file = await readAt(ground, placeOf(ground, path)).catch(() => undefined)
-    const text = file && textOf(file.bytes)
-    if (file === undefined || text === undefined) continue
-    bytesLeft -= file.bytes.length
-    for (const [index, line] of text.split('\n').entries()) {
-      if (!fits(line)) continue
-      if (hits.length === args.limit) return { hits, more: true }
-      hits.push({ path, line: index + 1, text: line.slice(0, MAX_HIT_CHARS).toWellFormed() })
-    }
-    if (bytesLeft < 0) {
-      isWhole = false
-      break
-    }
+    const batch = await readBatch(ground, paths, at)
+    at = batch.next
+    bytesLeft -= batch.bytes
+    const input = { wanted: { text, pattern, ignoreCase }, files: batch.files, limit: limit + 1 - hits.length }
+    const found = await inBounds('The search', (run) => run('search', input, { timeoutMs: Math.max(msLeft, 1), signal }), ground)
+    if ('problem' in found) throw new Fault(found.problem)
+    hits.push(...found.hits.map((hit): JsonObject => ({ ...hit })))
+    if (hits.length > limit) return { hits: hits.slice(0, limit), more: true }
+    msLeft -= found.ms
+    if (bytesLeft < 0 || msLeft <= 0) return { hits, ...(at < paths.length && { note: TOO_MUCH }) }
   }
-  return { hits, ...(!isWhole && { note: 'There is more than one search reads: name a folder.' }) }
+  return { hits }
 }
 
-/** @throws Fault */
-function matcherOf({ text, pattern, ignoreCase }: SearchArgs): (line: string) => boolean {
-  if ((text === undefined) === (pattern === undefined)) throw new Fault('Give a text or a pattern, one of them.')
-  if (text !== undefined) {
-    const wanted = ignoreCase ? text.toLowerCase() : text
-    return (line) => (ignoreCase ? line.toLowerCase() : line).includes(wanted)
+/** The files below a folder that fit the glob. */
+async function pathsToSearch(ground: Ground, ignored: Ignored, { path, files }: SearchArgs, signal: AbortSignal): Promise<string[]> {
+  const entries = await filesBelow(ground, ignored, path, signal)
+  const paths = entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []))
+  if (files === undefined) return paths
+  const options = { timeoutMs: MAX_SEARCH_MS, signal }
+  return inBounds('The choice of files', (run) => run('fitting', { paths, glob: files }, options), ground)
+}
+
+/** The texts of the next files. What cannot be read, or is too large, is not searched. */
+async function readBatch(ground: Ground, paths: readonly string[], from: number) {
+  const files: { path: string; text: string }[] = []
+  let bytes = 0
+  let next = from
+  for (; next < paths.length && bytes < BATCH_BYTES; next++) {
+    const path = paths[next] ?? ''
+    const file = await readAt(ground, placeOf(ground, path, 'read')).catch(() => undefined)
+    const text = file && textOf(file.bytes)
+    if (file === undefined || text === undefined) continue
+    bytes += file.bytes.length
+    files.push({ path, text })
   }
-  try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern ?? ''), ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
-    return (line) => line.length <= MAX_LINE_CHARS && compiled.test(line)
-  } catch {
-    throw new Fault('The pattern is no regular expression that can be matched in bounded time.')
-  }
+  return { files, bytes, next }
 }

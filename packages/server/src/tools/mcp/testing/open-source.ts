@@ -59,7 +59,7 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     for (const look of waiting) look()
   }
   const tools = openTools({ s: { prefix: true, source } })
-  await source.attach({ log: { info: tell, warn: tell }, pins, objectives: NO_OBJECTIVES })
+  await source.attach({ log: { info: tell, warn: tell }, pins, objectives: NO_OBJECTIVES, ownFiles: [] })
   const tool = (name: string) => {
     const found = tools.byName(`s.${name}`)
     if (!found) throw new Error(`there is no tool ${name}: ${tools.all().map((one) => one.name)}; ${said.join('\n')}`)

@@ -98,7 +98,7 @@ function switchBranch(ground: Ground, git: Git): WorkspaceTool {
       ground.inTurn(() =>
         orRefuse(async () => {
           if ((await branchOf(git)) === name) return { branch: name }
-          const plan = await planSwitch(git, name)
+          const plan = await planSwitch(ground, git, name)
           if (version !== undefined && versionOf(plan) !== version) throw new Changed('One of the branches')
           try {
             await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
@@ -117,10 +117,7 @@ function switchBranch(ground: Ground, git: Git): WorkspaceTool {
     async preview(args): Promise<Preview> {
       const { name } = args as z.output<typeof SwitchInput>
       try {
-        const plan = await planSwitch(git, name)
-        const names = (await git.text(['diff', ...PLAIN_DIFF, '--no-renames', '--name-only', '-z', plan.head, plan.to]))
-          .split('\0')
-          .filter(Boolean)
+        const { names, ...plan } = await planSwitch(ground, git, name)
         const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
         const files = names.length === 0 ? 'none' : `${names.slice(0, MAX_NAMED).join(', ')}${more}`
         return {
@@ -142,12 +139,21 @@ interface SwitchPlan {
   from: string | undefined
   head: string
   to: string
+  /** Of the files that change. */
+  names: readonly string[]
 }
 
-async function planSwitch(git: Git, name: string): Promise<SwitchPlan> {
+/** @throws Fault also where a file would change that belongs to the server. */
+async function planSwitch({ protection }: Ground, git: Git, name: string): Promise<SwitchPlan> {
   const to = await commitOfBranch(git, name)
   if (to === undefined) throw new Fault(`There is no branch ${name}.`)
-  return { from: await branchOf(git), head: await requireCommit(git, 'HEAD'), to }
+  const head = await requireCommit(git, 'HEAD')
+  const names = (await git.text(['diff', ...PLAIN_DIFF, '--no-renames', '--name-only', '-z', head, to])).split('\0').filter(Boolean)
+  for (const changed of names) {
+    const why = protection.whyNot(changed, 'write')
+    if (why !== undefined) throw new Fault(`The branch ${name} changes ${changed}: ${why}`)
+  }
+  return { from: await branchOf(git), head, to, names }
 }
 
-const versionOf = ({ from, head, to }: SwitchPlan): string => `${from ?? ''}>${head}>${to}`
+const versionOf = ({ from, head, to }: Omit<SwitchPlan, 'names'>): string => `${from ?? ''}>${head}>${to}`

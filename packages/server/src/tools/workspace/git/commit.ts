@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ExecuteContext, JsonValue, Preview, PreviewField, Verification } from '@countersign/core'
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
-import { unifiedDiff } from '../diff.ts'
+import { inBounds, WRITE_WORK } from '../bounded.ts'
 import { Changed, Fault, orRefuse } from '../fault.ts'
 import { sha256, textOf } from '../file.ts'
 import { type Ground, placeOf, readAt } from '../ground.ts'
@@ -41,10 +41,16 @@ interface Change {
   before: { bytes: Buffer; mode: string } | undefined
 }
 
+/** A change as it is shown. */
+interface ShownChange extends Change {
+  /** Undefined for what is no text. */
+  diff: string | undefined
+}
+
 interface CommitPlan {
   branch: string
   head: string | undefined
-  changes: Change[]
+  changes: ShownChange[]
 }
 
 /** Commits the named files on the branch that is checked out, exactly as they were shown; nothing else that is staged goes along. */
@@ -87,9 +93,9 @@ async function planCommit(ground: Ground, git: Git, paths: readonly string[]): P
   const branch = await branchOf(git)
   if (branch === undefined) throw new Fault('No branch is checked out: create one first.')
   const head = await commitOf(git, 'HEAD')
-  const places = paths.map((path) => placeOf(ground, path))
+  const places = paths.map((path) => placeOf(ground, path, 'read'))
   if (new Set(places.map(({ text }) => text)).size < places.length) throw new Fault('A file is named twice.')
-  const changes: Change[] = []
+  const changes: ShownChange[] = []
   for (const place of places) {
     const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(ground, place)]
     if (!before && !file) throw new Fault(`${place.text} is not there, and was not in the last commit.`)
@@ -97,10 +103,11 @@ async function planCommit(ground: Ground, git: Git, paths: readonly string[]): P
     const after = file && { bytes: file.bytes, mode: file.mode & 0o100 ? '100755' : '100644' }
     if (before && after && before.mode === after.mode && before.bytes.equals(after.bytes))
       throw new Fault(`${place.text} has not changed since the last commit.`)
-    changes.push({ path: place.text, before, after })
+    const change = { path: place.text, before, after }
+    changes.push({ ...change, diff: await diffOf(ground, change) })
   }
   const plan = { branch, head, changes }
-  const chars = changes.reduce((sum, change) => sum + (diffOf(change)?.length ?? 0), 0)
+  const chars = changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0)
   if (chars > MAX_DIFF_CHARS) throw new Fault('The diff of this commit is too long to be shown to anybody: commit fewer files.')
   return plan
 }
@@ -119,8 +126,7 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
     { field: 'branch', newValue: branch },
     { field: 'message', newValue: message },
     ...changes.map((change): PreviewField => {
-      const { path, before, after } = change
-      const diff = diffOf(change)
+      const { path, before, after, diff } = change
       if (diff !== undefined) return { field: path, diff }
       const size = (side: Change['before']) => `${side?.bytes.length.toLocaleString('en')} bytes that are no text`
       return { field: path, ...(before && { oldValue: size(before) }), ...(after && { newValue: size(after) }) }
@@ -129,13 +135,14 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
 }
 
 /** Undefined for what is no text. */
-function diffOf({ path, before, after }: Change): string | undefined {
+async function diffOf(ground: Ground, { path, before, after }: Change): Promise<string | undefined> {
   const [old, now] = [before && textOf(before.bytes), after && textOf(after.bytes)]
   if ((before && old === undefined) || (after && now === undefined)) return undefined
   const side = (text: string | undefined, mode: string | undefined) =>
     text === undefined ? undefined : { text, mode: Number.parseInt(mode ?? '0', 8) }
   const moded = before && after && before.mode !== after.mode ? `old mode ${before.mode}\nnew mode ${after.mode}\n` : ''
-  return moded + unifiedDiff(path, side(old, before?.mode), side(now, after?.mode))
+  const sides = { path, before: side(old, before?.mode), after: side(now, after?.mode) }
+  return moded + (await inBounds(`The diff of ${path}`, (run) => run('diff', sides, WRITE_WORK), ground))
 }
 
 async function commit(

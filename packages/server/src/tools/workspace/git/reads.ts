@@ -59,7 +59,7 @@ const inPath = (path: string | undefined): string => (path === undefined ? '' : 
 
 /** The pathspec of a diff: a path that the tools may see, and never what the workspace leaves out. */
 function pathsOf(ground: Ground, path: string | undefined): string[] {
-  return path === undefined ? [] : ['--', placeOf(ground, path).text]
+  return path === undefined ? [] : ['--', placeOf(ground, path, 'read').text]
 }
 
 async function status(ground: Ground, git: Git, signal: AbortSignal): Promise<JsonValue> {
@@ -99,7 +99,7 @@ async function diff(ground: Ground, git: Git, { path, from, to }: DiffArgs, sign
   const names = (await git.text(['diff', ...PLAIN_DIFF, '--no-renames', '--name-only', '-z', ...ends, ...only], { signal }))
     .split('\0')
     .filter(Boolean)
-  const shown = names.filter((name) => !ground.isIgnored(name))
+  const shown = names.filter((name) => !ground.isIgnored(name) && !ground.protection.isSecret(name))
   const leftOut = names.length - shown.length
   const text = shown.length === 0 ? '' : await git.text(['diff', ...PLAIN_DIFF, '--no-renames', ...ends, '--', ...shown], { signal })
   return {

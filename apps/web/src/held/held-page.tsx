@@ -1,0 +1,156 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { Link } from 'react-router'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { Page } from '../shell/page.tsx'
+import { Button, Loaded, More, useList } from '../ui/index.ts'
+import '../ui/pages.css'
+import { HOLD, useHold } from './use-hold.ts'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+const HELD_ACTIONS = ['held-actions']
+const STATES = 'proposed,approved,executing,outcome_unknown'
+
+const WORDS: Partial<Record<Action['state'], string>> = {
+  proposed: 'Waiting for a decision',
+  approved: 'Approved, not started',
+  executing: 'Was under way',
+  outcome_unknown: 'Outcome unknown',
+}
+
+/** `/held`: what a server holds whose database looks like a copy, and what people do about it. */
+export default function HeldPage() {
+  const { client } = useServices()
+  const hold = useHold()
+  const held = useList(HELD_ACTIONS, (cursor, signal) => client.actions.list({ state: STATES, cursor }, { signal }))
+  const [accepting, setAccepting] = useState(false)
+  const online = useOnline()
+  const isHeld = hold.data?.held === true
+  return (
+    <Page title="Held" subtitle={isHeld ? 'This looks like a copy' : 'Nothing is held'}>
+      <div className="stack">
+        {isHeld && (
+          <>
+            <p>
+              The original may have carried out what is listed here. Void what it has done or what nobody wants, say what came of what was
+              under way, and accept the copy when the rest may go on.
+            </p>
+            <p>
+              <Button variant="contained" disabled={!online} onClick={() => setAccepting(true)}>
+                Accept this copy
+              </Button>
+            </p>
+          </>
+        )}
+        <Loaded of={held} height={200}>
+          {(items) => (
+            <ul className="rows" aria-label="Open actions">
+              {items.map((action) => (
+                <HeldRow key={action.id} action={action} isHeld={isHeld} />
+              ))}
+            </ul>
+          )}
+        </Loaded>
+        <More of={held} />
+      </div>
+      {accepting && (
+        <Boundary>
+          <AcceptCopy onClose={() => setAccepting(false)} />
+        </Boundary>
+      )}
+    </Page>
+  )
+}
+
+type Verdict = 'release' | 'void' | 'done' | 'not done'
+
+function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const online = useOnline()
+  const [note, setNote] = useState('')
+  const { id, state, description } = action
+  const say = useMutation({
+    mutationFn: (verdict: Verdict): Promise<Action> => {
+      if (verdict === 'release') return client.hold.release(id)
+      if (verdict === 'void') return client.hold.void(id, note)
+      return client.actions.resolve(id, { outcome: verdict === 'done' ? 'succeeded' : 'failed', note })
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: HELD_ACTIONS }),
+  })
+  const wasStarted = state === 'executing' || state === 'outcome_unknown'
+  const name = showInvisible(description)
+  const button = (verdict: Verdict, label: string) => (
+    <Button
+      variant="outlined"
+      aria-label={`${label}: ${name}`}
+      disabled={!online || say.isPending || (verdict !== 'release' && note.trim() === '')}
+      onClick={() => say.mutate(verdict)}
+    >
+      {label}
+    </Button>
+  )
+  return (
+    <li className="row-card" data-testid="held-action" data-state={state}>
+      <div className="row-head">
+        <Link to={`/actions/${id}`}>{name}</Link>
+        <span className="badge-text">{WORDS[state]}</span>
+      </div>
+      {isHeld && (
+        <>
+          <label>
+            Note <input value={note} maxLength={2_000} aria-label={`Note: ${name}`} onChange={({ target }) => setNote(target.value)} />
+          </label>
+          <div className="row-head">
+            {state === 'approved' && button('release', 'Release')}
+            {wasStarted ? (
+              <>
+                {button('done', 'Mark as done')}
+                {button('not done', 'Mark as not done')}
+              </>
+            ) : (
+              button('void', 'Void')
+            )}
+          </div>
+        </>
+      )}
+      {say.error && (
+        <p role="alert" className="field-issue">
+          {errorText(say.error)}
+        </p>
+      )}
+    </li>
+  )
+}
+
+function AcceptCopy({ onClose }: { onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const accept = useMutation({
+    mutationFn: () => client.hold.accept(),
+    onSuccess: async () => {
+      await Promise.all([HOLD, HELD_ACTIONS].map((queryKey) => queries.invalidateQueries({ queryKey })))
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title="Accept this copy?"
+      action="Accept"
+      isBusy={accept.isPending}
+      failure={accept.error ? errorText(accept.error) : ''}
+      onConfirm={() => accept.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Everything approved that was not voided starts now, and agents at work go on. Make sure that the original does not run any more.
+      </p>
+    </Confirm>
+  )
+}

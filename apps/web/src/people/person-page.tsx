@@ -1,0 +1,115 @@
+import type { PersonDetails } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { useParams } from 'react-router'
+import { errorText } from '../errors.ts'
+import { PageBanner } from '../live/page-banner.tsx'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Loaded, Notice } from '../ui/index.ts'
+import { PersonHoldings } from './person-holdings.tsx'
+import { RolesForm } from './roles-form.tsx'
+import '../ui/pages.css'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+/** `/people/:id`: a person with everything that they can act with, their roles, and shutting them out. For admins. */
+export default function PersonPage() {
+  const { client } = useServices()
+  const { id = '' } = useParams()
+  const person = useQuery({ queryKey: ['people', 'one', id], queryFn: ({ signal }) => client.people.get(id, { signal }) })
+  return (
+    <Page title={person.data ? showInvisible(person.data.name) : 'Person'} subtitle={showInvisible(id)}>
+      <div className="stack">
+        <PageBanner />
+        <Loaded of={person} height={320}>
+          {(data) => <PersonView person={data} />}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}
+
+function PersonView({ person }: { person: PersonDetails }) {
+  const { me } = useServices()
+  const online = useOnline()
+  const [asking, setAsking] = useState(false)
+  const isMe = person.id === me.id
+  const isDisabled = person.disabledAt !== null
+  return (
+    <>
+      {person.disabledAt !== null && (
+        <Notice tone="warning">
+          Disabled <time dateTime={person.disabledAt}>{fullTime(person.disabledAt)}</time>
+          {person.disabledBy && ` by ${showInvisible(person.disabledBy.name)}`}
+        </Notice>
+      )}
+      <section aria-labelledby="roles-title">
+        <h2 id="roles-title">Roles</h2>
+        <RolesForm key={person.roles.join('\n')} person={person} />
+      </section>
+      <PersonHoldings person={person} />
+      <section aria-labelledby="access-title">
+        <h2 id="access-title">Access</h2>
+        {isMe ? (
+          <p className="muted">You cannot disable yourself: another admin has to do that.</p>
+        ) : (
+          <p>
+            <Button
+              variant="outlined"
+              color={isDisabled ? 'primary' : 'error'}
+              disabled={!online}
+              aria-label={`${isDisabled ? 'Enable' : 'Disable'} ${showInvisible(person.name)}`}
+              onClick={() => setAsking(true)}
+            >
+              {isDisabled ? 'Enable' : 'Disable'}
+            </Button>
+          </p>
+        )}
+      </section>
+      {asking && (
+        <Boundary>
+          <ChangeAccess person={person} onClose={() => setAsking(false)} />
+        </Boundary>
+      )}
+    </>
+  )
+}
+
+function ChangeAccess({ person, onClose }: { person: PersonDetails; onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const isDisabled = person.disabledAt !== null
+  const name = showInvisible(person.name)
+  const change = useMutation({
+    mutationFn: () => (isDisabled ? client.people.enable(person.id) : client.people.disable(person.id)),
+    onSuccess: async (changed) => {
+      queries.setQueryData(['people', 'one', person.id], changed)
+      onClose()
+      await queries.invalidateQueries({ queryKey: ['people'] })
+    },
+  })
+  return (
+    <Confirm
+      title={`${isDisabled ? 'Enable' : 'Disable'} ${name}?`}
+      action={isDisabled ? 'Enable' : 'Disable'}
+      isBusy={change.isPending}
+      failure={change.error ? errorText(change.error) : ''}
+      onConfirm={() => change.mutate()}
+      onClose={onClose}
+    >
+      {isDisabled ? (
+        <p>They may sign in again with the roles above. Their keys, grants, delegations and votes do not come back.</p>
+      ) : (
+        <p>
+          Their keys and those of their agents, their console sessions, grants and delegations end now and do not come back. Their votes on
+          actions that still wait are void. What they approved and has not started is asked again.
+        </p>
+      )}
+    </Confirm>
+  )
+}

@@ -1,0 +1,78 @@
+import type { PersonDetails } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+
+/** The roles of a person, to be changed by another admin. Those that the sign-in service gives are shown, and changed there. */
+export function RolesForm({ person }: { person: PersonDetails }) {
+  const { client, me } = useServices()
+  const queries = useQueryClient()
+  const online = useOnline()
+  const { roles, hasFixedRoles } = person
+  const provided = person.providedRoles ?? []
+  const save = useMutation({
+    mutationFn: (next: string[]) => client.people.changeRoles(person.id, next),
+    onSuccess: async (changed) => {
+      queries.setQueryData(['people', 'one', person.id], changed)
+      await queries.invalidateQueries({ queryKey: ['people'] })
+    },
+  })
+  const isMe = person.id === me.id
+  const mayChange = !isMe && !hasFixedRoles
+  const isBlocked = save.isPending || !online
+  const add = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const role = String(new FormData(event.currentTarget).get('role') ?? '').trim()
+    if (role !== '') save.mutate([...roles, role])
+  }
+  return (
+    <>
+      {roles.length === 0 && <p className="muted">No roles.</p>}
+      {roles.length > 0 && (
+        <ul className="rows" aria-label="Roles">
+          {roles.map((role) => (
+            <li key={role} className="row-head" data-testid="role">
+              <strong>{showInvisible(role)}</strong>
+              {provided.includes(role) ? (
+                <span className="muted">from the sign-in service, and changed there</span>
+              ) : (
+                mayChange && (
+                  <Button
+                    variant="outlined"
+                    aria-label={`Take away the role ${showInvisible(role)}`}
+                    disabled={isBlocked}
+                    onClick={() => save.mutate(roles.filter((other) => other !== role))}
+                  >
+                    Take away
+                  </Button>
+                )
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {isMe && <p className="muted">Another admin changes your roles.</p>}
+      {!isMe && hasFixedRoles && <p className="muted">The server itself gives these roles.</p>}
+      {mayChange && (
+        <form className="filters" onSubmit={add}>
+          <label>
+            Further role
+            <input name="role" required maxLength={64} autoComplete="off" spellCheck={false} />
+          </label>
+          <Button type="submit" variant="outlined" disabled={isBlocked}>
+            Give role
+          </Button>
+        </form>
+      )}
+      {save.error && (
+        <p role="alert" className="field-issue">
+          {errorText(save.error)}
+        </p>
+      )}
+    </>
+  )
+}

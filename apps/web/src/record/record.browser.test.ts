@@ -1,0 +1,82 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import * as wire from '@countersign/core'
+import type { Browser, Page } from '@playwright/test'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { plant } from '../testing/hostile.ts'
+import { hostileAnswers } from '../testing/hostile-answers.ts'
+import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
+import { launchBrowser } from '../testing/launch.ts'
+
+const WHY = 'This server signed head 9 of the record, and the database ends with head 4: newer heads were deleted.'
+const SEAL = {
+  head: { number: 9, hash: 'h'.repeat(43), at: '2026-11-22T10:00:00.000Z' },
+  memory: { place: 'file', since: '2026-11-20T10:00:00.000Z', from: 1 },
+  anchor: null,
+}
+const PROBLEM = {
+  kind: 'behind',
+  why: WHY,
+  since: '2026-11-22T10:00:00.000Z',
+  found: { number: 4, hash: 'f'.repeat(43) },
+  remembered: { number: 9, hash: 'h'.repeat(43) },
+}
+const answers = hostileAnswers(plant(), wire)
+const posted: string[] = []
+let isWrong = true
+let server: HostileServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startHostileServer({
+    answer(method, path, query) {
+      if (method === 'POST') posted.push(path)
+      if (path === '/api/audit/accept') isWrong = false
+      if (path === '/api/audit/accept' || path === '/api/audit/seal') return { body: { ...SEAL, problem: isWrong ? PROBLEM : null } }
+      if (path === '/api/hold') return { body: { held: false, why: null, since: null, epoch: 1, open: null } }
+      if (path === '/api/audit') return { body: { items: [], nextCursor: null } }
+      return answers.answer(method, path, query)
+    },
+  })
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+
+async function openPage(width: number): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 640 }, locale: 'en-GB' })
+  const page = await context.newPage()
+  // The driver's own limit is 30 s: too short for a busy machine.
+  page.setDefaultTimeout(280_000)
+  return page
+}
+
+test('while the record is not what was signed every page says so, and why', async () => {
+  isWrong = true
+  const page = await openPage(1100)
+  for (const path of ['/', '/waiting', '/policy', '/keys', '/record']) {
+    await page.goto(server.url + path)
+    const banner = page.getByTestId('record-problem')
+    await banner.waitFor()
+    expect([path, await banner.textContent()]).toEqual([path, expect.stringContaining(WHY)])
+  }
+})
+
+test('the record is accepted from its page with the keyboard, not without a reason, and the banner goes', async () => {
+  isWrong = true
+  posted.length = 0
+  const page = await openPage(320)
+  await page.goto(`${server.url}/record`)
+  const button = page.getByRole('button', { name: 'Accept the record as it is' })
+  await button.waitFor()
+  expect(await button.isDisabled()).toBe(true)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+  await page.getByLabel('Reason').focus()
+  await page.keyboard.type('I looked into it')
+  await page.keyboard.press('Enter')
+  await page.getByTestId('record-problem').waitFor({ state: 'detached' })
+  expect(posted).toEqual(['/api/audit/accept'])
+  await page.getByText('9:hhhh').waitFor()
+})

@@ -1,0 +1,62 @@
+import type { SignInStorage } from '@countersign/client'
+
+const CONSOLE = 'countersign.console'
+const BEGUN = 'countersign.sign-in'
+
+// Storage may be forbidden by the browser: then the sign-in holds for this page only.
+let inMemory: string | undefined
+
+const attempt = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Keeps the console's secret for plain http in the storage of its origin. Unlike a cookie, the browser does not send it to other ports of the
+ * same host.
+ */
+export const storedSignIn: SignInStorage = {
+  read: () => attempt(() => localStorage.getItem(CONSOLE)) ?? inMemory,
+  write(secret) {
+    inMemory = secret
+    attempt(() => (secret === undefined ? localStorage.removeItem(CONSOLE) : localStorage.setItem(CONSOLE, secret)))
+  },
+}
+
+/** Calls `listener` when another tab of this browser signs in or out. Answers how to stop that. */
+export function onSignInElsewhere(listener: () => void): () => void {
+  // A new secret in place of the one before, which the hour brings, is neither.
+  const heard = ({ key, oldValue, newValue }: StorageEvent) => {
+    if (key === CONSOLE && (oldValue === null || newValue === null)) listener()
+  }
+  window.addEventListener('storage', heard)
+  return () => window.removeEventListener('storage', heard)
+}
+
+/** Keeps a sign-in that the sign-in service is to finish, for this tab alone. */
+export function keepBegunSignIn(begun: string | undefined): void {
+  attempt(() => (begun === undefined ? sessionStorage.removeItem(BEGUN) : sessionStorage.setItem(BEGUN, begun)))
+}
+
+/** Takes it out again. */
+export function takeBegunSignIn(): string | undefined {
+  const begun = attempt(() => sessionStorage.getItem(BEGUN)) ?? undefined
+  keepBegunSignIn(undefined)
+  return begun
+}
+
+const FRAGMENT = '#sign-in='
+
+/** True when the address holds a sign-in link's token. */
+export const hasSignInLink = (): boolean => location.hash.startsWith(FRAGMENT)
+
+/** The token of the sign-in link that was opened; it is taken out of the address and its place in the history. */
+export function takeSignInLink(): string | undefined {
+  if (!hasSignInLink()) return undefined
+  const token = location.hash.slice(FRAGMENT.length)
+  history.replaceState(history.state, '', location.pathname + location.search)
+  return token
+}

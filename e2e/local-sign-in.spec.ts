@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page, test } from '@playwright/test'
+import { startServer } from './desk.ts'
+
+/** A console to sign in at, and one link for it. */
+async function withServer(work: (server: { url: string; link: string }) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
+  const { url, link, end } = await startServer(folder, {})
+  try {
+    await work({ url, link })
+  } finally {
+    await end()
+    await rm(folder, { recursive: true })
+  }
+}
+
+const isIn = (page: Page) => expect(page.getByTestId('account')).toBeVisible()
+
+test('without a link the console says how to get one; a link signs in once, in whatever page it is opened', async ({ browser }) => {
+  await withServer(async ({ url, link }) => {
+    const mine = await browser.newContext()
+    const page = await mine.newPage()
+    await page.goto(`${url}/waiting`)
+    await expect(page.getByTestId('sign-in-link')).toContainText('run countersign sign-in on the machine of this server')
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      expect(violations.map(({ id }) => id)).toEqual([])
+    }
+    await page.setViewportSize({ width: 320, height: 700 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await page.setViewportSize({ width: 1280, height: 800 })
+
+    // A second tab that waits at the same page is let in with it.
+    const waiting = await mine.newPage()
+    await waiting.goto(url)
+    await waiting.getByTestId('sign-in-link').waitFor()
+    // The address of the open page changes, and nothing else: pasted into its address bar.
+    await page.evaluate((hash) => location.assign(hash), new URL(link).hash)
+    await isIn(page)
+    await isIn(waiting)
+    expect(page.url()).toBe(`${url}/waiting`)
+    expect(await mine.cookies()).toEqual([])
+    await page.reload()
+    await isIn(page)
+
+    const other = await browser.newContext()
+    const late = await other.newPage()
+    await late.goto(link)
+    await expect(late.getByRole('alert')).toContainText('this sign-in link was used already')
+    await expect(late.getByTestId('sign-in-link')).toBeVisible()
+    expect(late.url()).toBe(`${url}/`)
+    await page.goto(`${url}/record?kind=sign_in_refused`)
+    await expect(page.getByTestId('record-row')).toHaveCount(1)
+    await expect(page.getByTestId('record-row')).toContainText('Sign-in refused')
+
+    await page.getByTestId('account').click()
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+    await page.getByTestId('sign-in-link').waitFor()
+    await waiting.getByTestId('sign-in-link').waitFor()
+    await Promise.all([mine.close(), other.close()])
+  })
+})
+
+test('a server on another port of the same host is sent nothing of the console’s sign-in, and can do nothing with it', async ({
+  browser,
+}) => {
+  const seen: IncomingMessage[] = []
+  const neighbour = createServer((request, response) => {
+    seen.push(request)
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A dev server</h1>')
+  }).listen(0, 'localhost')
+  await once(neighbour, 'listening')
+  try {
+    await withServer(async ({ url, link }) => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(link)
+      await isIn(page)
+      const secret = await page.evaluate(() => localStorage.getItem('countersign.console'))
+      expect(secret).toMatch(/^[\w-]{43}$/)
+
+      const { port } = neighbour.address() as AddressInfo
+      const beside = await context.newPage()
+      for (const host of ['localhost', new URL(url).hostname]) await beside.goto(`http://${host}:${port}/`)
+      expect(await beside.evaluate(() => [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)])).toEqual([
+        '',
+        '{}',
+        '{}',
+      ])
+      // A page of the console leads there too, with what a browser sends by itself.
+      await page.evaluate(
+        (address) => fetch(address, { mode: 'no-cors', credentials: 'include' }).catch(() => undefined),
+        `http://localhost:${port}/`,
+      )
+      expect(seen.length).toBeGreaterThanOrEqual(2)
+      for (const { headers, url: asked } of seen) {
+        expect(headers.cookie).toBeUndefined()
+        expect(JSON.stringify([headers, asked])).not.toContain(secret)
+      }
+
+      // From there the console's server knows nobody.
+      const answers = await beside.evaluate(async (origin) => {
+        const send = async (path: string, init: RequestInit) => {
+          try {
+            return (await fetch(origin + path, { credentials: 'include', ...init })).status
+          } catch {
+            return 'unreadable'
+          }
+        }
+        return [
+          await send('/api/me', {}),
+          await send('/api/sign-in', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }),
+          await send('/api/sign-in', { method: 'POST', mode: 'no-cors' }),
+          await send('/api/policy', { mode: 'no-cors' }),
+        ]
+      }, url)
+      expect(answers).toEqual(Array(4).fill('unreadable'))
+      await context.close()
+    })
+  } finally {
+    neighbour.closeAllConnections()
+    neighbour.close()
+  }
+})

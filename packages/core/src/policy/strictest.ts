@@ -1,0 +1,86 @@
+import type { RiskLevel } from '../wire/action.ts'
+import type { PolicyResult, Requirements } from './evaluate.ts'
+
+const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
+const RISK_ORDER: readonly RiskLevel[] = ['low', 'medium', 'high', 'critical']
+
+/** The higher of two risks. */
+export const higherRisk = (one: RiskLevel, other: RiskLevel): RiskLevel =>
+  RISK_ORDER.indexOf(one) >= RISK_ORDER.indexOf(other) ? one : other
+
+/**
+ * Combines two sets of requirements: the larger quorum, the smaller decline quorum, and voters who hold a role from each list.
+ * @example
+ * strictestRequirements({ ...DEFAULT_REQUIREMENTS, quorum: 2 }, { ...DEFAULT_REQUIREMENTS, roles: ['finance'] })
+ * // { quorum: 2, declineQuorum: 1, roles: ['approver'], alsoRoles: [['finance']], notRequester: false }
+ */
+export function strictestRequirements(one: Requirements, other: Requirements): Requirements {
+  const [roles = [], ...alsoRoles] = rolesOfBoth([one.roles, ...(one.alsoRoles ?? []), other.roles, ...(other.alsoRoles ?? [])])
+  return {
+    quorum: Math.max(one.quorum, other.quorum),
+    declineQuorum: Math.min(one.declineQuorum, other.declineQuorum),
+    roles,
+    ...(alsoRoles.length > 0 && { alsoRoles }),
+    notRequester: one.notRequester || other.notRequester,
+  }
+}
+
+/** Lists of roles of which a voter needs one each, without those that follow from another; always in the same order. */
+function rolesOfBoth(lists: readonly (readonly string[])[]): string[][] {
+  const [first] = lists
+  const unique = new Map(lists.map((list) => [JSON.stringify([...new Set(list)].sort()), list]))
+  if (unique.size === 1 && first) return [[...first]]
+  const sorted = [...unique.keys()].sort().map((text): string[] => JSON.parse(text))
+  return sorted.filter((list) => !sorted.some((other) => other !== list && other.every((role) => list.includes(role))))
+}
+
+/**
+ * One answer out of several about the same call, at least as strict as each: deny beats ask beats allow, and where several ask, what all of
+ * them ask for. The order makes no difference.
+ * @param ownRisk The risk of the tool, which counts where a rule names none.
+ * @throws Error without any result.
+ */
+export function strictestResult(results: readonly PolicyResult[], ownRisk: RiskLevel): PolicyResult {
+  const [first] = results
+  if (!first) throw new Error('there is at least one answer to choose from')
+  const texts = new Set(results.map((result) => JSON.stringify(result)))
+  if (texts.size === 1) return first
+  const distinct = [...texts].sort().map((text): PolicyResult => JSON.parse(text))
+  const verdict = distinct.map((result) => result.verdict).reduce((one, other) => (STRENGTH[other] > STRENGTH[one] ? other : one))
+  const chosen = distinct.filter((result) => result.verdict === verdict)
+  const [named = first] = chosen
+  const { risk: _risk, expiresMs: _expires, remindMs: _remind, escalateMs: _escalate, escalateTo: _to, ...said } = named
+  return {
+    ...said,
+    reason: [...new Set(chosen.map(({ reason }) => reason))].join('; '),
+    requires: chosen.map(({ requires }) => requires).reduce(strictestRequirements),
+    ...riskOfAll(distinct, ownRisk),
+    ...earliest('expiresMs', chosen),
+    ...earliest('remindMs', chosen),
+    ...escalationOfAll(chosen),
+  }
+}
+
+function riskOfAll(results: readonly PolicyResult[], ownRisk: RiskLevel): Pick<PolicyResult, 'risk'> {
+  const highest = results.map(({ risk = ownRisk }) => risk).reduce(higherRisk)
+  // Where the tool's own risk is the highest, it is shown with the tool's own reasons.
+  const isOwn = results.some(({ risk }) => risk === undefined) && highest === ownRisk
+  return isOwn ? {} : { risk: highest }
+}
+
+function earliest(time: 'expiresMs' | 'remindMs', results: readonly PolicyResult[]): Partial<PolicyResult> {
+  const times = results.map((result) => result[time]).filter((ms) => ms !== undefined)
+  return times.length === 0 ? {} : { [time]: Math.min(...times) }
+}
+
+/** Others are asked as well only where every answer says so, and then those that all of them name, at the latest time. */
+function escalationOfAll(results: readonly PolicyResult[]): Pick<PolicyResult, 'escalateMs' | 'escalateTo'> {
+  let latest = 0
+  let roles: string[] | undefined
+  for (const { escalateMs, escalateTo } of results) {
+    if (escalateMs === undefined || escalateTo === undefined) return {}
+    latest = Math.max(latest, escalateMs)
+    roles = roles === undefined ? escalateTo : roles.filter((role) => escalateTo.includes(role))
+  }
+  return roles === undefined || roles.length === 0 ? {} : { escalateMs: latest, escalateTo: [...roles].sort() }
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { ConsoleSessionView } from './console-session.ts'
+import { Delegation } from './delegation.ts'
+import { Grant } from './grant.ts'
+import { Key, Principal } from './principal.ts'
+
+/** A person with everything that they can act with: what ends when they are disabled. For admins. */
+export const PersonDetails = z.object({
+  id: z.string(),
+  name: z.string(),
+  roles: z.array(z.string()),
+  /** Which of the roles the sign-in service gave; only it can take those away. Null for somebody who has never used one. */
+  providedRoles: z.array(z.string()).nullable(),
+  /** True of people whose roles come from the server itself: the one at its machine, and the bootstrap key. */
+  hasFixedRoles: z.boolean(),
+  disabledAt: z.string().nullable(),
+  disabledBy: Principal.nullable(),
+  createdAt: z.string(),
+  /** Their own keys and those of their agents and services that were not revoked. Like all lists here: the newest 200. */
+  keys: z.array(Key),
+  /** The agents and services that they own. */
+  agents: z.array(Principal),
+  consoleSessions: z.array(ConsoleSessionView.omit({ isCurrent: true })),
+  /** What they allowed for later calls and stands. */
+  grants: z.array(Grant),
+  /** Whom they vote for and who votes for them, now. */
+  delegations: z.array(Delegation),
+})
+export type PersonDetails = z.infer<typeof PersonDetails>
+
+export const ChangePersonBody = z.strictObject({ roles: z.array(z.string().min(1).max(64)).max(200) })
+export type ChangePersonBody = z.infer<typeof ChangePersonBody>

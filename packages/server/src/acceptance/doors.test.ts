@@ -1,0 +1,135 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import type { ApiClient } from '../testing/api-client.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+// One server and everybody who would like to walk round its gate. Each attack has a test of its own elsewhere; here they are together, and
+// what counts is what came of it: nothing that no right person decided, and a record of who tried.
+
+async function openWorld() {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const server = stack.use(
+    await startTestServer({
+      config: {
+        agents: {},
+        tools: toolsOf(target),
+        policy: {
+          rules: [
+            {
+              name: 'two people',
+              match: { tool: 'keyed' },
+              verdict: 'ask',
+              requires: { quorum: 2, roles: ['approver'], notRequester: true },
+            },
+            { name: 'refunds run', match: { tool: 'unkeyed', when: 'agent.name == "refunds"' }, verdict: 'allow' },
+          ],
+        },
+      },
+      environment: { COUNTERSIGN_MAX_FAILURES: '0', COUNTERSIGN_MAX_REQUESTS: '0' },
+    }),
+  )
+  const approver = (name: string) => server.as({ name, kind: 'person', roles: ['approver'] })
+  return {
+    server,
+    target,
+    ana: await approver('Ana'),
+    ben: await approver('Ben'),
+    lea: await approver('Lea'),
+    cheat: await server.as({ name: 'Cheat', kind: 'person', roles: ['admin'] }),
+    vic: await server.as({ name: 'Vic', kind: 'person', roles: [] }),
+    bot: await server.as({ name: 'bot', kind: 'agent', person: null }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+const approve = (who: ApiClient, { id }: Action) => who.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+
+/** All that whoever has a key, a cookie or nothing at all may send to have an action run, or to be more than they are. */
+async function tryEverything(who: ApiClient, { id }: Action): Promise<number[]> {
+  const ways: [string, string, object][] = [
+    ['POST', `/api/actions/${id}/decision`, { verdict: 'approve' }],
+    ['POST', '/api/chat/approve', { approvalId: id, approved: true }],
+    ['POST', `/api/approve-tool/${id}`, { approved: true }],
+    ['POST', `/api/actions/${id}/claim`, {}],
+    ['POST', `/api/actions/${id}/resolve`, { outcome: 'succeeded', note: 'it is there' }],
+    ['POST', `/api/actions/${id}/release`, {}],
+    ['POST', `/api/actions/${id}/retry`, {}],
+    ['POST', '/api/keys', { name: 'mine', kind: 'person', roles: ['admin', 'approver'] }],
+    ['POST', '/api/grants', { actionId: id, scope: 'agent', expiresIn: 'P1D', exact: true }],
+    ['PUT', '/api/policy', { document: { default: 'allow', rules: [] }, version: 1 }],
+    ['POST', '/api/hold/accept', {}],
+    ['POST', '/api/audit/accept', { reason: 'fine' }],
+    ['POST', '/api/people/prn_local/disable', {}],
+    ['POST', '/api/sign-in', {}],
+    ['POST', '/api/sign-in', { link: 'A'.repeat(60) }],
+  ]
+  const answers: number[] = []
+  for (const [method, path, body] of ways) answers.push((await who.send(method, path, { body })).status)
+  return answers
+}
+
+test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody who left and an admin who cheats cause nothing, and each is in the record', async () => {
+  await using world = await openWorld()
+  const { server, target, ana, ben, lea, cheat, vic, bot } = world
+  const action: Action = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'money' } })
+  const refused = (statuses: number[]) => expect(statuses.filter((status) => status < 400)).toEqual([])
+
+  // An agent with a shell on this machine: its own key, no key, a name of another agent.
+  refused(await tryEverything(bot, action))
+  refused(await tryEverything(server.with({ origin: server.url }), action))
+  const named = await bot.send('POST', '/api/actions', { body: { tool: 'unkeyed', arguments: { what: 'x' }, agent: 'refunds' } })
+  expect(named.status).toBe(403)
+
+  // A page or a proxy that speaks for this machine, and a cookie of before.
+  const { port } = new URL(server.url)
+  const elsewhere: Record<string, string>[] = [
+    { origin: 'http://localhost:1', host: `localhost:${port}` },
+    { origin: server.url, 'x-forwarded-for': '127.0.0.1' },
+    { origin: server.url, cookie: `countersign_${port}=${'A'.repeat(43)}` },
+  ]
+  for (const headers of elsewhere) refused(await tryEverything(server.with(headers), action))
+
+  // A thief with a copy of the database: whatever stands in it is nobody's key and nobody's console.
+  const texts = JSON.stringify(await server.dump()).match(/[\w-]{20,100}/g) ?? []
+  for (const text of new Set(texts)) {
+    const stolen: Record<string, string>[] = [{ authorization: `Bearer ${text}` }, { 'countersign-console': text, origin: server.url }]
+    for (const headers of stolen) {
+      expect((await approve(server.with(headers), action)).status, text).toBe(401)
+    }
+  }
+
+  // Somebody who left: their vote, their key, their console, the one who stands for them.
+  const console = server.with({ ...(await signInWithKey(server.url, await keyOf())), origin: server.url })
+  await lea.post('/api/delegations', { to: vic.principal.id, expiresIn: 'P1D' })
+  expect((await approve(lea, action)).status).toBe(200)
+  await server.admin.post(`/api/people/${lea.principal.id}/disable`)
+  for (const who of [lea, console]) refused(await tryEverything(who, action))
+  expect((await approve(vic, action)).status).toBe(404)
+
+  // An admin who cheats: one vote of their own, and none by keys, roles or votes of others.
+  expect((await approve(cheat, action)).status).toBe(200)
+  const forged = await cheat.post('/api/keys', { name: 'more', kind: 'person', principal: ben.principal.id })
+  const asBen = server.with({ authorization: `Bearer ${forged.key}` })
+  refused([(await approve(asBen, action)).status, (await asBen.send('POST', `/api/keys/${forged.id}/accept`)).status])
+  expect((await asBen.send('POST', '/api/delegations', { body: { to: cheat.principal.id, expiresIn: 'P1D' } })).status).toBe(403)
+  expect((await approve(cheat, action)).body.votes).toHaveLength(1)
+
+  await server.settle()
+  expect(target.writes).toEqual([])
+  const { items } = await server.admin.get('/api/audit?kind=refused&limit=200')
+  const actors = new Set(items.map(({ actor }: { actor: { id: string } }) => actor.id))
+  for (const { principal } of [bot, ben]) expect([...actors]).toContain(principal.id)
+  expect([...actors]).toContain('system')
+
+  // The right people decide, and it happens once.
+  expect((await approve(ana, action)).status).toBe(200)
+  await server.settle()
+  expect(target.writes).toHaveLength(1)
+
+  async function keyOf(): Promise<string> {
+    return (await server.makeKey({ name: 'at the console', kind: 'person', principal: lea.principal.id })).key
+  }
+})

@@ -1,0 +1,219 @@
+import { join } from 'node:path'
+import type { Action } from '@countersign/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
+import { BOOTSTRAP_KEY, startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+// Tests what a held server still does and what it refuses, on both databases. The server is held with --hold.
+
+interface HeldPlace extends AsyncDisposable {
+  readonly target: Target
+  readonly server: TestServer
+  /** Under way when the server was held, of a keyed and an unkeyed tool. */
+  readonly keyed: Action
+  readonly unkeyed: Action
+  readonly approved: readonly [Action, Action, Action]
+  readonly waiting: Action
+  readonly sessionId: string
+  start(flags: { hold?: boolean; acceptCopy?: boolean }): Promise<TestServer>
+}
+
+const scripts = { talk: [{ text: 'Hello' }, { text: 'Again' }] }
+
+/** A server that was stopped with everything open, and started with --hold. */
+async function openHeld(): Promise<HeldPlace> {
+  const stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const { environment } = stack.use(await openServerDatabase())
+  const never = Promise.withResolvers<TargetAnswer>()
+  const isFull = Promise.withResolvers<void>()
+  stack.defer(() => never.resolve({ status: 200 }))
+  const target = stack.use(
+    await startTarget((_request, nth) => {
+      if (nth === 2) isFull.resolve()
+      return nth <= 2 ? never.promise : { status: 200, body: { id: nth } }
+    }),
+  )
+  const config = { agents: { desk: { model: 'scripted/talk.json' } }, tools: toolsOf(target) }
+  const start = async (flags: object) =>
+    stack.use(await startTestServer({ config, scripts, place: { dataDir: join(folder, 'data'), environment }, flags }))
+  const first = await start({ maxExecutions: 2 })
+  const { admin } = first
+  const propose = (tool: string, what: string): Promise<Action> => admin.post('/api/actions', { tool, arguments: { what } })
+  const approve = async (tool: string, what: string): Promise<Action> =>
+    admin.post(`/api/actions/${(await propose(tool, what)).id}/decision`, { verdict: 'approve' })
+  const [keyed, unkeyed] = [await approve('keyed', 'k1'), await approve('unkeyed', 'u1')]
+  await isFull.promise
+  const approved = [await approve('unkeyed', 'u2'), await approve('unkeyed', 'u3'), await approve('keyed', 'k2')] as const
+  const waiting = await propose('unkeyed', 'w1')
+  const { id: sessionId } = await admin.post('/api/sessions', {})
+  await first.stop()
+  const server = await start({ hold: true })
+  return { target, server, keyed, unkeyed, approved, waiting, sessionId, start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const read = ({ admin }: TestServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
+const settled = ({ admin }: TestServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=10&until=settled`)
+const bodiesOf = ({ writes }: Target) => writes.map(({ body }) => (body as { what: string }).what)
+
+test('a held server carries nothing out, calls no model and refuses every change but those that end the hold', async () => {
+  await using place = await openHeld()
+  const { server, target, waiting, approved, sessionId } = place
+  const { admin } = server
+  await server.settle()
+  expect(bodiesOf(target)).toEqual(['k1', 'u1'])
+  expect(await admin.get('/readyz')).toEqual({ status: 'held', why: 'Countersign was started with --hold.' })
+  expect(await admin.get('/api/hold')).toMatchObject({
+    held: true,
+    epoch: 1,
+    open: { approved: 3, executing: 2, waiting: 1, outcomeUnknown: 0 },
+  })
+
+  const refused: [string, object][] = [
+    [`/api/actions/${waiting.id}/decision`, { verdict: 'approve' }],
+    ['/api/actions', { tool: 'unkeyed', arguments: { what: 'new' } }],
+    [`/api/sessions/${sessionId}/messages`, { content: 'hello' }],
+    ['/api/chat', { message: 'hello' }],
+    [`/api/actions/${approved[0].id}/retry`, {}],
+    ['/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+  ]
+  for (const [path, body] of refused) {
+    const answer = await admin.send('POST', path, { body })
+    expect([path, answer.status, answer.body.code]).toEqual([path, 503, 'not_ready'])
+    expect(answer.body.detail).toContain('looks like a copy')
+  }
+  await server.settle()
+  expect(bodiesOf(target)).toEqual(['k1', 'u1'])
+  expect((await admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+})
+
+test('people release, void and mark what a held server holds, each of it is in the record, and the rest stays held', async () => {
+  await using place = await openHeld()
+  const { server, target, approved, unkeyed, waiting } = place
+  const [released, voided, other] = approved
+  const { admin } = server
+  await admin.post(`/api/actions/${released.id}/release`, {})
+  expect(await settled(server, released)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(await admin.post(`/api/actions/${released.id}/release`, {})).toMatchObject({ state: 'succeeded' })
+  expect(await admin.post(`/api/actions/${voided.id}/void`, { note: 'The original did it.' })).toMatchObject({ state: 'cancelled' })
+  expect(await admin.post(`/api/actions/${waiting.id}/void`, { note: 'Nobody wants it.' })).toMatchObject({ state: 'cancelled' })
+  expect(await admin.post(`/api/actions/${unkeyed.id}/resolve`, { outcome: 'succeeded', note: 'It is there.' })).toMatchObject({
+    state: 'succeeded',
+    resolution: { outcome: 'succeeded', note: 'It is there.' },
+  })
+  expect((await admin.send('POST', `/api/actions/${voided.id}/release`)).status).toBe(409)
+  expect((await admin.send('POST', `/api/actions/${unkeyed.id}/void`, { body: { note: 'late' } })).status).toBe(409)
+  expect((await read(server, other)).state).toBe('approved')
+  expect(bodiesOf(target)).toEqual(['k1', 'u1', 'u2'])
+
+  const kinds = async (action?: Action) =>
+    (await admin.get(`/api/audit${action ? `?action=${action.id}` : ''}`)).items.map(({ kind }: { kind: string }) => kind)
+  expect(await kinds()).toContain('held')
+  expect(await kinds(released)).toContain('released')
+  expect(await kinds(voided)).toContain('voided')
+  expect(await kinds(unkeyed)).toEqual(expect.arrayContaining(['outcome_unknown', 'resolved']))
+})
+
+test('I4 an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not', async () => {
+  await using place = await openHeld()
+  const { server, target, approved, keyed, unkeyed, waiting } = place
+  const { admin } = server
+  await admin.post(`/api/actions/${approved[0].id}/void`, { note: 'Done by the original.' })
+  expect(await admin.post('/api/hold/accept', {})).toMatchObject({ held: false, why: null, epoch: 2 })
+  expect(await admin.post('/api/hold/accept', {})).toMatchObject({ held: false, epoch: 2 })
+  for (const action of approved.slice(1)) expect(await settled(server, action)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  for (const action of [keyed, unkeyed]) {
+    expect(await read(server, action)).toMatchObject({ state: 'outcome_unknown', attempt: 1, error: { kind: 'ambiguous' } })
+  }
+  await server.settle()
+  expect(bodiesOf(target).sort()).toEqual(['k1', 'k2', 'u1', 'u3'])
+  expect(await admin.get('/readyz')).toEqual({ status: 'ok' })
+  expect((await admin.get('/api/audit?kind=copy_accepted')).items).toMatchObject([{ actor: { kind: 'person' }, data: { epoch: 2 } }])
+
+  // It goes on as any server: also after the next start.
+  await admin.post(`/api/actions/${waiting.id}/decision`, { verdict: 'approve' })
+  expect(await settled(server, waiting)).toMatchObject({ state: 'succeeded' })
+  await server.stop()
+  const again = await place.start({})
+  expect((await again.admin.get('/api/hold')).held).toBe(false)
+})
+
+test('a hold outlives a restart without the flag, and --accept-copy ends it from the command line', async () => {
+  await using place = await openHeld()
+  await place.server.stop()
+  const second = await place.start({})
+  expect((await second.admin.get('/api/hold')).held).toBe(true)
+  await second.stop()
+  const third = await place.start({ acceptCopy: true })
+  expect(await third.admin.get('/api/hold')).toMatchObject({ held: false, epoch: 2 })
+  for (const action of place.approved) expect(await settled(third, action)).toMatchObject({ state: 'succeeded' })
+  expect(await read(third, place.unkeyed)).toMatchObject({ state: 'outcome_unknown' })
+  expect(bodiesOf(place.target).sort()).toEqual(['k1', 'k2', 'u1', 'u2', 'u3'])
+  expect((await third.admin.get('/api/audit?kind=copy_accepted')).items).toMatchObject([{ actor: { kind: 'system' } }])
+})
+
+test('a session that is cancelled while everything is held calls its model no more once the copy is accepted, and another one does', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const { environment } = stack.use(await openServerDatabase())
+  const target = stack.use(await startTarget(() => ({ status: 200 })))
+  const config = { agents: { desk: { model: 'scripted/work.json', tools: ['unkeyed'] } }, tools: toolsOf(target) }
+  const work = [{ calls: [{ tool: 'unkeyed', arguments: { what: 'x' } }] }, { text: 'I go on.' }]
+  const start = async (flags: object) =>
+    stack.use(await startTestServer({ config, scripts: { work }, place: { dataDir: join(folder, 'data'), environment }, flags }))
+  const first = await start({})
+  const open = async (): Promise<string> => {
+    const { id } = await first.admin.post('/api/sessions', {})
+    await first.admin.post(`/api/sessions/${id}/messages`, { content: 'Do it.' })
+    return id
+  }
+  const [unwanted, wanted] = [await open(), await open()]
+  await first.settle()
+  await first.stop()
+
+  const held = await start({ hold: true })
+  const { admin } = held
+  expect(await admin.post(`/api/sessions/${unwanted}/cancel`, {})).toMatchObject({ id: unwanted, pendingApprovals: [] })
+  const [action] = (await admin.get(`/api/sessions/${wanted}`)).pendingApprovals
+  await admin.post(`/api/actions/${action.id}/void`, { note: 'The original did it.' })
+  await admin.post('/api/hold/accept', {})
+  await expect.poll(() => saidIn(held, wanted), { timeout: 60_000 }).toContain('I go on.')
+  await held.settle()
+  expect(await saidIn(held, unwanted)).not.toContain('I go on.')
+  expect(target.writes).toEqual([])
+})
+
+const saidIn = async ({ admin }: TestServer, sessionId: string): Promise<string[]> =>
+  (await admin.get(`/api/sessions/${sessionId}/messages`)).items.map(({ content }: { content: string }) => content)
+
+test('while everything is held nothing expires, and people sign in; once the copy is accepted what is past its deadline expires', async () => {
+  const temporary = temporaryFolder()
+  onTestFinished(() => temporary[Symbol.dispose]())
+  const database = await openServerDatabase()
+  onTestFinished(() => database[Symbol.asyncDispose]())
+  const target = await startTarget(() => ({ status: 200, body: {} }))
+  onTestFinished(() => target[Symbol.asyncDispose]())
+  const place = { dataDir: join(temporary.path, 'data'), environment: database.environment }
+  const start = async (flags: object) => {
+    const server = await startTestServer({ config: { tools: toolsOf(target) }, place, flags })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    return server
+  }
+  const first = await start({})
+  const due: Action = await first.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'due' }, expiresIn: 'PT15S' })
+  const dueAtMs = Date.parse(String(due.expiresAt))
+  await first.stop()
+
+  const held = await start({ hold: true })
+  await expect.poll(() => Date.now(), { timeout: 60_000 }).toBeGreaterThan(dueAtMs + 1_000)
+  const page = held.with({ origin: held.url })
+  expect((await page.send('POST', '/api/sign-in', { body: { key: BOOTSTRAP_KEY } })).status).toBe(200)
+  const { nextCursor: _, items } = await held.admin.get('/api/audit')
+  expect(items.map(({ kind }: { kind: string }) => kind)).not.toContain('expired')
+  const { state } = await read(held, due)
+  expect(state).toBe('proposed')
+
+  await held.admin.post('/api/hold/accept', {})
+  expect((await held.admin.get(`/api/actions/${due.id}?wait=60`)).state).toBe('expired')
+})

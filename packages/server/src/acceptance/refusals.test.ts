@@ -1,0 +1,102 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+// What somebody tried and was refused is in the record: with who, what, from where, and how often.
+
+async function start() {
+  const target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const server = await startTestServer({ config: { agents: {}, tools: toolsOf(target) } })
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The rows that say what was refused, oldest first, once there are so many. */
+async function refusedRows(server: TestServer, least: number) {
+  for (;;) {
+    const { items } = await server.admin.get('/api/audit?kind=refused&limit=200')
+    if (items.length >= least) return items.toReversed()
+    await turn()
+  }
+}
+
+test('what an agent tries and may not is in the record: to approve its own action, to make a key, to change the policy', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const action = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'one' } })
+  const path = `/api/actions/${action.id}/decision`
+  expect((await bot.send('POST', path, { body: { verdict: 'approve' } })).status).toBe(403)
+  expect((await bot.send('POST', '/api/keys', { body: { name: 'mine', kind: 'person', roles: ['admin'] } })).status).toBe(403)
+  expect(await refusedRows(server, 2)).toMatchObject([
+    { actor: { id: bot.principal.id, kind: 'agent' }, data: { route: 'POST /api/actions/:id/decision', path, code: 'forbidden' } },
+    { actor: { id: bot.principal.id }, data: { route: 'POST /api/keys', code: 'forbidden', address: '127.0.0.1' } },
+  ])
+})
+
+test('what nobody known tries is in the record with the address, and never with the key that was guessed', async () => {
+  await using world = await start()
+  const { server } = world
+  const guess = 'cs_a_guess_of_somebody'
+  await server.with({ authorization: `Bearer ${guess}` }).send('POST', '/api/actions', { body: { tool: 'keyed', arguments: {} } })
+  const rows = await refusedRows(server, 1)
+  expect(rows).toMatchObject([{ actor: { kind: 'system' }, data: { code: 'unauthenticated', address: '127.0.0.1' } }])
+  expect(JSON.stringify(rows)).not.toContain(guess)
+})
+
+test('an action that one may not see: the try to decide it is in the record', async () => {
+  await using world = await start()
+  const { server } = world
+  const [bot, stranger] = [
+    await server.as({ name: 'bot', kind: 'agent' }),
+    await server.as({ name: 'Eve', kind: 'person', roles: ['viewers'] }),
+  ]
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'one' } })
+  expect((await stranger.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })).status).toBe(404)
+  expect(await refusedRows(server, 1)).toMatchObject([
+    { actor: { id: stranger.principal.id }, data: { path: `/api/actions/${id}/decision`, code: 'not_found' } },
+  ])
+})
+
+test('a flood of refusals is some rows and their number, also when the server stops', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const same = Array.from({ length: 50 }, () => bot.send('DELETE', '/api/keys/key_of_nobody'))
+  const others = Array.from({ length: 50 }, (_, i) => bot.send('DELETE', `/api/keys/key_${i}`))
+  for (const { status } of await Promise.all([...same, ...others])) expect([403, 404, 429]).toContain(status)
+  await server.restart()
+  const rows = await refusedRows(server, 20)
+  expect(rows.length).toBeLessThanOrEqual(23)
+  const times = rows.map(({ data }: { data: { times?: number } }) => data.times ?? 1)
+  expect(times.reduce((sum: number, one: number) => sum + one, 0)).toBe(100)
+})
+
+test('a flood of somebody without a key does not hide what an agent tries', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const flood = Array.from({ length: 40 }, (_, i) => server.with({ authorization: `Bearer cs_${i}` }).send('DELETE', `/api/keys/key_${i}`))
+  await Promise.all(flood)
+  await bot.send('POST', '/api/keys', { body: { name: 'mine', kind: 'person', roles: ['admin'] } })
+  for (;;) {
+    const { items } = await server.admin.get('/api/audit?kind=refused&limit=200')
+    if (items.some(({ actor }: { actor: { id: string } }) => actor.id === bot.principal.id)) break
+    await turn()
+  }
+})
+
+test('reading what one may not writes nothing', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  expect((await bot.send('GET', '/api/audit')).status).toBe(403)
+  await bot.send('POST', '/api/keys', { body: { name: 'mine', kind: 'person', roles: ['admin'] } })
+  expect(await refusedRows(server, 1)).toHaveLength(1)
+})

@@ -1,0 +1,37 @@
+import type { Action, Principal } from '@countersign/core'
+import type { Clock } from '../clock.ts'
+
+/** More than all people of one process have on their screens. The oldest are forgotten: then a word waits until they are sent again. */
+const MAX_KNOWN = 100_000
+
+/** What this process has sent to which person, and when it first did. */
+export interface Announcements {
+  /** Notes that a person was sent these actions. Agents and services, and actions that do not wait, are not noted. */
+  note(principal: Principal, actions: readonly Pick<Action, 'id' | 'revision' | 'state'>[]): void
+  /** When a person was first sent this revision, in epoch milliseconds; undefined where this process has not sent it. */
+  firstSentAt(personId: string, actionId: string, revision: number): number | undefined
+}
+
+/**
+ * Remembers in memory what was announced to whom, so that a typed word decides only about what its author can have read. Nothing of it is
+ * stored: reading changes nothing. After a restart, or in another process, it counts from when the action is sent again, unless the client
+ * says what it shows.
+ */
+export function createAnnouncements(clock: Pick<Clock, 'nowMs'>): Announcements {
+  const firstSent = new Map<string, number>()
+  const keyOf = (personId: string, actionId: string, revision: number) => `${personId} ${actionId} ${revision}`
+  return {
+    note(principal, actions) {
+      if (principal.kind !== 'person') return
+      for (const { id, revision, state } of actions) {
+        const key = keyOf(principal.id, id, revision)
+        if (state !== 'proposed' || firstSent.has(key)) continue
+        firstSent.set(key, clock.nowMs())
+        if (firstSent.size <= MAX_KNOWN) continue
+        const [oldest] = firstSent.keys()
+        if (oldest !== undefined) firstSent.delete(oldest)
+      }
+    },
+    firstSentAt: (personId, actionId, revision) => firstSent.get(keyOf(personId, actionId, revision)),
+  }
+}

@@ -1,0 +1,85 @@
+import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
+import { type Caller, requireScope, viewSession, writeSession } from '../gate/index.ts'
+import { doOnce, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { findVisibleSession } from './session.ts'
+
+/** True for the session's owner, and for the person whose agent owns it. */
+function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolean> {
+  if (owner_id === principal.id) return true
+  if (principal.kind !== 'person') return false
+  const owner = yield* principals.principalById(owner_id)
+  return personOf(owner) === principal.id
+}
+
+/**
+ * Refuses whoever may only read a session: what is written in it makes its agent act on behalf of the owner. Not even an admin writes
+ * without being invited, because the record then says who let them.
+ * @throws CountersignError `forbidden`
+ */
+export function* requireParticipant(session: SessionRow, principal: Principal): Tx<void> {
+  if (yield* ownsSession(session, principal)) return
+  if (yield* participants.findParticipant.first({ session_id: session.id, principal_id: principal.id })) return
+  throw new CountersignError('forbidden', `${principal.name} may read this session, not write in it: its owner or an admin can invite them`)
+}
+
+/** Its owner and admins say who else writes in a session. @throws CountersignError `forbidden` */
+function* requireHost(session: SessionRow, principal: Principal, what: string): Tx<void> {
+  requireScope(principal, ['propose'], what)
+  const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
+  if (isAdmin || (yield* ownsSession(session, principal))) return
+  throw new CountersignError('forbidden', `${principal.name} may not ${what}: only its owner and admins may`)
+}
+
+/**
+ * Lets a person write in a session from now on. Harmless when they were invited already.
+ * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `invalid_arguments` when there is no such person.
+ */
+export function inviteTo({ store, clock }: AgentParts, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+  const now = clock.nowMs()
+  return store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      const session = yield* findVisibleSession(sessionId, caller)
+      yield* requireHost(session, caller.principal, 'invite anybody to this session')
+      const person = yield* principals.findPrincipal.first({ id: personId })
+      if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
+      const writer = yield* writeSession(outbox, session.id, now)
+      const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
+      if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
+        yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+        yield* writer.save()
+        tellAccess(outbox, personId)
+      }
+      return yield* sessionNow(session.id)
+    }),
+  )
+}
+
+/**
+ * Ends an invitation: its owner's and admins' to end, and one's own. What the person wrote stays, and so does that they asked for what it
+ * led to. Harmless when there is none.
+ * @throws CountersignError `not_found`, `forbidden`.
+ */
+export function uninviteFrom({ store, clock }: AgentParts, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+  const now = clock.nowMs()
+  return store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      const session = yield* findVisibleSession(sessionId, caller)
+      if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
+      else requireScope(caller.principal, ['propose'], 'end invitations')
+      const writer = yield* writeSession(outbox, session.id, now)
+      if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
+        yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+        yield* writer.save()
+        tellAccess(outbox, personId)
+      }
+      return yield* sessionNow(session.id)
+    }),
+  )
+}
+
+function* sessionNow(id: string): Tx<Session> {
+  const row = yield* sessions.findSession.first({ id })
+  assert(row, 'the session is still there')
+  return yield* viewSession(row)
+}

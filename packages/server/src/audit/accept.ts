@@ -1,0 +1,49 @@
+import { audit, lock, lockKey, type Outbox, type Tx } from '../store/index.ts'
+import { newestGenuine, type RecordProblem } from './compare.ts'
+import { type HeadGap, refOf } from './head.ts'
+import { appendToScope } from './record.ts'
+import { SYSTEM } from './row.ts'
+
+/** System rows that are looked through for an earlier row about the same problem. */
+const LOOKED_THROUGH = 1_000
+
+/** Writes down that the record is not the one that is remembered. Once: not by each process, and not again after a restart. */
+export function* recordProblem(outbox: Outbox, { kind, why, found, remembered }: RecordProblem, nowMs: number): Tx<void> {
+  yield* lock(SYSTEM)
+  for (const row of yield* audit.newestOfScope.all({ scope: SYSTEM, limit: LOOKED_THROUGH })) {
+    if (row.kind === 'record_accepted') break
+    if (row.kind === 'record_problem' && JSON.parse(row.data ?? '{}').why === why) return
+  }
+  const data = { kind, why, found: { ...found }, remembered: { ...remembered } }
+  yield* appendToScope(outbox, SYSTEM, { kind: 'record_problem', actor: SYSTEM, data }, nowMs)
+}
+
+/** Writes down that no head was remembered, or an older one: what was changed before `from` is not noticed by this server. */
+export function* recordLostMemory(outbox: Outbox, data: { why: string; remembered: number; from: number }, nowMs: number): Tx<void> {
+  yield* lock(SYSTEM)
+  yield* appendToScope(outbox, SYSTEM, { kind: 'record_memory_lost', actor: SYSTEM, data }, nowMs)
+}
+
+export interface Acceptance {
+  problem: RecordProblem
+  /** Id of the person; `system` for the command line. */
+  by: string
+  reason: string
+  /** Keys whose heads are genuine. */
+  keys: readonly string[]
+}
+
+/**
+ * Writes down that somebody accepted the record as it is found. Heads in the database that nobody of this installation signed are taken
+ * away: nothing can follow them. Answers what the next head has to say.
+ */
+export function* acceptRecord(outbox: Outbox, { problem, by, reason, keys }: Acceptance, nowMs: number): Tx<HeadGap> {
+  yield* lockKey('audit_head')
+  yield* lock(SYSTEM)
+  const found = refOf(yield* newestGenuine(keys))
+  const { kind, remembered, why } = problem
+  const foreignHeads = yield* audit.deleteHeadsAfter.change({ number: found.number })
+  const data = { reason, kind, why, foreignHeads, found: { ...found }, remembered: { ...remembered } }
+  yield* appendToScope(outbox, SYSTEM, { kind: 'record_accepted', actor: by, data }, nowMs)
+  return { kind, found, remembered, by, reason }
+}

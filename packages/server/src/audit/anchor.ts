@@ -1,0 +1,158 @@
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { type Network, send } from '../net/index.ts'
+import type { Head } from './head.ts'
+import { headFields } from './line.ts'
+import { anchorLine, headsIn } from './memory.ts'
+
+/** Where heads are sent, so that they are out of reach of who can write to the database. */
+export interface AnchorSettings {
+  /** Gets a line for each head that is sent. */
+  file?: string | undefined
+  /** Gets a POST for each head that is sent. Headers hold secrets. */
+  webhook?: { url: string; headers: Readonly<Record<string, string>> } | undefined
+  /** The newest head is sent at most this often. */
+  everyMs: number
+}
+
+export interface AnchorStatus {
+  /** Number of the newest head that was sent everywhere; undefined before the first. */
+  head: number | undefined
+  /** Why the last try failed; undefined when it did not. */
+  failure: string | undefined
+}
+
+/** Sends the newest head out, now and then. Only the newest one waits: it proves all before it. */
+export interface AnchorSender extends AsyncDisposable {
+  readonly status: AnchorStatus
+  take(head: Head): void
+}
+
+const FIRST_RETRY_MS = 1_000
+const MAX_RETRY_MS = 5 * 60_000
+const ANSWER_WITHIN_MS = 10_000
+/** Read back at the start. */
+const TAIL_BYTES = 65_536
+
+export interface AnchorOptions {
+  settings: AnchorSettings
+  network: Network
+  clock: Clock
+  log: Logger
+}
+
+export function openAnchor({ settings, network, clock, log }: AnchorOptions): AnchorSender {
+  const { file, webhook, everyMs } = settings
+  let newest: Head | undefined
+  let takeBack: (() => void) | undefined
+  let underWay: Promise<void> | undefined
+  let isClosed = false
+  let retryMs = FIRST_RETRY_MS
+  let written = 0
+  const status: AnchorStatus = { head: undefined, failure: undefined }
+
+  function arm(waitMs: number): void {
+    if (takeBack || isClosed) return
+    takeBack = clock.after(waitMs, () => {
+      takeBack = undefined
+      void sendNewest()
+    })
+  }
+
+  function sendNewest(): Promise<void> {
+    underWay ??= sendOne().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+
+  async function sendOne(): Promise<void> {
+    const head = newest
+    if (!head || head.number === status.head) return
+    try {
+      if (file !== undefined && head.number !== written) append(file, head)
+      written = head.number
+      if (webhook) await post(webhook, head)
+      status.head = head.number
+      status.failure = undefined
+      retryMs = FIRST_RETRY_MS
+      arm(everyMs)
+    } catch (error) {
+      status.failure = error instanceof Error ? error.message : String(error)
+      log.warn({ error, head: head.number }, 'record.anchor_not_sent')
+      arm(retryMs)
+      retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
+    }
+  }
+
+  async function post({ url, headers }: NonNullable<AnchorSettings['webhook']>, head: Head): Promise<void> {
+    const target = new URL(url)
+    const late = new AbortController()
+    const stopWaiting = clock.after(ANSWER_WITHIN_MS, () => late.abort(new Error(`${target.host} did not answer within 10 seconds`)))
+    try {
+      const answer = await send(network, {
+        method: 'POST',
+        url: target,
+        own: target.origin,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ head: headFields(head) }),
+        signal: late.signal,
+      })
+      answer.destroy()
+      const { statusCode = 0 } = answer
+      if (statusCode < 200 || statusCode > 299) throw new Error(`${target.host} answered ${statusCode}`)
+    } catch (error) {
+      throw late.signal.aborted ? late.signal.reason : error
+    } finally {
+      stopWaiting()
+    }
+  }
+
+  return {
+    status,
+    take(head) {
+      if (head.number <= (newest?.number ?? 0)) return
+      newest = head
+      // Right away, unless one was sent a moment ago or a try is to be made anyway.
+      if (!takeBack && !underWay) void sendNewest()
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      takeBack?.()
+      await underWay
+      await sendNewest()
+    },
+  }
+}
+
+/** Appends a line and writes it to the disk. What a power failure cut off stays a line of its own, which nobody takes for a head. */
+function append(file: string, head: Head): void {
+  const handle = openSync(file, 'a+', 0o600)
+  try {
+    const { size } = fstatSync(handle)
+    const last = Buffer.alloc(1)
+    const isTorn = size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last.toString() !== '\n'
+    writeSync(handle, `${isTorn ? '\n' : ''}${anchorLine(head)}`)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The newest heads in an anchor file; none when it cannot be read. */
+export function readAnchor(file: string): Head[] {
+  try {
+    const handle = openSync(file, 'r')
+    try {
+      const { size } = fstatSync(handle)
+      const tail = Buffer.alloc(Math.min(size, TAIL_BYTES))
+      readSync(handle, tail, 0, tail.length, size - tail.length)
+      return headsIn(tail.toString())
+    } finally {
+      closeSync(handle)
+    }
+  } catch {
+    return []
+  }
+}

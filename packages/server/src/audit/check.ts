@@ -1,0 +1,141 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { audit, type Store } from '../store/index.ts'
+import { newestGenuine, type RecordProblem } from './compare.ts'
+import { createTally, follows, gapOf, type Head, headHashOf, refOf } from './head.ts'
+import { dataHashOf, rowHashOf } from './row.ts'
+import type { Sealer } from './sealer.ts'
+
+const HEADS_PER_READ = 100
+/** Checking so many takes 4 ms. */
+const ROWS_PER_READ = 200
+/** After each read: the check takes a tenth of a processor at most. */
+const PAUSE_MS = 30
+const CHECK_EVERY_MS = 6 * 3_600_000
+/** Rows that another program wrote, and heads that somebody changed while nothing is written, are noticed after this long. */
+const LOOK_EVERY_MS = 60_000
+
+export interface CheckOptions {
+  store: Store
+  sealer: Sealer
+  clock: Clock
+  log: Logger
+}
+
+/**
+ * Checks every sealed row and head against what was signed: at the start, and then every six hours, a few rows at a time. What is found is
+ * told to the sealer, which signs nothing until somebody accepts it. Disposing of it stops it.
+ */
+export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): AsyncDisposable {
+  const stopped = new AbortController()
+  const waits = new Map<string, () => void>()
+  const wait = (name: string, ms: number, then: () => void) =>
+    waits.set(
+      name,
+      clock.after(ms, () => {
+        waits.delete(name)
+        then()
+      }),
+    )
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      if (stopped.signal.aborted) return resolve()
+      wait('pause', PAUSE_MS, resolve)
+      stopped.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+
+  const look = () => {
+    sealer.wake()
+    wait('look', LOOK_EVERY_MS, look)
+  }
+  async function checkAll(): Promise<void> {
+    try {
+      const { problem, rows } = await checkRecord(store, sealer, pause, stopped.signal)
+      if (problem && !stopped.signal.aborted) await sealer.report(problem)
+      log.debug({ rows, why: problem?.why }, 'record.checked')
+    } catch (error) {
+      log.warn({ error }, 'record.not_checked')
+    }
+    if (!stopped.signal.aborted) wait('check', CHECK_EVERY_MS, () => (underWay = checkAll()))
+  }
+  let underWay = checkAll()
+  wait('look', LOOK_EVERY_MS, look)
+
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped.abort()
+      for (const stop of waits.values()) stop()
+      await underWay
+    },
+  }
+}
+
+/**
+ * Checks the heads from the first to the newest, and all rows that they cover. What a person accepted is not told of again.
+ * @param pause Called after each read.
+ */
+async function checkRecord(
+  store: Store,
+  { keys, status }: Pick<Sealer, 'keys' | 'status'>,
+  pause: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<{ problem: RecordProblem | undefined; rows: number }> {
+  const { newest, genuine } = await store.read(function* () {
+    return { newest: yield* audit.lastHead.first({}), genuine: yield* newestGenuine(keys) }
+  })
+  let before: Head | undefined
+  let why: string | undefined
+  let rows = 0
+  for (let after = 0; newest && after < newest.number && !signal?.aborted; ) {
+    const heads = await store.read(() => audit.headsUpTo.all({ after, last: newest.number, limit: HEADS_PER_READ }))
+    for (const head of heads) {
+      if (signal?.aborted) break
+      if (gapOf(head)?.kind === 'changed') why = undefined
+      const isChained = headHashOf(head) === head.hash && follows(head, refOf(before))
+      if (!isChained) why ??= `Head ${head.number} of the record is not what was signed, or a head before it is missing.`
+      const checked = await checkRows(store, head, before?.last_id ?? 0, pause)
+      why ??= checked.why
+      rows += checked.rows
+      before = head
+    }
+    after = heads.at(-1)?.number ?? newest.number
+  }
+  // A head that somebody else put there may have any number: what is accepted later would not be newer than that.
+  const found = refOf(genuine)
+  const remembered = status.head && status.head.number > found.number ? refOf(status.head) : found
+  return { rows, problem: why === undefined ? undefined : { kind: 'changed', why, found, remembered } }
+}
+
+async function checkRows(
+  store: Store,
+  head: Head,
+  from: number,
+  pause: () => Promise<void>,
+): Promise<{ why: string | undefined; rows: number }> {
+  const tally = createTally()
+  let why: string | undefined
+  for (let after = from; after < head.last_id; ) {
+    // From the end of the head before on: a row that was put between the two is none of theirs.
+    const rows = await store.read(() => audit.rowsToCheck.all({ after, last: head.last_id, limit: ROWS_PER_READ }))
+    for (const row of rows) {
+      tally.add(row)
+      if (!isAsWritten(row)) why ??= `Row ${row.seq} of ${row.scope}, which head ${head.number} covers, is not what was sealed.`
+    }
+    after = rows.at(-1)?.id ?? head.last_id
+    await pause()
+  }
+  const seen = tally.end(head.format)
+  const isCovered = seen.row_count === head.row_count && seen.rows_hash === head.rows_hash
+  why ??= isCovered
+    ? undefined
+    : `Head ${head.number} of the record was signed over other rows: one of them was changed, deleted, added or moved.`
+  return { why, rows: tally.rowCount }
+}
+
+function isAsWritten(row: audit.CheckedRow): boolean {
+  const { data, salt, data_hash, prev, seq, follows: place, follows_hash } = row
+  const isBlanked = data === null && salt === null
+  if (!isBlanked && (data === null || salt === null || dataHashOf(salt, data) !== data_hash)) return false
+  if (rowHashOf(row) !== row.hash) return false
+  return place === null ? seq === 1 && prev === '' : follows_hash === prev
+}

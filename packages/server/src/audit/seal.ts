@@ -1,0 +1,74 @@
+import { audit, lockKey, type Store, type Tx } from '../store/index.ts'
+import { compareHeads, type RecordProblem } from './compare.ts'
+import { createTally, type Head, type HeadGap, isSameHead, makeHead, refOf } from './head.ts'
+import type { AuditKey } from './key.ts'
+import type { HeadMemory } from './memory.ts'
+
+/** A head is signed at most this often. */
+export const SEAL_EVERY_MS = 1_000
+/** Rows under one head. Reading so many takes an embedded database 40 ms, during which it does nothing else. */
+const MAX_ROWS = 20_000
+
+/** What came of trying to sign a head. */
+export type Sealed =
+  /** No row is new. */
+  | { kind: 'nothing'; last: Head | undefined }
+  /** The next row is not final: something may still be written before it. Or the last head is too young. */
+  | { kind: 'later'; last: Head | undefined }
+  | { kind: 'sealed'; last: Head; isFull: boolean }
+  /** The database does not hold the record that is remembered: nothing is signed. */
+  | { kind: 'problem'; problem: RecordProblem }
+
+export interface SealParts {
+  store: Store
+  key: AuditKey
+  memory: Pick<HeadMemory, 'head'>
+  /** What a person accepted: the next head says so. */
+  gap?: HeadGap | undefined
+  /** False signs also when the last head is younger than a second. Default true. */
+  isPaced?: boolean
+}
+
+/** Signs one head over the rows that are new, unless the database does not hold the record that is remembered. */
+export async function sealOnce(parts: SealParts, nowMs: number): Promise<Sealed> {
+  // Looked for first without the lock: mostly there is nothing.
+  const found = await parts.store.read(() => look(parts))
+  return found.kind === 'sealable' ? parts.store.transact(() => sealSome(parts, nowMs)) : found
+}
+
+function* look({ key, memory, gap }: SealParts): Tx<Sealed | { kind: 'sealable' }> {
+  const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
+  if (problem && !gap) return { kind: 'problem', problem }
+  const first = yield* audit.rowsToSeal.first({ after: last?.last_id ?? 0, limit: 1 })
+  if (!first) return { kind: 'nothing', last }
+  return first.is_final ? { kind: 'sealable' } : { kind: 'later', last }
+}
+
+function* sealSome({ key, memory, gap, isPaced = true }: SealParts, nowMs: number): Tx<Sealed> {
+  yield* lockKey('audit_head')
+  const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
+  // What was accepted is what was there then.
+  if (problem && !(gap && isSameHead(refOf(last), gap.found))) return { kind: 'problem', problem }
+  // Of several processes the first one signs for all.
+  const sinceLastMs = last ? nowMs - last.at : SEAL_EVERY_MS
+  if (isPaced && !gap && sinceLastMs >= 0 && sinceLastMs < SEAL_EVERY_MS) return { kind: 'later', last }
+  const tally = createTally()
+  for (const row of yield* audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: MAX_ROWS })) {
+    if (!row.is_final) break
+    tally.add(row)
+  }
+  if (tally.rowCount === 0) return { kind: 'nothing', last }
+  const isFull = tally.rowCount === MAX_ROWS
+  const head = makeHead(tally, last, key, nowMs, gap)
+  yield* audit.insertHead.run({ ...head })
+  return { kind: 'sealed', last: head, isFull }
+}
+
+/** Seals every row that can be. False when there are rows left that something may still be written before. */
+export async function sealAll(store: Store, key: AuditKey, nowMs: () => number): Promise<boolean> {
+  for (;;) {
+    const sealed = await sealOnce({ store, key, memory: { head: undefined }, isPaced: false }, nowMs())
+    if (sealed.kind === 'problem') throw new Error(sealed.problem.why)
+    if (sealed.kind !== 'sealed') return sealed.kind === 'nothing'
+  }
+}

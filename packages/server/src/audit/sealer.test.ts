@@ -1,0 +1,61 @@
+import { text } from 'node:stream/consumers'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { systemClock } from '../clock.ts'
+import { audit, principals } from '../store/index.ts'
+import { fillRecord } from '../testing/fill-record.ts'
+import { withEnd } from '../testing/tampers.ts'
+import { STORES } from '../testing/temp-store.ts'
+import { exportLines } from './export.ts'
+import { openAuditKey } from './key.ts'
+import { recordAudit } from './record.ts'
+import { createSealer } from './sealer.ts'
+import { verifyExport } from './verify.ts'
+
+test.each(STORES)('under load the sealer signs at most one head a second ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  const sealer = createSealer(systemClock)
+  await store.transact(() => principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1))
+  sealer.start({ store, key, log: pino({ level: 'silent' }) })
+  const startedMs = performance.now()
+  const write = async (n: number) => {
+    await store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: { n } }, Date.now()))
+    sealer.wake()
+  }
+  const writers = Array.from({ length: 16 }, async (_, first) => {
+    for (let n = first; n < 3_000; n += 16) {
+      await write(n)
+      // Apart from each other, as requests are: some row is always committed while a head is signed.
+      for (let turns = 0; turns < first % 5; turns++) await new Promise(setImmediate)
+    }
+  })
+  await Promise.all(writers)
+  const seconds = (performance.now() - startedMs) / 1_000
+  await sealer.finish()
+  const heads = await store.read(() => audit.headsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 10_000 }))
+  expect(heads.reduce((sum, { row_count }) => sum + row_count, 0)).toBe(3_000)
+  // One more for the start, and one for what is left when it stops.
+  expect(heads.length).toBeLessThanOrEqual(Math.ceil(seconds) + 2)
+})
+
+test.each(STORES)('each head follows the one before it, and the newest proves all before it ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  await fillRecord(store, key, { sessions: 6, rows: 2, heads: 3 })
+  const lines = (await text(exportLines({ store, key, nowMs: Date.now() }))).trimEnd().split('\n')
+  const heads = await store.read(() => audit.headsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 10 }))
+  expect(heads.map(({ number }) => number)).toEqual([1, 2, 3])
+  expect(heads.map(({ prev }) => prev)).toEqual(['', heads[0]?.hash, heads[1]?.hash])
+  const anchors = heads.slice(-1)
+  expect(await verifyExport(lines, [key.publicKey], { anchors })).toMatchObject({ problem: undefined, anchored: 3 })
+  // The same rows under heads that were signed anew, and a record that ends early, are other ones.
+  const cutOff = withEnd(lines.slice(0, lines.findLastIndex((line, at) => line.startsWith('{"head"') && at < lines.length - 2) + 1), key)
+  expect((await verifyExport(cutOff, [key.publicKey])).problem).toBeUndefined()
+  expect((await verifyExport(cutOff, [key.publicKey], { anchors })).problem).toMatch(/the end of the record was deleted/)
+  const empty = withEnd(lines.slice(0, 1), key)
+  expect((await verifyExport(empty, [key.publicKey])).problem).toBeUndefined()
+  expect((await verifyExport(empty, [key.publicKey], { anchors })).problem).toMatch(/the end of the record was deleted/)
+})

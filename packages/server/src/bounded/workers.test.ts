@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { openWorkers } from './workers.ts'
+
+/** A script that does what it is told, also what no program should. */
+const SCRIPT = `
+import { parentPort, threadId } from 'node:worker_threads'
+parentPort.on('message', (what) => {
+  if (what === 'hang') for (;;) {}
+  if (what === 'fill') { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }
+  if (what === 'exit') process.exit(0)
+  if (what === 'throw') return parentPort.postMessage({ failure: 'it broke' })
+  if (what === 'environment') return parentPort.postMessage({ answer: Object.keys(process.env) })
+  parentPort.postMessage({ answer: threadId })
+})
+parentPort.postMessage({ ready: true })
+`
+
+function script(): Disposable & { url: URL } {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-workers-'))
+  writeFileSync(join(folder, 'script.mjs'), SCRIPT)
+  return { url: pathToFileURL(join(folder, 'script.mjs')), [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+}
+
+const LONG = { timeoutMs: 60_000 }
+
+test('work that never ends is ended, the event loop is free meanwhile, and the next work gets a new thread', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1 })
+  const first = await workers.run('thread', LONG)
+  expect(await workers.run('thread', LONG)).toBe(first)
+  let turns = 0
+  const turning = setInterval(() => turns++, 5)
+  await expect(workers.run('hang', { timeoutMs: 300 })).rejects.toMatchObject({
+    name: 'WorkEnded',
+    message: 'took longer than 0.3 seconds',
+  })
+  clearInterval(turning)
+  expect(turns).toBeGreaterThan(3)
+  expect(await workers.run('thread', LONG)).not.toBe(first)
+})
+
+test('work that takes all memory, or ends its thread, ends nothing else', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1, maxMegabytes: 64 })
+  await expect(workers.run('fill', LONG)).rejects.toMatchObject({ name: 'WorkEnded', message: 'took too much memory' })
+  await expect(workers.run('exit', LONG)).rejects.toMatchObject({ name: 'WorkEnded' })
+  await expect(workers.run('throw', LONG)).rejects.toThrow('it broke')
+  expect(await workers.run('thread', LONG)).toBeTypeOf('number')
+})
+
+test('what is cancelled is ended, whether it runs or waits for its turn, and who waits behind it goes on', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1 })
+  await workers.run('thread', LONG)
+  const [running, queued] = [new AbortController(), new AbortController()]
+  const hangs = workers.run('hang', { ...LONG, signal: running.signal })
+  const waits = workers.run('hang', { ...LONG, signal: queued.signal })
+  const last = workers.run('thread', LONG)
+  queued.abort(new Error('not wanted'))
+  await expect(waits).rejects.toThrow('not wanted')
+  running.abort(new Error('stopped'))
+  await expect(hangs).rejects.toThrow('stopped')
+  expect(await last).toBeTypeOf('number')
+})
+
+test('a thread knows nothing of the environment of the server', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1 })
+  expect(await workers.run('environment', LONG)).toEqual([])
+})

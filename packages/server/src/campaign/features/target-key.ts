@@ -1,0 +1,2 @@
+/** What the services behind the tools are called with. */
+export const KEY = 'only-for-the-campaign'

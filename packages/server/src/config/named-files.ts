@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A file that a configuration rests on. */
+export interface ConfigFile {
+  /** Absolute. */
+  path: string
+  /** As it is said to people: `the policy`. */
+  what: string
+}
+
+const MAX_NAME_CHARS = 1_000
+const MAX_STRINGS = 20_000
+
+/**
+ * Every file that a configuration names: documents, scripts, programs of MCP servers and their arguments. What a text means is known to its
+ * kind only, so each text that is the path of a file, from the folder of the configuration, counts.
+ */
+export function filesNamedIn(document: unknown, folder: string): string[] {
+  const found = new Set<string>()
+  let left = MAX_STRINGS
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value === 'string') {
+      if (left-- <= 0 || value.length > MAX_NAME_CHARS || value === '' || value.includes('\0')) return
+      for (const name of [value, value.replace(/^scripted\//, ''), value.slice(value.indexOf('=') + 1)]) {
+        const path = resolve(folder, name)
+        if (isFile(path)) found.add(path)
+      }
+    } else if (typeof value === 'object' && value !== null && depth < 20) {
+      for (const inner of Object.values(value)) visit(inner, depth + 1)
+    }
+  }
+  visit(document, 0)
+  return [...found]
+}
+
+/** False for any text that names none: a sentence can be longer than a path may be. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** What an import gives, and the files that were loaded for it, without those of installed packages. */
+export async function importWithFiles(url: string): Promise<{ module: unknown; files: string[] }> {
+  const files = new Set<string>()
+  const hooks = registerHooks({
+    load(loaded, context, nextLoad) {
+      const [bare = ''] = loaded.split(/[?#]/)
+      if (bare.startsWith('file:') && !bare.includes('/node_modules/')) files.add(fileURLToPath(bare))
+      return nextLoad(loaded, context)
+    },
+  })
+  try {
+    const module: unknown = await import(url)
+    return { module, files: [...files] }
+  } finally {
+    hooks.deregister()
+  }
+}

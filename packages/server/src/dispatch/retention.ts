@@ -1,0 +1,77 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { retention, type Store } from '../store/index.ts'
+
+/** Soon after the start, but not in the middle of it. */
+const FIRST_AFTER_MS = 60_000
+/** What is kept for a day may be a few minutes older. A round that finds nothing costs eight look-ups. */
+const EVERY_MS = 10 * 60_000
+
+interface RetentionOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  /** How long rows are kept. Default: as documented. */
+  limits?: Partial<retention.RetentionLimits>
+  /** After which a session of the console has run out. */
+  sessionLimits: { idleMs: number; maxMs: number }
+}
+
+/**
+ * Deletes rows that nobody needs any more, a minute after the start and then every ten minutes, in small transactions. Several processes on
+ * one database take turns. Disposing of it stops it after the batch under way.
+ */
+export function startRetention({ store, clock, log, limits, sessionLimits }: RetentionOptions): AsyncDisposable {
+  const owners: Record<string, retention.DeleteBatch> = {
+    once: retention.deleteAnswers,
+    'once of actions': retention.deleteAnswersOfActions,
+    gateway_call: retention.deleteGatewayCalls,
+    model_call: retention.deleteModelCalls,
+    used_sign_in: retention.deleteUsedSignIns,
+    console_session: retention.deleteConsoleSessions(sessionLimits),
+    policy_difference: retention.deletePolicyDifferences,
+    jobs: retention.deleteFailedJobs,
+  }
+  let isStopped = false
+  let underWay = Promise.resolve()
+  let stopWaiting = wait(FIRST_AFTER_MS)
+
+  function wait(delayMs: number): () => void {
+    return clock.after(delayMs, () => {
+      underWay = deleteAll().then(() => {
+        if (!isStopped) stopWaiting = wait(EVERY_MS)
+        log.debug({}, 'retention.round_ended')
+      })
+    })
+  }
+
+  async function deleteAll(): Promise<void> {
+    for (const [rows, deleteBatch] of Object.entries(owners)) {
+      try {
+        const deleted = await deleteRows(deleteBatch)
+        if (deleted > 0) log.info({ rows, deleted }, 'retention.deleted')
+      } catch (error) {
+        // The next round finds the same rows.
+        log.warn({ error, rows }, 'retention.failed')
+      }
+    }
+  }
+
+  async function deleteRows(deleteBatch: retention.DeleteBatch): Promise<number> {
+    let total = 0
+    while (!isStopped) {
+      const { deleted, isFull } = await store.transact(() => deleteBatch(clock.nowMs(), { ...retention.DEFAULT_RETENTION, ...limits }))
+      total += deleted
+      if (!isFull) break
+    }
+    return total
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      isStopped = true
+      stopWaiting()
+      await underWay
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeDurableFolder, rewriteFile, writeDurableFile } from './durable-files.ts'
+import { temporaryFolder } from './testing/test-server.ts'
+
+// That all of this survives a power failure is what campaign/power holds.
+
+test('a file is written for its owner alone, and one that exists is left as it is', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'key.pem')
+  expect(writeDurableFile(file, 'one')).toBe(true)
+  expect(writeDurableFile(file, 'two')).toBe(false)
+  expect(readFileSync(file, 'utf8')).toBe('one')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder.path)).toEqual(['key.pem'])
+})
+
+test('a folder is made with those above it, and again without harm', () => {
+  using folder = temporaryFolder()
+  const deep = join(folder.path, 'a', 'b', 'c')
+  makeDurableFolder(deep)
+  makeDurableFolder(deep)
+  expect(existsSync(deep)).toBe(true)
+  expect(statSync(deep).mode & 0o777).toBe(0o700)
+})
+
+test('a file of any size is the same after it was rewritten; one that is missing stays missing', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'log')
+  rewriteFile(file)
+  expect(existsSync(file)).toBe(false)
+  for (const size of [0, 1, 1_048_576, 2_500_001]) {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, i) => i % 251))
+    writeFileSync(file, bytes)
+    rewriteFile(file)
+    expect(readFileSync(file).equals(bytes)).toBe(true)
+  }
+})

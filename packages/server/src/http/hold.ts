@@ -1,0 +1,77 @@
+import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@countersign/core'
+import { z } from 'zod'
+import { isoTime, requireAdmin, seesAll } from '../gate/index.ts'
+import { instance, type Tx } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** What a held server still takes. Everything else that changes anything is answered 503: it would be a second life of the original's. */
+const TAKEN_WHILE_HELD = new Set([
+  '/api/sign-in',
+  '/api/sign-in/oidc',
+  '/api/sign-in/oidc/finish',
+  '/api/sign-out',
+  '/api/console-sessions',
+  '/api/console-sessions/:id',
+  '/api/hold/accept',
+  '/api/actions/:id/release',
+  '/api/actions/:id/void',
+  '/api/actions/:id/resolve',
+  '/api/actions/:id/result',
+  '/api/sessions/:id/cancel',
+  '/api/policy/test',
+])
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Lets through what a held server still takes.
+ * @param why Why everything is held; undefined while nothing is.
+ * @param route With its parameters named, such as `/api/actions/:id/void`.
+ * @throws CountersignError `not_ready` for everything else that changes anything.
+ */
+export function requireTakenWhileHeld(why: string | undefined, method: string, route: string): void {
+  if (why === undefined || READS.has(method) || TAKEN_WHILE_HELD.has(route)) return
+  throw new CountersignError('not_ready', `this server is held and starts nothing, because its database looks like a copy: ${why}`)
+}
+
+/** Whether everything is held because the database looks like a copy, and what persons do about it. */
+export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpParts, 'store' | 'gate' | 'hold'>): void {
+  const tags = ['hold']
+
+  app.get('/api/hold', { schema: { tags, response: { 200: HoldView } } }, async (request) => {
+    const { principal } = callerOf(request)
+    return store.read(() => viewHold(principal))
+  })
+
+  app.post('/api/hold/accept', { schema: { tags, response: { 200: HoldView } } }, async (request) => {
+    const caller = callerOf(request)
+    requireAdmin(caller.principal, 'accepts a copy')
+    await hold.accept(caller.principal)
+    return store.read(() => viewHold(caller.principal))
+  })
+
+  app.post('/api/actions/:id/release', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
+    gate.release(request.params.id, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/void', { schema: { tags, params: Params, body: VoidBody, response: { 200: Action } } }, (request) =>
+    gate.void(request.params.id, request.body, callerOf(request)),
+  )
+}
+
+function* viewHold(principal: Principal): Tx<HoldView> {
+  const { held_at, held_why, epoch } = yield* instance.readInstance()
+  const status = { held: held_at !== null, why: held_why, since: held_at === null ? null : isoTime(held_at), epoch }
+  if (!seesAll(principal)) return { ...status, open: null }
+  const counts = new Map((yield* instance.countOpen()).map(({ state, count }) => [state, count]))
+  const open = {
+    approved: counts.get('approved') ?? 0,
+    executing: counts.get('executing') ?? 0,
+    waiting: counts.get('proposed') ?? 0,
+    outcomeUnknown: counts.get('outcome_unknown') ?? 0,
+  }
+  return { ...status, open }
+}

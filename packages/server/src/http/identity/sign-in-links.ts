@@ -1,0 +1,66 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** How long a sign-in link is good for. */
+export const LINK_GOOD_MS = 10 * 60_000
+
+const NONCE_BYTES = 16
+const EXPIRY_BYTES = 6
+const CLAIM_BYTES = NONCE_BYTES + EXPIRY_BYTES
+/** The nonce, the expiry and 32 bytes of HMAC: 54 bytes, which are exactly 72 characters of base64url, so each token has one spelling. */
+const TOKEN = /^[\w-]{72}$/
+
+/** Why a link signs nobody in. `unknown`: not made with this server's secret, which is another one after every start. */
+export type LinkRefusal = 'unknown' | 'expired' | 'used'
+
+/** The sign-in links of one running server. */
+export interface SignInLinks {
+  /** What {@link mintLinkToken} needs. */
+  readonly secret: string
+  /** Uses a link up. Undefined when it signs somebody in. */
+  redeem(token: string): LinkRefusal | undefined
+}
+
+const macOf = (secret: string, claim: Buffer): Buffer => createHmac('sha256', secret).update('sign-in link\n').update(claim).digest()
+
+/**
+ * A token that signs the person at this machine in once, within {@link LINK_GOOD_MS}. Only somebody who knows the server's secret can make
+ * one; making it sends nothing anywhere, so a program that took over the server's port learns nothing.
+ */
+export function mintLinkToken(secret: string, nowMs: number): string {
+  const claim = Buffer.concat([randomBytes(NONCE_BYTES), Buffer.alloc(EXPIRY_BYTES)])
+  claim.writeUIntBE(nowMs + LINK_GOOD_MS, NONCE_BYTES, EXPIRY_BYTES)
+  return Buffer.concat([claim, macOf(secret, claim)]).toString('base64url')
+}
+
+/**
+ * The address to open. The token is in the fragment, which browsers send to no server and which therefore stands in no access log.
+ * @example
+ * signInLink('http://localhost:4319', token) // http://localhost:4319/#sign-in=…
+ */
+export const signInLink = (origin: string, token: string): string => `${origin}/#sign-in=${token}`
+
+/** @param nowMs This machine's time: links are made and used on the same machine. */
+export function createSignInLinks(nowMs: () => number): SignInLinks {
+  const secret = randomBytes(32).toString('base64url')
+  /** Used links until they expire. Only somebody who knows the secret can add to it. */
+  const used = new Map<string, number>()
+  // A clock that is set back must not make a used link good again.
+  let latestMs = 0
+
+  return {
+    secret,
+    redeem(token) {
+      if (!TOKEN.test(token)) return 'unknown'
+      const bytes = Buffer.from(token, 'base64url')
+      const claim = bytes.subarray(0, CLAIM_BYTES)
+      if (!timingSafeEqual(macOf(secret, claim), bytes.subarray(CLAIM_BYTES))) return 'unknown'
+      latestMs = Math.max(latestMs, nowMs())
+      const expiresAt = claim.readUIntBE(NONCE_BYTES, EXPIRY_BYTES)
+      if (expiresAt <= latestMs || expiresAt > latestMs + 2 * LINK_GOOD_MS) return used.has(token) ? 'used' : 'expired'
+      if (used.has(token)) return 'used'
+      for (const [earlier, until] of used) if (until + LINK_GOOD_MS <= latestMs) used.delete(earlier)
+      used.set(token, expiresAt)
+      return undefined
+    },
+  }
+}

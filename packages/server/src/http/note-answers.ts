@@ -1,0 +1,53 @@
+import type { Action, NewEvent, Principal } from '@countersign/core'
+import type { Announcements } from '../agent/index.ts'
+import type { App } from './app.ts'
+import type { Reset } from './follow.ts'
+
+/** What leaves an event stream. */
+export type SentEvent = NewEvent | { type: 'reset'; data: Reset }
+
+type Announced = Pick<Action, 'id' | 'revision' | 'state'>
+
+/** Members of answers under which actions stand, or things that hold actions. */
+const HOLDERS = ['items', 'pendingApprovals', 'actions', 'action', 'decided', 'waiting'] as const
+
+/** Notes which waiting actions each answer sends to a person: a typed word decides only about those. */
+export function noteAnswers(app: App, announcements: Announcements): void {
+  app.addHook('preSerialization', async (request, _reply, payload) => {
+    const { principal, method } = request
+    // The answer to HEAD has no body: it shows nothing.
+    if (principal?.kind === 'person' && method !== 'HEAD') announcements.note(principal, actionsIn(payload))
+    return payload
+  })
+}
+
+/** Notes the actions that an event tells a person of in full. */
+export function noteEvent(announcements: Announcements, principal: Principal, event: SentEvent): void {
+  announcements.note(principal, announcedBy(event))
+}
+
+function announcedBy(event: SentEvent): Announced[] {
+  switch (event.type) {
+    case 'action_proposed':
+      return [event.data.proposal]
+    case 'message':
+      return actionsIn(event.data.message)
+    case 'reset':
+      return [...actionsIn(event.data), ...actionsIn(event.data.session), ...actionsIn(event.data.messages)]
+    case 'action_update':
+      // An update without the digest tells of a vote, not of what is asked.
+      return event.data.digest === undefined ? [] : [{ ...event.data, id: event.data.proposalId }]
+    default:
+      return []
+  }
+}
+
+/** The actions in an answer: it is one, or holds them where answers do. */
+function actionsIn(payload: unknown, depth = 0): Announced[] {
+  if (typeof payload !== 'object' || payload === null || depth > 4) return []
+  if (Array.isArray(payload)) return payload.flatMap((item) => actionsIn(item, depth + 1))
+  if (isAction(payload)) return [payload]
+  return HOLDERS.flatMap((key) => (key in payload ? actionsIn(Reflect.get(payload, key), depth + 1) : []))
+}
+
+const isAction = (value: object): value is Announced => 'digest' in value && 'revision' in value && 'state' in value && 'id' in value

@@ -1,0 +1,69 @@
+import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
+import { z } from 'zod'
+import { type Caller, requireAdmin } from '../gate/index.ts'
+import { doOnce, type Outbox, type Tx } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { changeRoles, disablePerson, enablePerson, viewPerson } from './identity/people.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** How many sessions at consoles are shown of a person. */
+const MOST_SHOWN = 200
+
+/** Everything about a person, their roles, and shutting them out: for admins. */
+export function peopleRoutes(app: App, { store, gate, clock, consoleSessions }: HttpParts): void {
+  const tags = ['identity']
+  const schema = { tags, params: Params, response: { 200: PersonDetails } }
+
+  async function read(id: string): Promise<PersonDetails> {
+    const person = await store.read(() => viewPerson(id, clock.nowMs()))
+    const listed = await consoleSessions.list(id, { before: undefined, limit: MOST_SHOWN })
+    return { ...person, consoleSessions: listed.flatMap(({ isGood, ...session }) => (isGood ? [session] : [])) }
+  }
+
+  const change = (caller: Caller, work: (outbox: Outbox, by: Principal, now: number) => Tx<unknown>): Promise<unknown> => {
+    const { principal, once } = caller
+    const now = clock.nowMs()
+    return store.transact((outbox) =>
+      doOnce(once, now, function* () {
+        yield* work(outbox, principal, now)
+        return null
+      }),
+    )
+  }
+
+  app.get('/api/people/:id', { schema }, async (request) => {
+    requireAdmin(callerOf(request).principal, 'sees what people can act with')
+    return read(request.params.id)
+  })
+
+  app.patch('/api/people/:id', { schema: { ...schema, body: ChangePersonBody } }, async (request) => {
+    const caller = callerOf(request)
+    const { id } = request.params
+    requireAdmin(caller.principal, 'changes roles')
+    await change(caller, (outbox, by, now) => changeRoles(outbox, id, request.body.roles, by, now))
+    return read(id)
+  })
+
+  app.post('/api/people/:id/disable', { schema }, async (request) => {
+    const caller = callerOf(request)
+    const { id } = request.params
+    requireAdmin(caller.principal, 'disables people')
+    await change(caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
+    // Not counted any more already. A repeat after a crash finds what is left.
+    await gate.voidVotesOf(id, caller)
+    return read(id)
+  })
+
+  app.post('/api/people/:id/enable', { schema }, async (request) => {
+    const caller = callerOf(request)
+    const { id } = request.params
+    requireAdmin(caller.principal, 'enables people')
+    if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
+    // A vote from before, left by a process that died in the middle of disabling them, must not count again.
+    if ((await read(id)).disabledAt !== null) await gate.voidVotesOf(id, caller)
+    await change(caller, (outbox, by, now) => enablePerson(outbox, id, by, now))
+    return read(id)
+  })
+}

@@ -1,0 +1,251 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Principal } from '@countersign/core'
+import type { Logger } from 'pino'
+import { recordAudit, SYSTEM } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { type Database, databaseFile, type InstanceRow, instance, type Mark, type Outbox, type Store } from '../store/index.ts'
+import { type Evidence, whyCopy } from './judge.ts'
+import { type PromotionWatch, VOUCH_AFTER_MS, watchPromotion } from './promotion.ts'
+import { placeOf, readWitness, type WitnessFile, writeWitness } from './witness.ts'
+
+/** What the operator says of the installation. */
+export interface InstanceSettings {
+  /** Starts held, whatever the evidence. */
+  hold: boolean
+  /** Takes the database for the installation's own from now on, whatever the evidence. */
+  acceptCopy: boolean
+  /** The witness file. Default on SQLite: `instance` in the data folder; on Postgres none. */
+  file: string | undefined
+  /** What every process of the installation has in its environment. A secret. */
+  token: string | undefined
+}
+
+/** Why nothing is carried out, and since when (epoch ms). */
+export interface Held {
+  why: string
+  sinceMs: number
+}
+
+/** Knows whether this database is the installation's own, and keeps it held while it looks like a copy. */
+export interface Guard {
+  /** Undefined while everything goes on. */
+  readonly held: Held | undefined
+  readonly epoch: number
+  /** Hears of each commit. */
+  note(outbox: Pick<Outbox, 'mark'>): void
+  /** Begins a new epoch, in which nothing is held. False when somebody else did so first. @param by Without one, the command line did. */
+  accept(by?: Principal): Promise<boolean>
+  /** Called when everything becomes held while the process runs, and when it is not any more. */
+  onChange(listener: (held: Held | undefined) => void): void
+  close(): void
+}
+
+export interface GuardOptions {
+  store: Store
+  database: Database
+  settings: InstanceSettings
+  clock: Clock
+  log: Logger
+  /** True when other processes work on the database: then what is wrong is wrong with this one. */
+  hasOthers?: () => Promise<boolean>
+}
+
+const NEW_ID_BYTES = 16
+const newInstanceId = (): string => randomBytes(NEW_ID_BYTES).toString('hex')
+
+/** Between two looks of a start that waits for others to vouch for a promoted database. */
+const START_LOOK_MS = 250
+/** Without others it does not wait longer than they would need to come back; with others, not longer than this. */
+const START_WAIT_MS = 20_000
+
+const PROMOTED =
+  'The database was promoted or restored since it was last in use, and nothing outside it shows that it holds what was committed.'
+
+const NOWHERE = { system: null, timeline: null } as const
+
+/**
+ * Judges the database that was opened, and binds it to this installation when it is new. One that looks like a copy is held.
+ * @throws Error when the token is another one than that of the processes that are running.
+ */
+export async function openGuard(options: GuardOptions): Promise<Guard> {
+  const { store, database, settings, clock, log, hasOthers = async () => false } = options
+  const isEmbedded = database.kind === 'sqlite'
+  const file = settings.file ?? (isEmbedded ? join(database.dataDir, 'instance') : undefined)
+  const ownDatabaseFile = isEmbedded ? databaseFile(database.dataDir) : undefined
+  const token = settings.token === undefined ? null : createHash('sha256').update(settings.token).digest('hex')
+  const listeners = new Set<(held: Held | undefined) => void>()
+  let witness: WitnessFile | undefined
+  /** The newest row that this process knows to be committed. */
+  let mark: Mark | undefined
+  let isNoting = false
+  let row = await store.read(instance.readInstance)
+  let held: Held | undefined = heldOf(row)
+
+  const placeNow = () => (isEmbedded ? Promise.resolve(NOWHERE) : store.read(instance.readPlace))
+
+  async function evidence(): Promise<Evidence> {
+    const found = file === undefined ? undefined : readWitness(file)
+    const known = found === undefined || found === 'unreadable' ? undefined : found.mark
+    const { system } = await placeNow()
+    return {
+      file,
+      witness: found,
+      isMarkThere: known === undefined || (await store.read(() => isThere(known))),
+      files: ownDatabaseFile === undefined ? undefined : { witness: found && placeOf(file ?? ''), database: placeOf(ownDatabaseFile) },
+      system,
+      token,
+    }
+  }
+
+  const readRow = async () => takeRow(await store.read(instance.readInstance))
+
+  async function takeRow(seen: InstanceRow): Promise<void> {
+    const isNewEpoch = seen.id !== row.id
+    row = seen
+    if (isNewEpoch) await bind()
+    const now = heldOf(row)
+    if (now?.sinceMs === held?.sinceMs) return
+    held = now
+    tell()
+  }
+
+  const tell = () => {
+    for (const listener of listeners) listener(held)
+  }
+
+  /** Waits until the processes that were there before have said that a promoted database holds what they know to be committed. */
+  async function whyNotVouched(knows: boolean): Promise<string | undefined> {
+    for (const since = clock.nowMs(); ; ) {
+      const { current_timeline: now, timeline, held_at, held_why, id } = await store.read(instance.readNow)
+      if (held_at !== null) return held_why ?? PROMOTED
+      if (timeline === null || now === null || timeline === now) return undefined
+      const waitedMs = clock.nowMs() - since
+      if (waitedMs > VOUCH_AFTER_MS) {
+        if (knows) await store.transact(() => instance.vouchForTimeline.change({ id, timeline: now }))
+        else if (waitedMs > START_WAIT_MS || !(await hasOthers())) return PROMOTED
+      }
+      await new Promise<void>((resolve) => clock.after(START_LOOK_MS, resolve))
+    }
+  }
+
+  async function hold(why: string): Promise<void> {
+    const nowMs = clock.nowMs()
+    await store.transact(function* (outbox) {
+      if (!(yield* instance.holdInstance.change({ why, now: nowMs }))) return
+      yield* recordAudit(outbox, { kind: 'held', actor: SYSTEM, data: { why } }, nowMs)
+    })
+    log.error({ why }, 'instance.held')
+    await readRow()
+  }
+
+  /** The record of a database that was restored does not say yet that it is held. */
+  async function recordRestored({ why }: Held): Promise<void> {
+    const nowMs = clock.nowMs()
+    await store.transact(function* (outbox) {
+      if (!(yield* instance.takeUpHold.change({ now: nowMs }))) return
+      yield* recordAudit(outbox, { kind: 'held', actor: SYSTEM, data: { why } }, nowMs)
+    })
+  }
+
+  /** Binds the database to this installation, and this process's file to the database. */
+  async function bind(): Promise<void> {
+    const place = await placeNow()
+    mark = await store.read(() => instance.newestMark.first({}))
+    if (file !== undefined) {
+      witness?.[Symbol.dispose]()
+      witness = writeWitness(file, { id: row.id, epoch: row.epoch, mark }, ownDatabaseFile)
+    }
+    // A token that comes later is the installation's from then on.
+    if (row.bound_at !== null && (row.token !== null || token === null)) return
+    const bound = { id: row.id, ...place, token, now: clock.nowMs() }
+    await store.transact(() => instance.bindInstance.change(bound))
+    log.info({ epoch: row.epoch }, 'instance.bound')
+    row = await store.read(instance.readInstance)
+  }
+
+  async function accept(by?: Principal): Promise<boolean> {
+    const nowMs = clock.nowMs()
+    const place = await placeNow()
+    const next = { ...place, id: newInstanceId(), token, epoch: row.epoch, held_at: held?.sinceMs ?? 0, now: nowMs }
+    const isOurs = await store.transact(function* (outbox) {
+      if (!(yield* instance.beginEpoch.change(next))) return false
+      const data = { epoch: next.epoch + 1, why: held?.why ?? '' }
+      yield* recordAudit(outbox, { kind: 'copy_accepted', actor: by?.id ?? SYSTEM, data }, nowMs)
+      return true
+    })
+    await readRow()
+    log.warn({ epoch: row.epoch, by: by?.id ?? 'the command line' }, 'instance.accepted')
+    return isOurs
+  }
+
+  const found = await evidence()
+  const knows = found.witness !== undefined && found.witness !== 'unreadable' && found.witness.mark !== undefined
+  const byHand = settings.hold ? 'Countersign was started with --hold.' : undefined
+  const why =
+    held === undefined
+      ? (byHand ?? whyCopy(row, found) ?? (isEmbedded || row.bound_at === null ? undefined : await whyNotVouched(knows)))
+      : undefined
+  if (why !== undefined && held === undefined) {
+    if (row.token !== null && row.token !== token && (await hasOthers())) {
+      throw new Error(`${why} Other processes are working on it: start this one with the same token as they have`)
+    }
+    await hold(why)
+  } else if (held) {
+    await recordRestored(held)
+    log.error({ why: held.why }, 'instance.held')
+  }
+  if (held === undefined) await bind()
+  const watch: PromotionWatch | undefined = isEmbedded
+    ? undefined
+    : watchPromotion({
+        store,
+        clock,
+        marks: mark ? [mark] : [],
+        seen: takeRow,
+        hold,
+        vouched: () => held === undefined && tell(),
+        failed: (error) => log.debug({ error }, 'instance.not_read'),
+      })
+
+  return {
+    get held() {
+      return held
+    },
+    get epoch() {
+      return row.epoch
+    },
+    note({ mark: newest }) {
+      if (!newest) return
+      watch?.note(newest)
+      if (mark && newest.place < mark.place) return
+      mark = newest
+      if (isNoting || !witness) return
+      isNoting = true
+      // One write for all transactions of a commit, and before anybody is answered.
+      queueMicrotask(() => {
+        isNoting = false
+        try {
+          if (mark) witness?.note(mark)
+        } catch (error) {
+          log.warn({ error, file }, 'instance.not_noted')
+        }
+      })
+    },
+    accept,
+    onChange: (listener) => void listeners.add(listener),
+    close() {
+      watch?.stop()
+      witness?.[Symbol.dispose]()
+      witness = undefined
+    },
+  }
+}
+
+const heldOf = ({ held_at, held_why }: InstanceRow): Held | undefined =>
+  held_at === null ? undefined : { why: held_why ?? '', sinceMs: held_at }
+
+/** True when the record holds this row. */
+function* isThere({ place, hash }: Mark) {
+  return (yield* instance.markAt.first({ place }))?.hash === hash
+}

@@ -1,0 +1,47 @@
+import type { InstanceRow } from '../store/index.ts'
+import { type FilePlace, type FoundWitness, isSameFile } from './witness.ts'
+
+/** What a starting process finds outside the rows. */
+export interface Evidence {
+  /** The witness file, for the sentence. */
+  file: string | undefined
+  witness: FoundWitness | undefined
+  /** False when the record does not hold the row that the witness knows to be committed. */
+  isMarkThere: boolean
+  /** Where the witness file and the embedded database are now; undefined on Postgres. */
+  files: { witness: FilePlace | undefined; database: FilePlace } | undefined
+  /** The cluster and the database in it; null where that is not told, or does not exist. */
+  system: string | null
+  /** Hash of the token in the environment. */
+  token: string | null
+}
+
+/**
+ * Why a database looks like a copy, as a sentence for people; undefined when it is the one that the installation has. Promotion of a standby
+ * is judged apart: see `openGuard`.
+ */
+export function whyCopy(row: InstanceRow, { file, witness, isMarkThere, files, system, token }: Evidence): string | undefined {
+  if (witness === 'unreadable') return `The file ${file}, which shows that this database is no copy, cannot be read.`
+  if (row.bound_at === null) {
+    // A start that was cut short has written the file and not yet the row.
+    if (!witness || witness.id === row.id) return undefined
+    return `The file ${file} belongs to another database: the one that was here has been replaced by one that was never in use.`
+  }
+  if (row.system !== null && system !== null && row.system !== system) {
+    return 'This database was in use on another server or under another name: it was restored or copied to where it is now.'
+  }
+  if (row.token !== null && row.token !== token) {
+    return 'COUNTERSIGN_INSTANCE_TOKEN is not the one that this database was used with.'
+  }
+  if (!witness) {
+    return files ? `The file ${file}, which belongs to this database, is missing: the database was copied here without it.` : undefined
+  }
+  if (witness.id !== row.id) {
+    return `This database is of epoch ${row.epoch}, and the file ${file} is of epoch ${witness.epoch} or of another database.`
+  }
+  if (files && witness.files) {
+    if (!files.witness || !isSameFile(witness.files.witness, files.witness)) return 'The data folder is a copy of another one.'
+    if (!isSameFile(witness.files.database, files.database)) return 'The database file is not the one that was used in this folder.'
+  }
+  return isMarkThere ? undefined : 'This database is older than what was already committed: it was restored from a backup or rolled back.'
+}

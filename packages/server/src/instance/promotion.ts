@@ -1,0 +1,90 @@
+import type { Clock } from '../clock.ts'
+import { type InstanceRow, instance, type Mark, type Store } from '../store/index.ts'
+
+/** How often a process looks whether everything is held, and whether its database was promoted. */
+const LOOK_EVERY_MS = 1_000
+/** After a promotion the other processes have this long to come back and say what they know to be committed. */
+export const VOUCH_AFTER_MS = 3_000
+
+const LOST =
+  'The database was promoted, or restored to an earlier time, and does not hold what was already committed: approvals or the start of actions may be lost.'
+
+/**
+ * The newest commits are enough: a promoted standby holds all transactions up to some point, so it lacks the newest first. More than one,
+ * because answers to commits made at the same time may arrive in another order.
+ */
+const MOST_KNOWN = 1_000
+
+export interface PromotionOptions {
+  store: Store
+  clock: Clock
+  /** What this process knows to be committed when it begins to watch. */
+  marks: readonly Mark[]
+  /** Called with the row at each look. */
+  seen(row: InstanceRow): Promise<void>
+  hold(why: string): Promise<void>
+  /** Called when the database of a new timeline may be used: this process has vouched for it, or another one. */
+  vouched(): void
+  failed(error: unknown): void
+}
+
+/** Watches a Postgres for promotion: nothing starts on a new timeline before it was found to hold what was committed. */
+export interface PromotionWatch {
+  /** Takes note of what was committed. */
+  note(mark: Mark): void
+  stop(): void
+}
+
+export function watchPromotion({ store, clock, marks, seen, hold, vouched, failed }: PromotionOptions): PromotionWatch {
+  /** Committed since the last look at an unchanged timeline, after the newest of before. A new timeline has to hold all of them. */
+  let known = [...marks]
+  let timeline: string | undefined
+  let promotedAt: number | undefined
+  let isStopped = false
+  let stopWaiting = () => {}
+
+  async function look(): Promise<void> {
+    const before = known
+    const row = await store.read(instance.readNow)
+    await seen(row)
+    const now = row.current_timeline
+    timeline ??= row.timeline ?? undefined
+    if (row.held_at !== null || now === null || timeline === undefined) return
+    if (now === timeline) {
+      const isCompared = new Set(before)
+      known = [...before.slice(-1), ...known.filter((mark) => !isCompared.has(mark))]
+      return
+    }
+    for (const mark of known) {
+      if ((await store.read(() => instance.markAt.first({ place: mark.place })))?.hash !== mark.hash) return hold(LOST)
+    }
+    promotedAt ??= clock.nowMs()
+    if (row.timeline !== now) {
+      if (clock.nowMs() - promotedAt < VOUCH_AFTER_MS) return
+      await store.transact(() => instance.vouchForTimeline.change({ id: row.id, timeline: now }))
+    }
+    timeline = now
+    promotedAt = undefined
+    vouched()
+  }
+
+  function again(): void {
+    if (isStopped) return
+    stopWaiting = clock.after(LOOK_EVERY_MS, () => {
+      // A database that is away tells nothing, and takes nothing.
+      look().catch(failed).finally(again)
+    })
+  }
+  again()
+
+  return {
+    note(mark) {
+      known.push(mark)
+      if (known.length > 2 * MOST_KNOWN) known = known.slice(-MOST_KNOWN)
+    },
+    stop() {
+      isStopped = true
+      stopWaiting()
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import type { PolicyDocument, Principal, Verdict } from '@countersign/core'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compilePolicy } from './compile.ts'
+import { type AskedCall, evaluateForAll, isTrueForAll } from './for-all.ts'
+
+const STRENGTH = { allow: 0, ask: 1, deny: 2 }
+const ROLES = ['lead', 'intern', 'finance']
+
+const person = (id: string, roles: string[]): Principal => ({ id, kind: 'person', name: id, roles })
+const requester = fc.record({ id: fc.constantFrom('a', 'b', 'c'), roles: fc.subarray(ROLES) }).map(({ id, roles }) => person(id, roles))
+const requesters = fc.array(requester, { minLength: 1, maxLength: 4 })
+
+const CONDITIONS = [
+  '"lead" in requester.roles',
+  '!("intern" in requester.roles)',
+  'requester.id == "a"',
+  'agent.name == "ci"',
+  'agent.name != "ci"',
+  'requester.roles[0] == "finance"',
+]
+const rule = fc.record({
+  verdict: fc.constantFrom<Verdict>('allow', 'ask', 'deny'),
+  when: fc.constantFrom(undefined, ...CONDITIONS),
+  agent: fc.constantFrom(undefined, 'ci', 'c*', 'desk'),
+  quorum: fc.integer({ min: 1, max: 3 }),
+})
+const document: fc.Arbitrary<PolicyDocument> = fc
+  .tuple(fc.array(rule, { maxLength: 5 }), fc.constantFrom('ask' as const, 'deny' as const))
+  .map(([rules, otherwise]) => ({
+    default: otherwise,
+    rules: rules.map(({ verdict, when, agent, quorum }, at) => ({
+      name: `r${at}`,
+      match: { ...(when !== undefined && { when }), ...(agent !== undefined && { agent }) },
+      verdict,
+      ...(verdict === 'ask' && { requires: { quorum } }),
+    })),
+  }))
+
+const callOf = (asked: readonly Principal[], names: Pick<AskedCall, 'agent' | 'claimedAgent'>): AskedCall => ({
+  tool: { name: 'refund', group: 'shop', effect: 'write', destination: 'shop' },
+  arguments: {},
+  session: null,
+  requesters: asked,
+  nowMs: 0,
+  ...names,
+})
+const NONE = { agent: undefined, claimedAgent: undefined }
+
+test('one more requester never makes a policy looser, and the order of the requesters changes nothing', () => {
+  fc.assert(
+    fc.property(document, requesters, requester, (written, asked, more) => {
+      const policy = compilePolicy(written, 1)
+      const before = evaluateForAll(policy, callOf(asked, NONE))
+      const after = evaluateForAll(policy, callOf([...asked, more], NONE))
+      expect(STRENGTH[after.verdict]).toBeGreaterThanOrEqual(STRENGTH[before.verdict])
+      if (after.verdict === before.verdict) expect(after.requires.quorum).toBeGreaterThanOrEqual(before.requires.quorum)
+      expect(evaluateForAll(policy, callOf([more, ...asked.toReversed()], NONE))).toEqual(after)
+    }),
+  )
+})
+
+test('a name that nothing proves never makes a policy looser than no name, and never looser than the name itself', () => {
+  fc.assert(
+    fc.property(document, requesters, fc.constantFrom('ci', 'desk', 'other'), (written, asked, name) => {
+      const policy = compilePolicy(written, 1)
+      const claimed = STRENGTH[evaluateForAll(policy, callOf(asked, { agent: undefined, claimedAgent: name })).verdict]
+      expect(claimed).toBeGreaterThanOrEqual(STRENGTH[evaluateForAll(policy, callOf(asked, NONE)).verdict])
+      expect(claimed).toBeGreaterThanOrEqual(
+        STRENGTH[evaluateForAll(policy, callOf(asked, { agent: name, claimedAgent: undefined })).verdict],
+      )
+    }),
+  )
+})
+
+test('a condition of a grant has to be true of each who asked', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...CONDITIONS), requesters, (condition, asked) => {
+      const each = asked.map((one) => isTrueForAll(condition, callOf([one], NONE)))
+      expect(isTrueForAll(condition, callOf(asked, NONE))).toBe(each.every(Boolean))
+    }),
+  )
+})
+
+test('nobody is asked about a call that nobody asked for', () => {
+  const policy = compilePolicy({ default: 'ask', rules: [] }, 1)
+  expect(() => evaluateForAll(policy, callOf([], NONE))).toThrow('somebody asked for the call')
+})

@@ -1,0 +1,84 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCommandLine } from './testing/run-command.ts'
+import { startTestServer, temporaryFolder } from './testing/test-server.ts'
+
+const talk = {
+  config: { agents: { desk: { model: 'scripted/talk.json' } } },
+  scripts: { talk: [{ text: 'Hi.' }] },
+  logLevel: 'warn' as const,
+}
+const isRoot = process.getuid?.() === 0
+const NOBODY = '65534'
+
+/** The files below a folder that another user of this machine can read. */
+function readableByOthers(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  return files.filter((file) => {
+    if (!isRoot) return (statSync(file).mode & 0o077) !== 0
+    return spawnSync('setpriv', ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups', 'head', '-c', '1', file]).status === 0
+  })
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+async function changeSomething(server: Awaited<ReturnType<typeof startTestServer>>): Promise<void> {
+  await server.admin.post('/api/sessions', {})
+  await server.settle()
+}
+
+test('another user of the machine reads no file of a data folder, whatever the umask is and whoever made the folder', async () => {
+  using place = temporaryFolder()
+  chmodSync(place.path, 0o755)
+  const made = join(place.path, 'made')
+  const given = join(place.path, 'given')
+  mkdirSync(given)
+  chmodSync(given, 0o755)
+  writeFileSync(join(given, 'theirs.txt'), 'not ours')
+  const before = process.umask(0o000)
+  try {
+    for (const dataDir of [made, given]) {
+      const keyFile = join(dataDir, 'key-of-the-record.pem')
+      await using server = await startTestServer({ ...talk, place: { dataDir, environment: { COUNTERSIGN_AUDIT_KEY_FILE: keyFile } } })
+      await changeSomething(server)
+      expect(modeOf(keyFile)).toBe('600')
+      const backup = join(place.path, `${basename(dataDir)}.backup`)
+      expect(await runCommandLine(['backup', backup, '--data', dataDir])).toMatchObject({ code: 0 })
+      expect(modeOf(backup)).toBe('600')
+      expect(readableByOthers(dataDir)).toEqual(dataDir === given ? [join(given, 'theirs.txt')] : [])
+      expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(['countersign.db', 'countersign.db-wal', 'countersign.db-shm']))
+      for (const name of readdirSync(dataDir))
+        if (name !== 'theirs.txt') expect(`${name} ${modeOf(join(dataDir, name))}`).toBe(`${name} 600`)
+    }
+  } finally {
+    process.umask(before)
+  }
+  expect([modeOf(made), modeOf(given)]).toEqual(['700', '755'])
+})
+
+test('files that an earlier version left open are tightened at the start, and the log says which', async () => {
+  using place = temporaryFolder()
+  chmodSync(place.path, 0o755)
+  const dataDir = join(place.path, 'data')
+  const keyFile = join(place.path, 'record.pem')
+  const start = () => startTestServer({ ...talk, place: { dataDir, environment: { COUNTERSIGN_AUDIT_KEY_FILE: keyFile } } })
+  {
+    await using server = await start()
+    await changeSomething(server)
+  }
+  mkdirSync(join(dataDir, 'before-restore-1'))
+  writeFileSync(join(dataDir, 'before-restore-1', 'countersign.db'), 'an older database')
+  execFileSync('chmod', ['-R', 'go+rX', dataDir, keyFile])
+  expect(readableByOthers(place.path).length).toBeGreaterThan(3)
+  await using server = await start()
+  await changeSomething(server)
+  expect(readableByOthers(place.path)).toEqual([])
+  expect([modeOf(dataDir), modeOf(join(dataDir, 'before-restore-1')), modeOf(keyFile)]).toEqual(['700', '700', '600'])
+  const told = server.errors.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'files.tightened')
+  expect(told.map(({ file }) => file)).toEqual(expect.arrayContaining(['countersign.db', 'record.pem', 'data', 'before-restore-1']))
+  expect(told[0]).toMatchObject({ was: expect.stringMatching(/^07?[64]?[45]\d?/), is: expect.stringMatching(/^0[67]00$/) })
+})

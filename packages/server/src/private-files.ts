@@ -1,0 +1,66 @@
+import { chmodSync, closeSync, lstatSync, openSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Logger } from 'pino'
+
+/** Only its owner reads and writes it. */
+const PRIVATE_FILE = 0o600
+const PRIVATE_FOLDER = 0o700
+const OTHERS = 0o077
+
+/** Makes an empty file that only its owner reads and writes, whatever the umask is. A file that exists stays as it is. */
+export function makePrivateFile(file: string): void {
+  closeSync(openSync(file, 'a', PRIVATE_FILE))
+}
+
+/** The names that a data folder has files and folders of ours under. */
+const OURS =
+  /^(countersign\.db.*|database\.state|instance.*|(owner|archive)\.lock.*|room\.tmp|archive|(lost|before-restore)-.*|sign-in.*|record\.head.*|audit.*)$/
+
+interface PrivateFiles {
+  /** The server's own folder. */
+  dataDir: string
+  /** Key and token files that may be anywhere. */
+  files: readonly (string | undefined)[]
+}
+
+/**
+ * Takes away what other users of the machine may do with files that an earlier version, a copy or a umask left open: files of ours in the
+ * data folder, key and token files, and the folder itself where nothing but ours is in it. Says in the log what it changed, and what it was
+ * not allowed to change.
+ */
+export function tightenFiles({ dataDir, files }: PrivateFiles, log: Logger): void {
+  const names = namesIn(dataDir)
+  for (const name of names) {
+    if (!OURS.test(name)) continue
+    const path = join(dataDir, name)
+    tighten(path, log)
+    for (const inside of namesIn(path)) tighten(join(path, inside), log)
+  }
+  if (names.length > 0 && names.every((name) => OURS.test(name))) tighten(dataDir, log)
+  for (const file of files) if (file !== undefined) tighten(file, log)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // Not made yet, or a file.
+    return []
+  }
+}
+
+function tighten(path: string, log: Logger): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  // Another file system may hold what a link points to; who made the link looks after that.
+  if (!found || !(found.isFile() || found.isDirectory()) || (found.mode & OTHERS) === 0 || process.platform === 'win32') return
+  const mode = found.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE
+  const said = { file: basename(path), folder: dirname(path), was: octal(found.mode), is: octal(mode) }
+  try {
+    chmodSync(path, mode)
+    log.warn(said, 'files.tightened')
+  } catch (error) {
+    log.warn({ ...said, is: said.was, error }, 'files.open_to_others')
+  }
+}
+
+const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0')

@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, renameSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Client } from 'pg'
+import { reach } from '../../points.ts'
+import { listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+import { holdRestored } from './hold.ts'
+import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from './sqlite.ts'
+import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
+import { writeWholeFile } from './target-file.ts'
+
+/** Between two reports of progress. */
+const REPORT_MS = 2_000
+
+/**
+ * Writes a consistent dump of a Postgres database to one file with `pg_dump`, while servers work on it, and reads it back.
+ * @param url Of the database itself, not of a pooler.
+ * @throws Error when `pg_dump` is not installed or fails, or the file exists.
+ */
+export async function backupPostgres(
+  url: string,
+  file: string,
+  { overwrite, onProgress, environment }: BackupOptions,
+): Promise<BackupSummary> {
+  return withClient(url, async (client) => {
+    // The dump and the summary show the same moment.
+    await client.query('begin isolation level repeatable read read only')
+    const { rows: snapshots } = await client.query('select pg_export_snapshot() as name')
+    const { rows } = await client.query(SUMMARY_QUERY)
+    const summary = toSummary(rows[0])
+    return writeWholeFile(file, overwrite, async (partial) => {
+      const report = setInterval(async () => onProgress({ bytes: (await stat(partial)).size }), REPORT_MS)
+      try {
+        await run('pg_dump', ['--format=custom', `--snapshot=${snapshots[0].name}`, '--file', partial], {
+          ...environment,
+          ...connectionOf(url),
+        })
+      } finally {
+        clearInterval(report)
+      }
+      await checkPostgresBackup(partial, environment)
+      return summary
+    })
+  })
+}
+
+/** Reads a dump to its end. @throws Error when it is damaged or no dump of Countersign. */
+async function checkPostgresBackup(file: string, environment: ToolEnvironment): Promise<void> {
+  try {
+    const list = await run('pg_restore', ['--list', file], environment)
+    for (const table of ['migration', 'action', 'event']) {
+      if (!new RegExp(`TABLE DATA \\S+ ${table} `).test(list)) throw new Error(`it has no table ${table}`)
+    }
+    await run('pg_restore', ['--file=/dev/null', file], environment)
+  } catch (cause) {
+    throw new Error(`the backup ${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+const HAS_TABLES = `select exists (select 1 from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p') and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema') as found`
+
+/**
+ * Restores a dump into an empty database, as a whole or not at all, brings it to this version and holds it.
+ * The instance file in the data folder vouches for another database, so it is moved aside.
+ * @throws Error when the dump cannot be used, or the database has tables.
+ */
+export async function restorePostgres(url: string, file: string, { dataDir, environment }: RestoreOptions): Promise<Restored> {
+  await checkPostgresBackup(file, environment)
+  return withClient(url, async (client) => {
+    const { rows: found } = await client.query(HAS_TABLES)
+    if (found[0].found) {
+      throw new Error(
+        `the database ${new URL(url).pathname.slice(1)} has tables; make an empty one (createdb) and restore into that. --force does not replace a Postgres database`,
+      )
+    }
+    const migrations = missing(listMigrations('pg'), await appliedIn(file, environment))
+    await restoreHeld(file, migrations, { ...environment, ...connectionOf(url) })
+    const instance = join(dataDir, 'instance')
+    if (existsSync(instance)) renameSync(instance, `${instance}.before-restore-${Date.now()}`)
+    const { rows } = await client.query(SUMMARY_QUERY)
+    return { summary: toSummary(rows[0]) }
+  })
+}
+
+/** The migrations that a dumped database has had. */
+async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ number: number; name: string }[]> {
+  const script = await run('pg_restore', ['--data-only', '--table=migration', '--file=-', file], environment)
+  return [...script.matchAll(/^(\d+)\t([^\t\n]+)\t\d+$/gm)].map(([, number, name = '']) => ({ number: Number(number), name }))
+}
+
+/**
+ * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written when
+ * `pg_restore` has succeeded: when this process is killed at any moment, the database is empty or held.
+ */
+async function restoreHeld(file: string, migrations: readonly Migration[], environment: ToolEnvironment): Promise<void> {
+  const name = environment.PGDATABASE ?? ''
+  const psql = start('psql', ['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', '--dbname', name], environment)
+  psql.child.stdin.write('begin;\n')
+  const dump = start('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], environment)
+  dump.child.stdout.pipe(psql.child.stdin, { end: false })
+  dump.child.stdin.end()
+  // A dump whose reader has gone would wait for it for ever.
+  const abandoned = psql.ended.finally(() => dump.child.stdout.destroy())
+  try {
+    await Promise.race([dump.ended, abandoned.then(() => Promise.reject(new Error('psql ended before the dump was read')))])
+    // The dump sets an empty search_path, among others.
+    psql.child.stdin.write('\nreset all;\n')
+    for (const migration of migrations) {
+      const values = `${migration.number}, '${migration.name}', extract(epoch from now()) * 1000`
+      psql.child.stdin.write(`insert into migration (number, name, applied_at) values (${values});\n${textOf(migration)};\n`)
+    }
+    reach('restore.before_commit')
+    psql.child.stdin.end(`${holdRestored(Date.now())};\ncommit;\n`)
+  } catch (error) {
+    psql.child.stdin.end()
+    await abandoned
+    throw error
+  }
+  await abandoned
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'countersign backup', connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  await client.connect().catch((cause) => {
+    throw new Error(`the database cannot be opened: ${cause.message || cause.code}`, { cause })
+  })
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The command to run where the tools of Postgres are. */
+const BY_HAND: Record<string, string> = {
+  pg_dump: 'pg_dump --format=custom --file=FILE "$DATABASE_URL"',
+  psql: 'countersign restore FILE',
+  pg_restore: 'pg_restore --single-transaction --no-owner --dbname="$DATABASE_URL" FILE',
+}
+
+/** Runs a tool of Postgres; the password goes through the environment, where other users do not see it. Answers what it printed. */
+async function run(tool: string, args: readonly string[], environment: ToolEnvironment): Promise<string> {
+  const { child, ended } = start(tool, args, environment)
+  child.stdin.end()
+  const [stdout] = await Promise.all([text(child.stdout), ended])
+  return stdout
+}
+
+/** Starts a tool of Postgres. `ended` rejects with what it says when it fails. */
+function start(tool: string, args: readonly string[], environment: ToolEnvironment) {
+  const child = spawn(tool, args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
+  // When it ends early, its own message says why.
+  child.stdin.on('error', () => undefined)
+  const closed = once(child, 'close').catch((cause) => {
+    if (cause.code !== 'ENOENT') throw cause
+    throw new Error(
+      `${tool} is not installed here: install the client tools of Postgres, or run where they are: ${BY_HAND[tool] ?? tool}`,
+      { cause },
+    )
+  })
+  const ended = Promise.all([text(child.stderr), closed]).then(([stderr, [code]]) => {
+    if (code !== 0) throw new Error(`${tool} failed: ${stderr.trim() || `exit code ${code}`}`)
+  })
+  // Whoever waits for it hears of it; until then somebody else may have failed first.
+  ended.catch(() => undefined)
+  return { child, ended }
+}
+
+/** The variables by which libpq knows a database. */
+function connectionOf(url: string): Record<string, string> {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const given = {
+    PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, ''),
+    PGPORT: port,
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+    PGSSLMODE: searchParams.get('sslmode') ?? '',
+    PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,151 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { reach } from '../../points.ts'
+import { databaseFile, moveAside, requireDatabase, restoringFile, tracesOfUse } from '../data-folder.ts'
+import { listMigrations, migrate, missing } from '../migrate.ts'
+import { own } from '../sqlite.ts'
+import { openingError } from '../sqlite-errors.ts'
+import { holdRestored } from './hold.ts'
+import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
+import { syncToDisk, writeWholeFile } from './target-file.ts'
+
+/** Pages copied between two reports of progress: 16 MB. */
+const PAGES_PER_STEP = 4_096
+
+/** The variables that the tools of Postgres are run with: `PATH`, and what the person set for them. */
+export type ToolEnvironment = Readonly<Record<string, string | undefined>>
+
+export interface BackupOptions {
+  environment: ToolEnvironment
+  /** True replaces a file that is there. */
+  overwrite: boolean
+  /** Told how much has been copied: a share of 1 where the whole is known, else bytes. */
+  onProgress(done: { share: number } | { bytes: number }): void
+}
+
+/**
+ * Writes a consistent copy of the database in a data folder to one file, while a server works on it or not, and checks the copy.
+ * @throws Error when there is no database, the file exists, or the copy is not whole.
+ */
+export async function backupSqlite(
+  dataDir: string,
+  file: string,
+  { overwrite, onProgress }: Omit<BackupOptions, 'environment'>,
+): Promise<BackupSummary> {
+  const source = databaseFile(dataDir)
+  requireDatabase(dataDir, false)
+  if (!existsSync(source)) throw new Error(`there is no database in ${dataDir}; name its folder with --data`)
+  return writeWholeFile(file, overwrite, async (partial) => {
+    const db = openToRead(source, dataDir)
+    try {
+      // With a read transaction open, every step copies the same state: without it, each commit of the server begins the copy anew.
+      db.exec('BEGIN')
+      db.prepare('select 1 from sqlite_schema').get()
+      const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
+        onProgress({ share: totalPages === 0 ? 1 : 1 - remainingPages / totalPages })
+      await backup(db, partial, { rate: PAGES_PER_STEP, progress })
+    } finally {
+      db.close()
+    }
+    makeSingleFile(partial)
+    return checkSqliteBackup(partial)
+  })
+}
+
+function openToRead(file: string, dataDir: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  } catch (error) {
+    throw openingError(error, dataDir, file)
+  }
+}
+
+/** The copy says of itself that it has a write-ahead log, as its source has. It stands alone. */
+function makeSingleFile(file: string): void {
+  const db = new DatabaseSync(file)
+  try {
+    db.exec('PRAGMA journal_mode = DELETE')
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Checks every page, index and foreign key of a backup.
+ * @throws Error when it is damaged, no backup of Countersign, or of a newer version.
+ */
+function checkSqliteBackup(file: string): BackupSummary {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(file, { readOnly: true })
+    const [result] = Object.values(db.prepare('pragma integrity_check(1)').get() ?? {})
+    if (result !== 'ok') throw new Error(`it is damaged: ${result}`)
+    if (db.prepare('pragma foreign_key_check').get() !== undefined) throw new Error('it is damaged: a row refers to one that is not there')
+    const tables = db.prepare("select count(*) as count from sqlite_schema where name in ('migration', 'action', 'event')").get()?.count
+    if (tables !== 3) throw new Error('it is no database of Countersign, or was copied without its -wal file')
+    missing(listMigrations('sqlite'), db.prepare('select number, name from migration').all() as { number: unknown; name: unknown }[])
+    return toSummary(db.prepare(SUMMARY_QUERY).get() ?? {})
+  } catch (cause) {
+    throw new Error(`the backup ${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  } finally {
+    db?.close()
+  }
+}
+
+/** Brings a copy to this version, which can hold it, before it gets its name. */
+function holdFile(file: string): void {
+  const db = new DatabaseSync(file)
+  try {
+    db.exec('PRAGMA journal_mode = DELETE')
+    migrate(db)
+    db.exec(holdRestored(Date.now()))
+  } finally {
+    db.close()
+  }
+}
+
+export interface RestoreOptions {
+  environment: ToolEnvironment
+  /** Folder of the server's own files. */
+  dataDir: string
+  /** True moves a database in the data folder aside; a Postgres database is never replaced. */
+  replace: boolean
+}
+
+export interface Restored {
+  summary: BackupSummary
+  /** Where the database is now that was there before. */
+  movedTo?: string | undefined
+}
+
+/**
+ * Puts a backup into a data folder that no server uses, brought to this version and held.
+ * @param replace True moves a database that is there to `before-restore-…` in the folder.
+ * @throws Error when the backup cannot be used, a server uses the folder, or it has data.
+ */
+export async function restoreSqlite(dataDir: string, file: string, replace: boolean): Promise<Restored> {
+  checkSqliteBackup(file)
+  const owner = own(dataDir)
+  if (!owner) throw new Error(`a Countersign process is using ${dataDir}; stop it first`)
+  try {
+    const target = databaseFile(dataDir)
+    const interrupted = restoringFile(dataDir)
+    const hasData = existsSync(target) || tracesOfUse(dataDir).some((name) => name === 'countersign.db-wal' || name === 'database.state')
+    if (hasData && !replace) {
+      throw new Error(`${dataDir} has data; restore into an empty folder with --data, or move the data aside with --force`)
+    }
+    rmSync(interrupted, { force: true })
+    copyFileSync(file, interrupted)
+    holdFile(interrupted)
+    await syncToDisk(interrupted)
+    // Again: what counts is what was written here.
+    const summary = checkSqliteBackup(interrupted)
+    const movedTo = hasData ? moveAside(dataDir, 'before-restore') : undefined
+    reach('restore.before_commit')
+    renameSync(interrupted, target)
+    await syncToDisk(dataDir)
+    return { summary, movedTo }
+  } finally {
+    owner.close()
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+
+/**
+ * Lets `write` make a file, and gives it its name only when it is whole and on the disk. Until then it is called `….partial`; killed
+ * anywhere, the name is absent or stands for what it did before.
+ * @param overwrite False refuses a name that is taken.
+ * @throws Error when the name is taken or `write` throws.
+ */
+export async function writeWholeFile<T>(file: string, overwrite: boolean, write: (partial: string) => Promise<T>): Promise<T> {
+  if (!overwrite && existsSync(file)) throw new Error(`${file} exists; name another file, or overwrite it with --force`)
+  const folder = dirname(resolve(file))
+  if (!existsSync(folder)) throw new Error(`the folder ${folder} does not exist`)
+  const partial = `${file}.partial`
+  await rm(partial, { force: true })
+  const made = await open(partial, 'wx', 0o600)
+  await made.close()
+  try {
+    const result = await write(partial)
+    await syncToDisk(partial)
+    await rename(partial, file)
+    await syncToDisk(folder)
+    return result
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
+}
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+export async function syncToDisk(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

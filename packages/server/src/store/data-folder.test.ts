@@ -1,0 +1,184 @@
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { mountSmallDisk } from '../testing/small-disk.ts'
+import { openTempSqlite, raw } from '../testing/temp-store.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
+import { backupDatabase, restoreDatabase } from './backup/index.ts'
+import { checkFor } from './check-pages.ts'
+import { lookAtDatabase } from './inspect.ts'
+import { addEvent } from './testing/add-event.ts'
+
+/** What a server that was killed leaves behind: its newest commits are in the write-ahead log only. */
+async function crashedFolder(): Promise<string> {
+  const [live, crashed] = [temporaryFolder(), temporaryFolder()]
+  onTestFinished(() => {
+    live[Symbol.dispose]()
+    crashed[Symbol.dispose]()
+  })
+  await using temp = await openTempSqlite(live.path)
+  for (const name of ['first', 'second', 'third']) await temp.store.transact((outbox) => addEvent(outbox, name))
+  cpSync(live.path, crashed.path, { recursive: true, filter: (path) => !path.endsWith('.lock') })
+  return crashed.path
+}
+
+const databaseIn = (dataDir: string) => join(dataDir, 'countersign.db')
+const eventsIn = async (dataDir: string, acceptLoss = false) => {
+  await using temp = await openTempSqlite(dataDir, { acceptLoss })
+  return (await temp.store.read(() => raw(sql`select id from event`))).length
+}
+
+test('a folder whose server was killed opens with everything that was committed', async () => {
+  expect(await eventsIn(await crashedFolder())).toBe(3)
+})
+
+for (const { what, damage } of [
+  { what: 'deleted', damage: (file: string) => rmSync(file) },
+  { what: 'emptied', damage: (file: string) => truncateSync(file) },
+]) {
+  test(`a database file that was ${what} is refused, the write-ahead log beside it is kept, and --accept-loss begins anew`, async () => {
+    const dataDir = await crashedFolder()
+    damage(databaseIn(dataDir))
+    const walBytes = statSync(`${databaseIn(dataDir)}-wal`).size
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const opening = eventsIn(dataDir)
+      await expect(opening).rejects.toThrow(databaseIn(dataDir))
+      await expect(opening).rejects.toThrow(/countersign restore .*--accept-loss/s)
+    }
+    expect(statSync(`${databaseIn(dataDir)}-wal`).size).toBe(walBytes)
+    expect(await eventsIn(dataDir, true)).toBe(0)
+    const [aside = ''] = readdirSync(dataDir).filter((name) => name.startsWith('lost-'))
+    expect(statSync(join(dataDir, aside, 'countersign.db-wal')).size).toBe(walBytes)
+    expect(await eventsIn(dataDir)).toBe(0)
+  })
+}
+
+test('a folder that was stopped cleanly and lost its database file is refused, too', async () => {
+  using folder = temporaryFolder()
+  expect(await eventsIn(folder.path)).toBe(0)
+  rmSync(databaseIn(folder.path))
+  await expect(eventsIn(folder.path)).rejects.toThrow(`${databaseIn(folder.path)} is missing`)
+})
+
+test('a database that lost its write-ahead log is refused with how much is missing, and --accept-loss goes on without it', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  await eventsIn(dataDir)
+  {
+    await using temp = await openTempSqlite(dataDir)
+    await temp.store.transact((outbox) => addEvent(outbox, 'fourth'))
+    cpSync(dataDir, folder.path, { recursive: true, filter: (path) => !/\.lock$|-wal$|-shm$/.test(path) })
+  }
+  const lossy = folder.path
+  await expect(eventsIn(lossy)).rejects.toThrow(/countersign\.db-wal is missing.*log ends at 3, and it had reached 4.*--accept-loss/s)
+  expect(await eventsIn(lossy, true)).toBe(3)
+  expect(await eventsIn(lossy)).toBe(3)
+})
+
+test('a database file that was copied without its write-ahead log says so', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  cpSync(databaseIn(dataDir), databaseIn(folder.path))
+  expect(statSync(databaseIn(folder.path)).size).toBe(4096)
+  await expect(eventsIn(folder.path)).rejects.toThrow(/copied without .*countersign\.db-wal.*countersign backup/s)
+  expect(existsSync(`${databaseIn(folder.path)}-wal`)).toBe(false)
+})
+
+test('a database whose making was cut short by a power failure is made at the next start', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  cpSync(databaseIn(dataDir), databaseIn(folder.path))
+  writeFileSync(`${databaseIn(folder.path)}.new`, '')
+  expect(await eventsIn(folder.path)).toBe(0)
+  expect(existsSync(`${databaseIn(folder.path)}.new`)).toBe(false)
+})
+
+test('a database folded in by another program after a crash is whole and opens', async () => {
+  const dataDir = await crashedFolder()
+  const other = new DatabaseSync(databaseIn(dataDir))
+  other.prepare('select count(*) from event').get()
+  other.close()
+  expect(existsSync(`${databaseIn(dataDir)}-wal`)).toBe(false)
+  expect(await eventsIn(dataDir)).toBe(3)
+})
+
+test('a file that is no database, and one with damaged pages, are refused by their path', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(databaseIn(folder.path), 'not a database, but long enough to be read as the head of one'.repeat(200))
+  await expect(eventsIn(folder.path)).rejects.toThrow(/countersign\.db is not a database.*countersign restore/s)
+
+  const dataDir = await crashedFolder()
+  await eventsIn(dataDir)
+  const bytes = new Uint8Array(4096).fill(0x5a)
+  const pages = statSync(databaseIn(dataDir)).size / 4096
+  const file = new DatabaseSync(databaseIn(dataDir))
+  const root = Number(file.prepare("select rootpage from sqlite_schema where name = 'event'").get()?.rootpage)
+  file.close()
+  expect(root).toBeLessThanOrEqual(pages)
+  overwrite(databaseIn(dataDir), (root - 1) * 4096, bytes)
+  await expect(eventsIn(dataDir)).rejects.toThrow(/countersign\.db is damaged.*countersign restore/s)
+})
+
+test('countersign doctor names a database that is lost, and one that is none', async () => {
+  const look = (dataDir: string) => lookAtDatabase({ kind: 'sqlite', dataDir }, new AbortController().signal)
+  const dataDir = await crashedFolder()
+  expect(await look(dataDir)).toMatchObject({ isThere: true, pending: [] })
+  truncateSync(databaseIn(dataDir))
+  await expect(look(dataDir)).rejects.toThrow(`${databaseIn(dataDir)} is empty`)
+  using folder = temporaryFolder()
+  writeFileSync(databaseIn(folder.path), 'not a database, but long enough to be read as the head of one'.repeat(200))
+  await expect(look(folder.path)).rejects.toThrow(`${databaseIn(folder.path)} is not a database`)
+})
+
+test('a restore that was interrupted leaves a folder that no server starts on, and can be run again', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  const backup = join(folder.path, 'a.backup')
+  const options = { overwrite: false, onProgress: () => undefined, environment: {} }
+  expect(await backupDatabase({ kind: 'sqlite', dataDir }, backup, options)).toMatchObject({ position: 3, waiting: 0 })
+  const target = join(folder.path, 'restored')
+  mkdirSync(target)
+  cpSync(backup, join(target, 'countersign.db.restoring'))
+  await expect(eventsIn(target)).rejects.toThrow(/countersign\.db is missing.*countersign\.db\.restoring/)
+  expect(
+    await restoreDatabase({ kind: 'sqlite', dataDir: target }, backup, { dataDir: target, replace: false, environment: {} }),
+  ).toMatchObject({ summary: { position: 3 } })
+  expect(await eventsIn(target)).toBe(3)
+})
+
+test('a large file is checked by another process, which is ended when it takes too long', async () => {
+  const dataDir = await crashedFolder()
+  await eventsIn(dataDir)
+  expect(checkFor(databaseIn(dataDir), 60_000)).toBe('ok')
+  expect(checkFor(databaseIn(dataDir), 1)).toBe('')
+  truncateSync(databaseIn(dataDir), 20_000)
+  expect(checkFor(databaseIn(dataDir), 60_000)).toMatch(/malformed|database|page/i)
+})
+
+test('a data folder that cannot be written is named', async ({ skip }) => {
+  using disk = mountSmallDisk(4_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  expect(await eventsIn(disk.path)).toBe(0)
+  disk.makeReadOnly()
+  await expect(eventsIn(disk.path)).rejects.toThrow(`the data folder ${disk.path} cannot be written`)
+})
+
+function overwrite(file: string, at: number, bytes: Uint8Array): void {
+  const handle = openSync(file, 'r+')
+  writeSync(handle, bytes, 0, bytes.length, at)
+  closeSync(handle)
+}

@@ -1,0 +1,152 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { syncFolder } from '../durable-files.ts'
+
+/** The embedded database of a data folder. */
+export const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
+
+/** A restore copies the backup to this name first. The file is there after a restore that was interrupted. */
+export const restoringFile = (dataDir: string): string => join(dataDir, 'countersign.db.restoring')
+
+const stateFile = (dataDir: string): string => join(dataDir, 'database.state')
+
+const bytesOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.size
+
+/** The names of files that only a folder with a database has. */
+export function tracesOfUse(dataDir: string): string[] {
+  if (!existsSync(dataDir)) return []
+  const isTrace = (name: string) =>
+    ['database.state', 'instance', 'countersign.db.restoring'].includes(name) ||
+    name.startsWith('before-restore-') ||
+    (name === 'countersign.db-wal' && bytesOf(join(dataDir, name)) !== 0) ||
+    (name === 'archive' && readdirSync(join(dataDir, name)).some((file) => file.endsWith('.jsonl.gz')))
+  return readdirSync(dataDir).filter(isTrace).sort()
+}
+
+/**
+ * Checks, before SQLite opens anything, that a folder that was in use still has its database. SQLite would delete the write-ahead log
+ * beside an empty file and begin a new database.
+ * @param acceptLoss True moves what is left of a lost database to `lost-…` in the folder instead of throwing.
+ * @throws Error that names the file, what is left and what to do.
+ */
+export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
+  const file = databaseFile(dataDir)
+  const bytes = bytesOf(file)
+  if (bytes !== undefined && bytes > 0) return
+  const traces = tracesOfUse(dataDir)
+  if (traces.length === 0) return
+  if (acceptLoss) {
+    moveAside(dataDir, 'lost')
+    return
+  }
+  throw new Error(
+    `${file} is ${bytes === undefined ? 'missing' : 'empty'}, but this data folder was in use: it still has ${traces.join(', ')}. ` +
+      `Put the file back, or restore a backup: countersign restore FILE --force --data ${dataDir}. ` +
+      'To begin with an empty database instead, start with --accept-loss',
+  )
+}
+
+/**
+ * Moves the database of a folder, with all that belongs to it, to a new folder inside: `lost-2026-11-22T18-00-00.000Z`.
+ * The instance file goes too: what is in the folder afterwards is not the instance that it names.
+ */
+export function moveAside(dataDir: string, why: 'lost' | 'before-restore'): string {
+  const aside = join(dataDir, `${why}-${new Date().toISOString().replaceAll(':', '-')}`)
+  mkdirSync(aside, { mode: 0o700 })
+  const names = ['countersign.db', 'countersign.db-wal', 'countersign.db-shm', 'countersign.db-journal', 'database.state', 'instance']
+  for (const name of names) if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(aside, name))
+  return aside
+}
+
+const newFile = (dataDir: string): string => join(dataDir, 'countersign.db.new')
+
+/**
+ * Says, durably, that a database is about to be made. After a power failure meanwhile its file may have no tables, exactly as one that was
+ * copied without its write-ahead log, but nothing was ever in it.
+ */
+export function beginDatabase(dataDir: string): void {
+  writeFileSync(newFile(dataDir), '', { mode: 0o600 })
+  syncFolder(dataDir)
+}
+
+/** True when the making of the database was cut short. */
+export const isUnfinished = (dataDir: string): boolean => existsSync(newFile(dataDir))
+
+/** The database has its tables. Call before anything is stored in it. */
+export function finishDatabase(dataDir: string): void {
+  if (!isUnfinished(dataDir)) return
+  rmSync(newFile(dataDir))
+  syncFolder(dataDir)
+}
+
+/** What is known of a database outside of it: how far its log reached, and whether its last server closed it. */
+export interface DatabaseState {
+  /** Place of the last committed event. */
+  position: number
+  isRunning: boolean
+}
+
+/** @returns Undefined for a folder without the file, which an older version or a restore leaves. */
+export function readState(dataDir: string): DatabaseState | undefined {
+  if (!existsSync(stateFile(dataDir))) return undefined
+  const [, position, state] = /^position (\d+) (\w+)/.exec(readFileSync(stateFile(dataDir), 'utf8')) ?? []
+  return { position: Number(position ?? 0), isRunning: state !== 'stopped' }
+}
+
+/** Keeps {@link DatabaseState} up to date while a server runs. */
+export interface StateKeeper {
+  /** Call after a commit and before anybody hears of it. */
+  reached(position: number): void
+  /** The database was closed. */
+  stopped(): void
+}
+
+/**
+ * Writes the state in place and without an fsync (8 µs on a busy machine): it survives the death of the process, and after a power failure it may be
+ * older than the database, never newer. So a database that is behind it has lost commits.
+ */
+export function keepState(dataDir: string, position: number): StateKeeper {
+  const handle = openState(stateFile(dataDir))
+  let reachedPosition = position
+  const write = (state: 'running' | 'stopped') => {
+    try {
+      if (handle === undefined) return
+      writeSync(handle, `position ${String(reachedPosition).padStart(16, '0')} ${state}\n`, 0)
+    } catch {
+      // The commit stands. An older state only finds less.
+    }
+  }
+  write('running')
+  return {
+    reached(newPosition) {
+      if (newPosition <= reachedPosition) return
+      reachedPosition = newPosition
+      write('running')
+    },
+    stopped() {
+      write('stopped')
+      if (handle !== undefined) closeSync(handle)
+    },
+  }
+}
+
+/** Undefined where there is no room for the file: the server then runs without it. */
+function openState(file: string): number | undefined {
+  try {
+    return openSync(file, existsSync(file) ? 'r+' : 'wx', 0o600)
+  } catch {
+    return undefined
+  }
+}
