@@ -187,15 +187,15 @@ test('a button says why it cannot be pressed', async () => {
   page = await cards.open()
   await stopClock(page)
   await show(page, { action: sampleAction() })
-  expect(await rest()).toBe('new')
+  await expect.poll(rest).toBe('new')
   await page.clock.runFor(600)
-  expect(await rest()).toBe(null)
+  await expect.poll(rest).toBe(null)
   await page.evaluate(() => window.cardPage.setAbovePx(120))
   await page.locator('.cs-approve[data-rest=moved]').waitFor()
-  expect(await rest()).toBe('moved')
+  await expect.poll(rest).toBe('moved')
   await page.clock.runFor(600)
   await show(page, { action: sampleAction(), connection: 'offline' })
-  expect(await rest()).toBe('paused')
+  await expect.poll(rest).toBe('paused')
   // The line about the connection goes, and the buttons move; the browser tells of it a frame or several later, each time with a new rest.
   await show(page, { action: sampleAction() })
   await expect.poll(() => page.clock.runFor(600).then(rest)).toBe(null)
@@ -203,7 +203,7 @@ test('a button says why it cannot be pressed', async () => {
     window.cardPage.reply = { kind: 'hang' }
   })
   await approve().click()
-  expect(await rest()).toBe('busy')
+  await expect.poll(rest).toBe('busy')
 })
 
 test('a press in a dialog that does not count is said there', async () => {
@@ -213,8 +213,11 @@ test('a press in a dialog that does not count is said there', async () => {
   await page.clock.runFor(600)
   await approve().dispatchEvent('click')
   const dialog = page.getByRole('alertdialog')
+  const stood = await dialog.boundingBox()
   await dialog.locator('[type=submit][data-rest=new]').dispatchEvent('click')
   expect(await dialog.getByRole('status').textContent()).toBe('Ignored: this just moved or changed. Press again.')
+  // Saying so moves nothing: a dialog that grew would swallow the next press as well.
+  expect(await dialog.boundingBox()).toEqual(stood)
   expect(await calls()).toEqual([])
   await page.clock.runFor(600)
   await dialog.locator('[type=submit][aria-disabled=false]').dispatchEvent('click')

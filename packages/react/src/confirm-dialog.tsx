@@ -24,7 +24,6 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
   const cancel = useRef<HTMLButtonElement>(null)
   const id = useId()
   const [typed, setTyped] = useState('')
-  const { rest, isReady, ignored } = useCooldown(dialog, '')
   const name = objectName(action)
   const matches = action.risk.level !== 'critical' || typed.trim() === name
 
@@ -37,6 +36,8 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
       onLeave()
     }
   }, [onLeave])
+  // After the effect that opens the dialog: where it stands is where it stands once it is open.
+  const { rest, isReady, ignored } = useCooldown(dialog, '')
 
   return (
     <dialog

@@ -1,5 +1,6 @@
 import type { Action, GrantSuggestion } from '@countersign/client'
 import { useState } from 'react'
+import { flushSync } from 'react-dom'
 import { createRoot } from 'react-dom/client'
 import {
   ApprovalCard,
@@ -73,8 +74,9 @@ function JsonField({ value, onChange }: EditorSlot) {
 function App({ nowMs }: { nowMs: number }) {
   const [cards, setCards] = useState<Shown[]>([])
   const [abovePx, setAbovePx] = useState(0)
-  window.cardPage.show = setCards
-  window.cardPage.setAbovePx = setAbovePx
+  // At once, with every effect: a test that goes on after it must not meet the page of before.
+  window.cardPage.show = (shown) => flushSync(() => setCards(shown))
+  window.cardPage.setAbovePx = (px) => flushSync(() => setAbovePx(px))
   const answer = async (call: Call) => {
     window.cardPage.calls.push(call)
     const { reply } = window.cardPage
