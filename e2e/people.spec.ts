@@ -139,7 +139,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
   // An approver sees it, decides there, and is told how to write.
   await appa.page.goto(address)
-  await expect(appa.page.getByText(/You may approve or reject here. .* ask Mem/)).toBeVisible()
+  await expect(appa.page.getByText(/You may approve or decline here. .* ask Mem/)).toBeVisible()
   // A word counts once its card was on the screen for a second.
   await expect(async () => {
     await appa.page.getByRole('textbox', { name: 'Message' }).fill('reject')

@@ -11,6 +11,7 @@ export type Command = {
 const WORDS: Record<string, Command> = {
   approve: { verdict: 'approve', all: false },
   yes: { verdict: 'approve', all: false },
+  decline: { verdict: 'decline', all: false },
   reject: { verdict: 'decline', all: false },
   no: { verdict: 'decline', all: false },
   'approve all': { verdict: 'approve', all: true },
@@ -18,8 +19,8 @@ const WORDS: Record<string, Command> = {
 
 /**
  * The command a typed message stands for, or undefined for any other text. Exact words only: case and surrounding white space are
- * ignored, a sentence that merely contains a word is not a command. `approve act_…` and `reject act_…` name one action, and so do
- * `approve #f3k9x2` and `reject #f3k9x2` with the short id that stands on its card.
+ * ignored, a sentence that merely contains a word is not a command. `approve act_…` and `decline act_…` name one action, and so do
+ * `approve #f3k9x2` and `decline #f3k9x2` with the short id that stands on its card. `reject` says the same as `decline`.
  *
  * Only for text that an authenticated person posted through the session's own message route: never for text of an agent, a tool or a webhook.
  *
@@ -31,9 +32,9 @@ export function readCommand(text: string): Command | undefined {
   const word = text.trim().toLowerCase()
   // hasOwn: the text `constructor` must not find what every object inherits.
   if (Object.hasOwn(WORDS, word)) return WORDS[word]
-  const named = /^(approve|reject) (act_[0-9a-z]{25})$/.exec(word)
+  const named = /^(approve|decline|reject) (act_[0-9a-z]{25})$/.exec(word)
   if (named) return { verdict: verdictOf(named[1]), all: false, actionId: named[2] }
-  const short = /^(approve|reject) #([0-9a-z]{6})$/.exec(word)
+  const short = /^(approve|decline|reject) #([0-9a-z]{6})$/.exec(word)
   return short ? { verdict: verdictOf(short[1]), all: false, shortId: short[2] } : undefined
 }
 

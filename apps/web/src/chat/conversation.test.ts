@@ -99,6 +99,20 @@ test('a call that only has a name yet is shown, and only until it is proposed', 
   expect(actionIds(proposed)).toEqual(['act_1'])
 })
 
+test('a request asks people to decide only while something of it waits', () => {
+  const content = 'I need approval to use pay: Pay 5. Please approve or decline this action.'
+  const text = (state: Action['state'], said = content) => {
+    const actions = { act_1: action('act_1', { state }) }
+    const messages = [message('msg_1', { kind: 'request', actionIds: ['act_1'], content: said })]
+    return conversation({ messages, streaming: [], startedCalls: [], actions }).flatMap((row) => (row.kind === 'request' ? [row.text] : []))
+  }
+  expect(text('proposed')).toEqual([content])
+  expect(text('declined')).toEqual(['I need approval to use pay: Pay 5.'])
+  expect(text('done', 'I need approval for 2 actions:\n- a\n- b\nPlease approve or reject each.')).toEqual([
+    'I need approval for 2 actions:\n- a\n- b',
+  ])
+})
+
 test('a request and a note are told apart from what the model said', () => {
   const rows = conversation({
     ...EMPTY,

@@ -6,7 +6,7 @@ export type Call = { id: string; name: string; action?: Action; result?: string 
 export type Row =
   | { kind: 'user'; id: string; message: Message }
   | { kind: 'assistant'; id: string; text: string; reasoning: string; isStreaming: boolean; calls: Call[] }
-  | { kind: 'request'; id: string; message: Message }
+  | { kind: 'request'; id: string; text: string }
   | { kind: 'note'; id: string; message: Message }
 
 type Parts = Pick<SessionSnapshot, 'messages' | 'streaming' | 'startedCalls' | 'actions'>
@@ -36,7 +36,7 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
     const { id } = message
     if (message.role === 'tool') continue
     if (message.role === 'user') rows.push({ kind: 'user', id, message })
-    else if (message.kind === 'request') rows.push({ kind: 'request', id, message })
+    else if (message.kind === 'request') rows.push({ kind: 'request', id, text: requestText(message, actions) })
     else if (message.kind === 'note' || message.role === 'system') rows.push({ kind: 'note', id, message })
     else {
       const calls = (message.toolCalls ?? []).map((call): Call => {
@@ -57,6 +57,14 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
     rows.push({ kind: 'assistant', id: 'unplaced', text: '', reasoning: '', isStreaming: false, calls: [...rest, ...started] })
   }
   return rows
+}
+
+// Sessions of before say “reject”.
+const PLEASE = /\s*Please (look at it and )?approve or (decline|reject)( this action| each)\.$/
+
+/** What the agent asked. The sentence that asks people to decide goes once nothing of it waits any more. */
+function requestText({ content, actionIds = [] }: Message, actions: Parts['actions']): string {
+  return actionIds.some((id) => actions[id]?.state === 'proposed') ? content : content.replace(PLEASE, '')
 }
 
 /** True for actions that get a card; a read that policy let through is one line. */

@@ -30,7 +30,7 @@ export function MessageRow({ row, agent, connection }: { row: Row; agent: string
       return (
         <p className="row-note" data-testid="message" data-role={row.kind}>
           <Icon name={row.kind === 'request' ? 'clock' : 'chat'} size={14} />
-          <span className="plain-text">{showProse(row.message.content)}</span>
+          <span className="plain-text">{showProse(row.kind === 'request' ? row.text : row.message.content)}</span>
         </p>
       )
   }

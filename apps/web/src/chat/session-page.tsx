@@ -123,9 +123,9 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
             placeholder={`Message ${showInvisible(session.agent)}`}
             hint={
               !mayWrite
-                ? `You may approve or reject here. ${READ_ONLY(people.owner.name)}`
+                ? `You may approve or decline here. ${READ_ONLY(people.owner.name)}`
                 : isBusy
-                  ? 'A message sent now is queued until the run has ended; approve and reject act at once.'
+                  ? 'A message sent now is queued until the run has ended; approve and decline act at once.'
                   : undefined
             }
             autoFocus={startsHere}
@@ -145,7 +145,7 @@ function WaitingBanner({ count, onShow }: { count: number; onShow: () => void })
   if (count === 0) return null
   return (
     <Notice tone="warning" testId="waiting-banner" action={<Button onClick={onShow}>Show</Button>}>
-      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>reject</strong>
+      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>decline</strong>
       {count === 1 ? ', or use the card.' : ' with the #number on the card, or use the cards.'}
     </Notice>
   )

@@ -191,8 +191,8 @@ function* askPeople(writer: SessionWriter, runId: string, rows: readonly ActionR
   const what = waiting.map((row) => row.description)
   const content =
     waiting.length === 1
-      ? `I need approval to use ${waiting[0]?.tool}: ${what[0]}. Please approve or reject this action.`
-      : `I need approval for ${waiting.length} actions:\n${what.map((line) => `- ${line}`).join('\n')}\nPlease approve or reject each.`
+      ? `I need approval to use ${waiting[0]?.tool}: ${what[0]}. Please approve or decline this action.`
+      : `I need approval for ${waiting.length} actions:\n${what.map((line) => `- ${line}`).join('\n')}\nPlease approve or decline each.`
   yield* writer.message({
     id: newId('msg', now),
     run_id: runId,

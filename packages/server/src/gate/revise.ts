@@ -173,7 +173,7 @@ function* askInSession(writer: SessionWriter | undefined, asked: ActionRow, reas
     run_id: asked.run_id,
     role: 'assistant',
     kind: 'request',
-    content: `I need approval again to use ${asked.tool}: ${asked.description}. ${reason} Please look at it and approve or reject this action.`,
+    content: `I need approval again to use ${asked.tool}: ${asked.description}. ${reason} Please look at it and approve or decline this action.`,
     actionIds: [asked.id],
     inHistory: false,
   })

@@ -5,7 +5,17 @@ import type { Route } from './route-schema.ts'
 import { KEY, type ReadVerify, readVerify, verifyTemplates } from './route-verify.ts'
 import { readSettlesWithin } from './settles-within.ts'
 import type { SetupProblem } from './setup-error.ts'
-import { type JsonTemplate, member, namesIn, readJsonTemplate, readsResult, readTemplate, type Template, textsIn } from './template.ts'
+import {
+  type JsonTemplate,
+  member,
+  namesIn,
+  readJsonTemplate,
+  readsResult,
+  readTemplate,
+  readWords,
+  type Template,
+  textsIn,
+} from './template.ts'
 import { executorOf } from './tool-draft.ts'
 import { readPathTemplate } from './url-template.ts'
 
@@ -56,7 +66,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const bodyTemplate = route.body === undefined ? undefined : attempt(['body'], () => readJsonTemplate(route.body as JsonValue))
   if (route.body !== undefined && (route.method === 'GET' || route.method === 'HEAD'))
     fault(['body'], `cannot be sent with ${route.method}`)
-  const describe = route.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(route.describe ?? ''))
+  const describe = route.describe === undefined ? undefined : attempt(['describe'], () => readWords(route.describe ?? ''))
   const resultUrl = route.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(route.resultUrl ?? ''))
   const before = route.before && readBefore(route.before, attempt)
   const verify = route.verify && readVerify(route.verify, attempt)

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fillJson, fillWords, namesIn, readJsonTemplate, readTemplate, textsIn } from './template.ts'
+import { fillJson, fillWords, namesIn, readJsonTemplate, readTemplate, readWords, textsIn } from './template.ts'
 
 const words = (text: string, args: JsonObject) => fillWords(readTemplate(text), args)
 const json = (template: JsonValue, args: JsonObject) => fillJson(readJsonTemplate(template), args)
@@ -10,6 +10,21 @@ test('a template puts values where its placeholders are, and nowhere else', () =
   expect(words('Set order {orderId} to {newStatus}', { orderId: 'O-1', newStatus: '{orderId}' })).toBe('Set order O-1 to {orderId}')
   expect(words('{{literal}} costs $' + '{amount}', { amount: 5 })).toBe('{literal} costs $5')
   expect(words('{items}', { items: [{ sku: 'A' }] })).toBe('[{"sku":"A"}]')
+})
+
+test('words in [ ] vanish with a value that is missing or empty; what stands outside stays', () => {
+  const place = (args: JsonObject) => fillWords(readWords('Place an order[ for {name}][, {email}]: [[{count}]]'), args)
+  expect(place({ name: 'Ada', email: 'ada@example.com', count: 2 })).toBe('Place an order for Ada, ada@example.com: [2]')
+  expect(place({ email: 'a@b.example', count: 0 })).toBe('Place an order, a@b.example: [0]')
+  for (const empty of [undefined, null, '', []])
+    expect(place({ ...(empty === undefined ? {} : { name: empty }), count: 1 })).toBe('Place an order: [1]')
+  expect(place({})).toBe('Place an order: [(none)]')
+  expect(fillWords(readWords('[{a} of {b}]'), { a: 1 })).toBe('')
+})
+
+test('a bracket without its other half, in another one or around no value is refused', () => {
+  for (const text of ['[', ']', '[{a}', '{a}]', '[[{a}]', '[{a}[{b}]]', '][']) expect(() => readWords(text), text).toThrow(/lone/)
+  expect(() => readWords('Pay [now]')).toThrow(/without a \{name\}/)
 })
 
 test('a placeholder reads own members only', () => {

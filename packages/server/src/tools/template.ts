@@ -7,6 +7,8 @@ export type TemplatePart = string | { of: 'input' | 'result'; name: string; path
 export interface Template {
   readonly text: string
   readonly parts: readonly TemplatePart[]
+  /** From which part to before which one the words vanish when a value in them is missing or empty. Only in words for people. */
+  readonly optional?: readonly (readonly [number, number])[]
 }
 
 const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_$][\w$-]*)\}|\{result\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
@@ -39,6 +41,47 @@ export function readTemplate(text: string): Template {
   return { text, parts }
 }
 
+const BRACKET = /\[\[|\]\]|[[\]]/g
+
+/**
+ * Reads words for people: a template in which `[…]` holds what vanishes when a value in it is missing or empty. `[[` and `]]` are brackets.
+ * @throws Error like {@link readTemplate}; for a bracket without its other half, inside another one, or around no value.
+ * @example
+ * fillWords(readWords('Place an order[ for {customer}]'), {}) // 'Place an order'
+ */
+export function readWords(text: string): Template {
+  const parts: TemplatePart[] = []
+  const optional: [number, number][] = []
+  let piece = ''
+  let end = 0
+  let opened: number | undefined
+  const flush = () => {
+    if (piece !== '') parts.push(...readTemplate(piece).parts)
+    piece = ''
+  }
+  for (const { 0: found, index } of text.matchAll(BRACKET)) {
+    piece += text.slice(end, index)
+    end = index + found.length
+    if (found.length === 2) piece += found[0]
+    else if ((found === '[') === (opened !== undefined))
+      throw new Error(`has a lone "${found}": write [words with {name}], [[ and ]] for brackets`)
+    else if (opened === undefined) {
+      flush()
+      opened = parts.length
+    } else {
+      flush()
+      if (!parts.slice(opened).some((part) => typeof part !== 'string'))
+        throw new Error('has a [ ] without a {name}: nothing decides when it vanishes')
+      optional.push([opened, parts.length])
+      opened = undefined
+    }
+  }
+  if (opened !== undefined) throw new Error('has a lone "[": write [words with {name}], [[ and ]] for brackets')
+  piece += text.slice(end)
+  flush()
+  return { text, parts, optional }
+}
+
 /** The input properties a template names. */
 export const namesIn = (template: Template): string[] =>
   template.parts.flatMap((part) => (typeof part !== 'string' && part.of === 'input' ? [part.name] : []))
@@ -62,9 +105,23 @@ export const asText = (value: JsonValue): string => (typeof value === 'string' ?
 
 const MAX_VALUE_CHARACTERS = 200
 
-/** Fills a template meant for people. An absent value reads `(none)`, a long one is cut and says by how much. */
+const isEmpty = (value: JsonValue | undefined): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+/**
+ * Fills a template meant for people. Optional words vanish with their value; elsewhere an absent value reads `(none)`. A long value is cut
+ * and says by how much.
+ */
 export function fillWords(template: Template, args: JsonObject): string {
+  const vanishes = (at: number): boolean =>
+    (template.optional ?? []).some(
+      ([from, to]) =>
+        from <= at &&
+        at < to &&
+        template.parts.slice(from, to).some((part) => typeof part !== 'string' && isEmpty(placeholderValue(part, args))),
+    )
   return template.parts
+    .filter((_, at) => !vanishes(at))
     .map((part) => {
       if (typeof part === 'string') return part
       const value = placeholderValue(part, args)

@@ -1,5 +1,5 @@
 /** What decides, exactly. Written down a second time. */
-export const WORDS = ['approve', 'yes', 'reject', 'no', 'approve all']
+export const WORDS = ['approve', 'yes', 'decline', 'reject', 'no', 'approve all']
 
 /** How people say it elsewhere, and what sounds like it. */
 const SAID = [
@@ -86,7 +86,7 @@ const SAID = [
     'stop',
     'cancel',
     'deny',
-    'decline',
+    'declined',
     'accept',
   ],
   ...[

@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
-import { fillJson, fillWords, readJsonTemplate, readTemplate } from '../template.ts'
+import { fillJson, fillWords, readJsonTemplate, readWords } from '../template.ts'
 import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
 import type { McpCall } from './calls.ts'
 import { isTask } from './definitions.ts'
@@ -79,7 +79,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const cacheForMs = readCacheFor(own.cacheFor, effect, (words) => {
     throw new Error(`cacheFor ${words}`)
   })
-  const words = own.describe === undefined ? undefined : readTemplate(own.describe)
+  const words = own.describe === undefined ? undefined : readWords(own.describe)
   const timeoutMs = own.timeoutMs ?? parts.timeoutMs ?? (isTask(definition) ? TASK_MS : CALL_MS)
   const risk = riskOf(own, known, effect, definition.annotations)
   const preview = previewOf(parts, tool, known)

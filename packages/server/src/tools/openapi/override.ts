@@ -4,7 +4,7 @@ import { readBefore } from '../route.ts'
 import { KEY, type ReadVerify, readVerify, verifyTemplates } from '../route-verify.ts'
 import { readSettlesWithin } from '../settles-within.ts'
 import type { SetupProblem } from '../setup-error.ts'
-import { type JsonTemplate, namesIn, readsResult, readTemplate, type Template, textsIn } from '../template.ts'
+import { type JsonTemplate, namesIn, readsResult, readTemplate, readWords, type Template, textsIn } from '../template.ts'
 import { executorOf } from '../tool-draft.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
@@ -41,7 +41,7 @@ export function readOverride(
     }
   }
   const effect = override.effect ?? (READS.has(method) ? 'read' : 'write')
-  const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readTemplate(override.describe ?? ''))
+  const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readWords(override.describe ?? ''))
   const resultUrl = override.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(override.resultUrl ?? ''))
   const before = override.before ? readBefore(override.before, attempt) : override.before
   const verify = override.verify && readVerify(override.verify, attempt)
