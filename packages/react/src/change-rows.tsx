@@ -3,6 +3,7 @@ import { showInvisible, stays, tellApart, valueText } from '@countersign/core/te
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DiffText } from './diff-text.tsx'
+import { columnsOf, LinesTable } from './lines-table.tsx'
 import { LongText } from './long-text.tsx'
 import { clockText } from './time.ts'
 
@@ -47,6 +48,15 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
 
 /** Drawn once for each row: to tell long values apart takes a while. */
 const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+  const table = oldValue === undefined ? columnsOf(newValue) : undefined
+  if (table) {
+    return (
+      <div className="cs-values">
+        <span className="cs-hidden">sets </span>
+        <LinesTable {...table} />
+      </div>
+    )
+  }
   const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
   if (stays({ oldValue, newValue })) {
     return (

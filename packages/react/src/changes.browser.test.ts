@@ -106,6 +106,33 @@ test('a refusal shows the action as it is now and why it was asked again; the bu
   expect((await calls())[1]?.details).toEqual({ revision: 2, digest: 'sha256:other' })
 })
 
+const LINES = [
+  { productId: 'mug', quantity: 2 },
+  { productId: 'b\u0000ag', quantity: 1, note: 'as a gift' },
+]
+
+test('a short list of lines is a table with every value; other lists are text', async () => {
+  page = await cards.open({ viewport: { width: 320, height: 800 } })
+  const preview = [
+    { field: 'items', newValue: LINES },
+    { field: 'tags', newValue: [['a'], { b: { c: 1 } }] },
+    { field: 'long', newValue: [{ word: 'x'.repeat(400) }] },
+  ]
+  await show(page, { action: sampleAction({ preview }) })
+  const rows = await card()
+    .locator('.cs-lines')
+    .first()
+    .locator('tr')
+    .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)))
+  expect(rows).toEqual([
+    ['productId', 'quantity', 'note'],
+    ['mug', '2', ''],
+    ['b⟦U+0000⟧ag', '1', 'as a gift'],
+  ])
+  expect(await card().getByText('[["a"],{"b":{"c":1}}]').count()).toBe(1)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+})
+
 test('looking again shows what is read then', async () => {
   page = await cards.open()
   await show(page, { action: sampleAction(), seenAgain: CHANGED })

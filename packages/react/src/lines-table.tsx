@@ -1,0 +1,49 @@
+import { LONG_TEXT_CHARS, showInvisible, valueText } from '@countersign/core/text'
+
+const MAX_COLUMNS = 6
+
+type Line = Record<string, unknown>
+
+/** The columns of a short list whose entries are objects of plain values, such as the lines of an order; undefined for every other value. */
+export function columnsOf(value: unknown): { lines: Line[]; columns: string[] } | undefined {
+  // What is longer has a head, a tail and a button.
+  if (!Array.isArray(value) || value.length === 0 || JSON.stringify(value).length > LONG_TEXT_CHARS) return undefined
+  if (!value.every((line) => isLine(line))) return undefined
+  const columns = [...new Set(value.flatMap((line) => Object.keys(line)))]
+  return columns.length > 0 && columns.length <= MAX_COLUMNS ? { lines: value, columns } : undefined
+}
+
+const isLine = (line: unknown): line is Line =>
+  line !== null &&
+  typeof line === 'object' &&
+  !Array.isArray(line) &&
+  Object.values(line).every((cell) => cell === null || typeof cell !== 'object')
+
+/** The lines of a list, one row each. */
+export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns: readonly string[] }) {
+  return (
+    <table className="cs-lines">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {showInvisible(column)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one list are never reordered
+          <tr key={index}>
+            {columns.map((column) => (
+              <td key={column} dir="auto">
+                {Object.hasOwn(line, column) ? showInvisible(valueText(line[column])) : null}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
