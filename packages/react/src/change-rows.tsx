@@ -53,7 +53,9 @@ const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row
     return (
       <div className="cs-values">
         <span className="cs-hidden">sets </span>
-        <LinesTable {...table} />
+        <ins>
+          <LinesTable {...table} />
+        </ins>
       </div>
     )
   }

@@ -106,7 +106,7 @@ test('a refusal shows the action as it is now and why it was asked again; the bu
   expect((await calls())[1]?.details).toEqual({ revision: 2, digest: 'sha256:other' })
 })
 
-const LINES = [
+const LINES: Record<string, string | number>[] = [
   { productId: 'mug', quantity: 2 },
   { productId: 'b\u0000ag', quantity: 1, note: 'as a gift' },
 ]

@@ -108,7 +108,7 @@ test('a request asks people to decide only while something of it waits', () => {
   }
   expect(text('proposed')).toEqual([content])
   expect(text('declined')).toEqual(['I need approval to use pay: Pay 5.'])
-  expect(text('done', 'I need approval for 2 actions:\n- a\n- b\nPlease approve or reject each.')).toEqual([
+  expect(text('succeeded', 'I need approval for 2 actions:\n- a\n- b\nPlease approve or reject each.')).toEqual([
     'I need approval for 2 actions:\n- a\n- b',
   ])
 })

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readInput } from '../http.ts'
-import { checkout } from './checkout.ts'
+import { checkout, quote } from './checkout.ts'
 import { listEffects } from './effects.ts'
-import { CheckoutBody, EffectQuery, OrderQuery, readIdempotencyKey, StatusBody } from './input.ts'
+import { CheckoutBody, EffectQuery, OrderQuery, QuoteQuery, readIdempotencyKey, StatusBody } from './input.ts'
 import { answerOnce } from './once.ts'
 import { changeStatus, listOrders, readOrder } from './orders.ts'
 import { listProducts } from './products.ts'
@@ -20,6 +20,7 @@ export function addApi(app: FastifyInstance, deps: { db: DatabaseSync; nowMs: ()
     const items = listProducts(db)
     return { items, total: items.length }
   })
+  app.get('/api/quote', (request) => quote(db, readInput(QuoteQuery, request.query, 'query').items))
   app.get('/api/effects', (request) => listEffects(db, readInput(EffectQuery, request.query, 'query')))
 
   app.patch<OrderRoute>('/api/orders/:orderId/status', (request, reply) => {

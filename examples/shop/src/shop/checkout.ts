@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { formatMoney } from '../money.ts'
 import { Refusal } from '../problem.ts'
 import { logEffect } from './effects.ts'
 import { type Order, readOrder } from './orders.ts'
-import { findProduct, takeStock } from './products.ts'
+import { findProduct, type Product, takeStock } from './products.ts'
 
 export interface CheckoutRequest {
   items: readonly { productId: string; quantity: number }[]
@@ -14,6 +15,31 @@ export interface CheckoutRequest {
 export const orderIdOf = (number: number): string => `ORD-${String(number).padStart(3, '0')}`
 
 /**
+ * What an order of these items would cost now. Takes nothing out of stock.
+ * @throws Refusal 422 for an unknown product.
+ */
+export function quote(db: DatabaseSync, items: CheckoutRequest['items']): { lines: QuotedLine[]; total: string } {
+  const priced = sumByProduct(items).map(({ productId, quantity }) => ({ quantity, product: productOf(db, productId) }))
+  return {
+    lines: priced.map(({ product, quantity }) => ({
+      product: product.name,
+      quantity,
+      price: formatMoney(product.priceCents),
+      amount: formatMoney(product.priceCents * quantity),
+    })),
+    total: formatMoney(priced.reduce((sum, { product, quantity }) => sum + product.priceCents * quantity, 0)),
+  }
+}
+
+type QuotedLine = { product: string; quantity: number; price: string; amount: string }
+
+function productOf(db: DatabaseSync, productId: string): Product {
+  const product = findProduct(db, productId)
+  if (!product) throw new Refusal(422, `There is no product “${productId}”.`, { productId })
+  return product
+}
+
+/**
  * Places an order: takes the stock, computes the totals, gives the next number. Call it inside a transaction.
  * @throws Refusal 422 for an unknown product; 409 when one is out of stock, naming it.
  */
@@ -21,8 +47,7 @@ export function checkout(db: DatabaseSync, request: CheckoutRequest, context: { 
   const stockBefore: Record<string, number> = {}
   const stockAfter: Record<string, number> = {}
   const lines = sumByProduct(request.items).map(({ productId, quantity }) => {
-    const product = findProduct(db, productId)
-    if (!product) throw new Refusal(422, `There is no product “${productId}”.`, { productId })
+    const product = productOf(db, productId)
     const left = takeStock(db, productId, quantity)
     if (left === undefined) throw outOfStock(product, quantity)
     stockBefore[productId] = left + quantity

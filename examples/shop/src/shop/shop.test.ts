@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { formatMoney } from '../money.ts'
 import type { Effect } from './effects.ts'
 import type { Order, OrderSummary } from './orders.ts'
 import type { Product } from './products.ts'
@@ -124,6 +125,28 @@ test('cancelling gives the goods back to the stock, once', async () => {
   expect((await effects('?orderId=ORD-003')).items).toMatchObject([
     { kind: 'status_changed', before: { status: 'pending', stock: { tote: 15 } }, after: { status: 'cancelled', stock: { tote: 17 } } },
   ])
+})
+
+test('a quote has the prices and the total of a checkout, and takes nothing', async () => {
+  const ask = (items: unknown[]) => `/api/quote?${items.map((item) => `items=${encodeURIComponent(JSON.stringify(item))}`).join('&')}`
+  const stock = await stockOf('mug')
+  const { lines, total } = await get<{ lines: { amount: string }[]; total: string }>(
+    ask([
+      { productId: 'mug', quantity: 2 },
+      { productId: 'mug', quantity: 1 },
+    ]),
+  )
+  const order = (await (await buy('mug', 3)).json()) as Order
+  expect(total).toBe(formatMoney(order.totalCents))
+  expect(lines).toMatchObject([{ quantity: 3, amount: total }])
+  expect(await stockOf('mug')).toBe((stock ?? 0) - 3)
+  for (const [wrong, status] of [
+    [ask([{ productId: 'nothing', quantity: 1 }]), 422],
+    [ask([1]), 400],
+    ['/api/quote?items={', 400],
+    ['/api/quote', 400],
+  ] as const)
+    expect((await fetch(shop.url + wrong)).status, wrong).toBe(status)
 })
 
 test('a checkout takes stock, computes the total and gives the next number', async () => {

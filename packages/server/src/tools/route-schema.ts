@@ -21,12 +21,15 @@ export const Route = z.strictObject({
   describe: Text.optional(),
   /**
    * Where the current values are read for the preview, and again before the action starts, and which fields change to what. A list names
-   * fields that go away.
+   * fields that go away. `show` are values of the answer that stand on the card as they are, such as the total of a quote: by what name, and
+   * where in the answer.
    */
   before: z
     .strictObject({
       get: Text,
-      compare: z.union([z.array(z.string().min(1)), JsonMembers]),
+      query: JsonMembers.optional(),
+      compare: z.union([z.array(z.string().min(1)), JsonMembers]).default([]),
+      show: z.record(z.string().min(1), z.string().min(1)).optional(),
       /** The service gives an `ETag` with `get` and honours `If-Match` on the call: what changes in the last moment is refused by itself. */
       ifMatch: z.boolean().optional(),
     })

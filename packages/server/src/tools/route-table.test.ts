@@ -218,6 +218,31 @@ test('a preview reads the current values from the service and lists what compare
   ])
 })
 
+test('a preview shows values of an answer as they are, and the action rests on them', async () => {
+  const quoted = open({
+    checkout: {
+      ...SHOP.checkout,
+      method: 'POST',
+      path: '/api/checkout',
+      before: {
+        get: '/api/quote',
+        query: { items: '{items}' },
+        compare: { customerName: '{customerName}' },
+        show: { total: 'sum.total', gift: 'gift' },
+      },
+    },
+  })('checkout')
+  const look = (total: string) => {
+    answers(200, { sum: { total } })
+    return quoted.preview?.({ items: [{ sku: 'a&b', quantity: 2 }] }, new AbortController().signal)
+  }
+  const first = await look('€5.00')
+  expect(first?.fields).toEqual([{ field: 'total', newValue: '€5.00' }])
+  expect(lastSeen()).toMatchObject({ method: 'GET', url: `/api/quote?${new URLSearchParams({ items: '{"sku":"a&b","quantity":2}' })}` })
+  expect((await look('€5.00'))?.precondition).toEqual(first?.precondition)
+  expect((await look('€6.00'))?.precondition).not.toEqual(first?.precondition)
+})
+
 test('a creation previews its new values, without asking the service; a read and a blind change have no preview', async () => {
   const tool = open(SHOP)
   const before = seen.length

@@ -129,9 +129,9 @@ function bodyOf({ body }: ReadRoute, args: JsonObject): JsonValue | undefined {
   return Object.fromEntries(Object.entries(args).filter(([name]) => !body.used.has(name)))
 }
 
-function queryOf(read: ReadRoute, args: JsonObject): URLSearchParams {
+function queryOf(templates: ReadRoute['query'], args: JsonObject): URLSearchParams {
   const query = new URLSearchParams()
-  for (const [name, template] of read.query) {
+  for (const [name, template] of templates) {
     const value = fillJson(template, args)
     for (const entry of Array.isArray(value) ? value : value === undefined ? [] : [value]) query.append(name, asText(entry))
   }
@@ -141,7 +141,7 @@ function queryOf(read: ReadRoute, args: JsonObject): URLSearchParams {
 /** The request as a client sends it: without the headers of the table, which are the server's own. */
 function clientRequest(route: Route, read: ReadRoute, { base }: Service, args: JsonObject): ClientRequest {
   const body = bodyOf(read, args)
-  const { href } = buildUrl(base, read.path, args, queryOf(read, args))
+  const { href } = buildUrl(base, read.path, args, queryOf(read.query, args))
   return { method: route.method, url: href, ...(body !== undefined && { body }) }
 }
 
@@ -158,7 +158,7 @@ async function executeRoute(
     network,
     method: route.method,
     own: base.origin,
-    url: buildUrl(base, read.path, args, queryOf(read, args)),
+    url: buildUrl(base, read.path, args, queryOf(read.query, args)),
     headers,
     redactor,
     signal,
@@ -176,7 +176,7 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
   if (before) {
     return async (args, signal) => {
       const { network, redactor, base, headers } = service
-      const url = buildUrl(base, before.get, args)
+      const url = buildUrl(base, before.get, args, queryOf(before.query, args))
       const answer = await callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs })
       const { body: current, version } = answer
       const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
@@ -186,7 +186,12 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
         if (template && newValue === undefined) return []
         return [{ field, ...(oldValue !== undefined && { oldValue }), ...(newValue !== undefined && { newValue }) }]
       })
-      return { fields, precondition: valuesOf(fields), ...(before.ifMatch && version !== undefined && { version }) }
+      const shown = before.show.flatMap(([field, path]): { field: string; value: JsonValue }[] => {
+        const value = path.split('.').reduce(member, current)
+        return value === undefined ? [] : [{ field, value }]
+      })
+      fields.push(...shown.map(({ field, value }) => ({ field, newValue: value })))
+      return { fields, precondition: [...valuesOf(fields), ...shown], ...(before.ifMatch && version !== undefined && { version }) }
     }
   }
   // Without the current values only a creation can be told: it has none.

@@ -31,9 +31,18 @@ export interface ReadRoute {
   /** `rest`: the arguments in `restNames` as they are. */
   body: { kind: 'none' } | { kind: 'template'; template: JsonTemplate } | { kind: 'rest'; used: ReadonlySet<string> }
   describe: Template | undefined
-  before: { get: Template; compare: [string, JsonTemplate | undefined][]; ifMatch: boolean } | undefined
+  before: ReadBefore | undefined
   resultUrl: Template | undefined
   verify: ReadVerify | undefined
+}
+
+/** Where the values of now are read, which of them change to what, and which are shown as they are (name, and path in the answer). */
+export interface ReadBefore {
+  get: Template
+  query: [string, JsonTemplate][]
+  compare: [string, JsonTemplate | undefined][]
+  show: [string, string][]
+  ifMatch: boolean
 }
 
 const SENDS_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -59,10 +68,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   }
 
   const path = attempt(['path'], () => readPathTemplate(route.path))
-  const query = Object.entries(route.query ?? {}).flatMap(([name, value]): [string, JsonTemplate][] => {
-    const template = attempt(['query', name], () => readJsonTemplate(value))
-    return template ? [[name, template]] : []
-  })
+  const query = readQuery(['query'], route.query, attempt)
   const bodyTemplate = route.body === undefined ? undefined : attempt(['body'], () => readJsonTemplate(route.body as JsonValue))
   if (route.body !== undefined && (route.method === 'GET' || route.method === 'HEAD'))
     fault(['body'], `cannot be sent with ${route.method}`)
@@ -85,6 +91,9 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
     [['describe'], describe],
     [['resultUrl'], resultUrl],
     [['before', 'get'], before?.get],
+    ...(before?.query ?? []).flatMap(([name, template]) =>
+      textsIn(template).map((text): [PropertyKey[], Template] => [['before', 'query', name], text]),
+    ),
     ...(before?.compare ?? []).flatMap(([field, template]) =>
       (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
     ),
@@ -141,8 +150,14 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
 
 type Attempt = <T>(path: readonly PropertyKey[], read: () => T) => T | undefined
 
-/** Where the values of now are read, and which of them change to what. */
-export function readBefore({ get, compare, ifMatch = false }: NonNullable<Route['before']>, attempt: Attempt): ReadRoute['before'] {
+const readQuery = (path: readonly PropertyKey[], query: JsonObject | undefined, attempt: Attempt): [string, JsonTemplate][] =>
+  Object.entries(query ?? {}).flatMap(([name, value]): [string, JsonTemplate][] => {
+    const template = attempt([...path, name], () => readJsonTemplate(value))
+    return template ? [[name, template]] : []
+  })
+
+export function readBefore(before: NonNullable<Route['before']>, attempt: Attempt): ReadBefore | undefined {
+  const { get, query, compare, show = {}, ifMatch = false } = before
   const template = attempt(['before', 'get'], () => readPathTemplate(get))
   const fields = Array.isArray(compare)
     ? compare.map((field): [string, undefined] => [field, undefined])
@@ -150,7 +165,15 @@ export function readBefore({ get, compare, ifMatch = false }: NonNullable<Route[
         field,
         attempt(['before', 'compare', field], () => readJsonTemplate(value)),
       ])
-  return template && { get: template, compare: fields, ifMatch }
+  return (
+    template && {
+      get: template,
+      query: readQuery(['before', 'query'], query, attempt),
+      compare: fields,
+      show: Object.entries(show),
+      ifMatch,
+    }
+  )
 }
 
 /** The input as declared, closed unless it says otherwise; without one, a required text for every placeholder that is sent. */

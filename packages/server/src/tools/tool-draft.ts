@@ -19,7 +19,7 @@ export function executorOf(given: {
 }
 
 /** The values that people are shown as those of now, to be compared later. A field that is not there says so. */
-export const valuesOf = (fields: readonly PreviewField[]): JsonValue =>
+export const valuesOf = (fields: readonly PreviewField[]): JsonValue[] =>
   fields.map(({ field, oldValue }): JsonValue => (oldValue === undefined ? { field } : { field, value: oldValue }))
 
 /** Stands for the code of a tool that a client carries out, which the server never runs. */

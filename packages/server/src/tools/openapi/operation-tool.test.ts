@@ -85,17 +85,19 @@ test('a template that names what is not there is refused with its place', async 
       before: { get: '/orders/{no}', compare: { status: '{state}' } },
     },
     create: { describe: 'Made {result.id}' },
+    put: { before: { get: '/orders/{id}', show: { total: 'total' } } },
     list: { cacheFor: 'soon' },
     get: { describe: `Read ${variable('SHOP_TOKEN')}` },
   }
   const open = (some: OpenApiInput['operations']) =>
     openApi({ paths: ORDERS }, { baseUrl: 'http://127.0.0.1:9', operations: some }).catch(String)
-  const error = await open({ patch: operations.patch, create: operations.create, list: operations.list })
+  const error = await open({ patch: operations.patch, create: operations.create, put: operations.put, list: operations.list })
   for (const words of [
     'operations.patch.describe: names {stat}, which is neither an argument nor a member of the body',
     'operations.patch.resultUrl: names {orderId}, which',
     'operations.patch.before.get: names {no}, which',
     'operations.patch.before.compare.status: names {state}, which',
+    'operations.put.before: may have get, compare and ifMatch here',
     'operations.create.describe: cannot use {result.…}: there is no answer yet',
     'operations.list.cacheFor: ',
   ]) {

@@ -1,10 +1,10 @@
 import type { Effect, JsonObject, JsonSchema } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
-import { readBefore } from '../route.ts'
+import { type ReadBefore, readBefore } from '../route.ts'
 import { KEY, type ReadVerify, readVerify, verifyTemplates } from '../route-verify.ts'
 import { readSettlesWithin } from '../settles-within.ts'
 import type { SetupProblem } from '../setup-error.ts'
-import { type JsonTemplate, namesIn, readsResult, readTemplate, readWords, type Template, textsIn } from '../template.ts'
+import { namesIn, readsResult, readTemplate, readWords, type Template, textsIn } from '../template.ts'
 import { executorOf } from '../tool-draft.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
@@ -17,7 +17,7 @@ export interface ReadOverride {
   verify: ReadVerify | undefined
   settlesWithinMs: number | undefined
   describe: Template | undefined
-  before: { get: Template; compare: [string, JsonTemplate | undefined][]; ifMatch: boolean } | false | undefined
+  before: ReadBefore | false | undefined
   resultUrl: Template | undefined
   /** The arguments as templates name them: a member of the body by its own name, where no argument has it. */
   named(args: JsonObject): JsonObject
@@ -44,6 +44,9 @@ export function readOverride(
   const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readWords(override.describe ?? ''))
   const resultUrl = override.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(override.resultUrl ?? ''))
   const before = override.before ? readBefore(override.before, attempt) : override.before
+  if (before && (before.query.length > 0 || before.show.length > 0)) {
+    report({ path: ['before'], message: 'may have get, compare and ifMatch here: query and show are for routes' })
+  }
   const verify = override.verify && readVerify(override.verify, attempt)
   if (verify && effect === 'read') report({ path: ['verify'], message: 'is for writes: a read leaves nothing to find out' })
   const templates: [readonly PropertyKey[], Template][] = [
