@@ -9,6 +9,7 @@ const WORDS: Record<AuditKind, string> = {
   expired: 'Expired',
   cancelled: 'Cancelled',
   repeated: 'Asked for once more',
+  impossible: 'Could not be done',
   asked_again: 'Asked again',
   claimed: 'Claimed',
   executing: 'Started',

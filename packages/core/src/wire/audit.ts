@@ -9,6 +9,7 @@ import { PrincipalKind } from './principal.ts'
 export const AUDIT_KINDS = [
   'proposed',
   'repeated',
+  'impossible',
   'voted',
   'approved',
   'declined',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Action, canonicalJson, isSettled, type JsonObject } from '@countersign/core'
+import { type Action, canonicalJson, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import { type Caller, type Gate, viewAction } from '../../gate/index.ts'
@@ -84,7 +84,15 @@ export function createOpenCalls({
       const { once_key } = open
       if (open.action_id === null) {
         // Under a key, too: several at once, and one that died before it named its action, propose one action.
-        const action = await propose(call, caller, { scope: 'mcp call', key: once_key, requestHash: hash })
+        const action = await propose(call, caller, { scope: 'mcp call', key: once_key, requestHash: hash }).catch(
+          async (error: unknown) => {
+            // No action came of it, so there is nothing that the same call would find later.
+            if (isCountersignError(error) && error.code === 'impossible') {
+              await store.transact(() => gatewayCalls.endCall.run({ call: hash, once_key }))
+            }
+            throw error
+          },
+        )
         await store.transact(() => gatewayCalls.nameAction.run({ call: hash, once_key, action_id: action.id }))
         return { action, isRepeated: once_key !== onceKey }
       }
