@@ -24,6 +24,7 @@ const WORDS: Record<AuditKind, string> = {
   checks_ended: 'Automatic checks ended',
   released: 'Released while held',
   voided: 'Voided',
+  withdrawn: 'Withdrawn',
   redacted: 'Redacted',
   approve_all: 'Approved all',
   grant_made: 'Grant made',

@@ -29,6 +29,7 @@ export const AUDIT_KINDS = [
   'checks_ended',
   'released',
   'voided',
+  'withdrawn',
   'redacted',
   'approve_all',
   'grant_made',

@@ -31,6 +31,15 @@ export interface OpenCalls {
   actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction>
   /** Ends the call of a settled action once its result was delivered: the next one like it is another action. */
   tell(action: Action, delivered: Promise<boolean>): void
+  /** Ends the call of an action whatever became of it: the next one like it is another action. */
+  end(actionId: string): Promise<void>
+  /** Counts a call that waits for an action, until it is disposed. */
+  wait(actionId: string): Waiting
+}
+
+export interface Waiting extends Disposable {
+  /** True while no other call to this process waits for the same action. */
+  isAlone(): boolean
 }
 
 /** How long a result that nobody fetched is given to the same call. */
@@ -51,6 +60,8 @@ export function createOpenCalls({
 }): OpenCalls {
   /** What is being delivered at the moment, by its action: whoever gets it may call again before the row of its call is gone. */
   const telling = new Map<string, Promise<void>>()
+  /** How many calls wait for an action. */
+  const waiting = new Map<string, number>()
 
   const readAction = (id: string): Promise<Action | undefined> =>
     store.read(function* () {
@@ -122,6 +133,18 @@ export function createOpenCalls({
 
   return {
     actionOf,
+    end: (actionId) => store.transact(() => gatewayCalls.endCallOf.run({ action_id: actionId })),
+    wait(actionId) {
+      waiting.set(actionId, (waiting.get(actionId) ?? 0) + 1)
+      return {
+        isAlone: () => waiting.get(actionId) === 1,
+        [Symbol.dispose]() {
+          const others = (waiting.get(actionId) ?? 1) - 1
+          if (others === 0) waiting.delete(actionId)
+          else waiting.set(actionId, others)
+        },
+      }
+    },
     tell(action, delivered) {
       // A repeat must not run what may have run: the call stays open until a person has found out.
       if (!isSettled(action.state) || action.state === 'outcome_unknown') return
