@@ -29,6 +29,7 @@ import type {
   SessionList,
   ShownAction,
   ToolView,
+  WithdrawBody,
 } from '@countersign/core'
 import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
@@ -105,6 +106,8 @@ export type Client = Management & {
     /** What could be granted in place of asking again. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
+    withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
     propose(body: ProposeBody, options?: ChangeOptions): Promise<ProposedAction>
     /** Settles an unknown outcome with what you found out. */
@@ -191,6 +194,7 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
         (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
       suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
       retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
+      withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
       propose: (body, options) => change('/api/actions', body, options),
       resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),
       verify: (actionId, options) => change(`${action(actionId)}/verify`, {}, options),

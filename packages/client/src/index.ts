@@ -61,6 +61,7 @@ export type {
   ToolView,
   VerdictChange,
   Vote,
+  WithdrawBody,
 } from '@countersign/core'
 export type { Actions } from './action-merge.ts'
 export { ApiError, type ApiErrorCode, type ApiIssue, isApiError } from './api-error.ts'

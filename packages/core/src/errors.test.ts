@@ -17,6 +17,7 @@ const STATUS: Record<ErrorCode, number> = {
   gone: 410,
   too_large: 413,
   invalid_arguments: 422,
+  impossible: 422,
   idempotency_mismatch: 422,
   too_many_waiting: 429,
   rate_limited: 429,

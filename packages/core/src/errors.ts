@@ -12,6 +12,7 @@ export const ERRORS = {
   gone: { status: 410, title: 'Archived' },
   too_large: { status: 413, title: 'Too large' },
   invalid_arguments: { status: 422, title: 'The arguments do not fit the tool' },
+  impossible: { status: 422, title: 'This cannot be done as it was asked' },
   idempotency_mismatch: { status: 422, title: 'This idempotency key belongs to another request' },
   too_many_waiting: { status: 429, title: 'Too many actions wait for a decision' },
   rate_limited: { status: 429, title: 'Too many requests' },

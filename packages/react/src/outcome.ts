@@ -43,7 +43,7 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'expired':
       return `Expired ${at}, not run`
     case 'cancelled':
-      return joined(`Cancelled ${at}, not run`, message)
+      return error?.kind === 'withdrawn' ? joined(message, `${at}, not run`) : joined(`Cancelled ${at}, not run`, message)
     case 'outcome_unknown': {
       const checking = checks ? (checks.ended ? 'no longer checking' : `checking until ${clockText(checks.until, nowMs)}`) : ''
       return joined(`May or may not have run. Last sign ${at}`, message, checking)

@@ -31,6 +31,13 @@ test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(sampleAction(), { ...ADA, scopes: ['propose'] })).toMatch(/may not decide/)
 })
 
+test('what the agent took back says so on its card and to who decides too late', () => {
+  const error = { kind: 'withdrawn', message: 'Withdrawn by the agent bot\u202E: No need', retryable: false }
+  const action = sampleAction({ state: 'cancelled', updatedAt: ago(8), error })
+  expect(outcomeText(action, NOW_MS)).toMatch(/^Withdrawn by the agent bot⟦U\+202E⟧: No need · .*, not run$/)
+  expect(sayError({ code: 'already_decided', action }, NOW_MS)).toBe('Withdrawn by the agent bot⟦U+202E⟧: No need, 8 s ago.')
+})
+
 test('a refusal is told with who, what and when', () => {
   const declined = { code: 'already_decided', action: ACTION_PER_STATE.declined }
   expect(sayError(declined, NOW_MS)).toBe('Already declined by Sam 8 s ago.')

@@ -107,7 +107,7 @@ export interface Tool {
   describe(args: JsonObject): string
   /**
    * What would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.
-   * @throws ToolError when the target could not be read.
+   * @throws ToolError when the target could not be read. One that is `impossible` refuses the call: nobody is asked about it.
    */
   preview?(args: JsonObject, signal: AbortSignal): Promise<Preview>
   /** @throws ToolError with what is known of the effect; after any other error it is not known whether a write acted. */
@@ -130,15 +130,27 @@ export interface Tool {
  */
 export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale'
 
+export interface ToolErrorOptions extends ErrorOptions {
+  /** Default: true, except for `refused`. */
+  retryable?: boolean
+  /**
+   * The call cannot be done as it was asked, whoever allows it: what it names is not there, or it would change nothing. A preview that
+   * throws this refuses the call, so that the agent hears the reason at once and nobody is asked. Default: false.
+   */
+  impossible?: boolean
+}
+
 /** How a tool says that it did not succeed. `message` is shown to people and told to the model: plain words, no secrets, no stack. */
 export class ToolError extends Error {
   override readonly name = 'ToolError'
   readonly kind: ToolErrorKind
   readonly retryable: boolean
+  readonly impossible: boolean
 
-  constructor(kind: ToolErrorKind, message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
+  constructor(kind: ToolErrorKind, message: string, options: ToolErrorOptions = {}) {
     super(message, options)
     this.kind = kind
     this.retryable = options.retryable ?? kind !== 'refused'
+    this.impossible = options.impossible ?? false
   }
 }

@@ -126,7 +126,7 @@ export const Action = z.object({
   idempotencyKey: z.string(),
   result: Json.optional(),
   resultUrl: z.string().nullable(),
-  /** On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
+  /** Of kind `withdrawn` on what was `cancelled` by whoever proposed it: the message says who that was. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
   /** Of an `outcome_unknown` whose tool can look; null else. */
   checks: OutcomeChecks.nullable(),
@@ -216,6 +216,10 @@ export const ResolveBody = z.strictObject({
   attempt: z.int().min(1).optional(),
 })
 export type ResolveBody = z.infer<typeof ResolveBody>
+
+/** Why whoever proposed an action takes it back. */
+export const WithdrawBody = z.strictObject({ reason: Reason.optional() })
+export type WithdrawBody = z.input<typeof WithdrawBody>
 
 /** `retry` takes a failed action once more, or one of unknown outcome whose target honours the key; only who may decide may say so. */
 export const ClaimBody = z.strictObject({ retry: z.boolean().default(false) })

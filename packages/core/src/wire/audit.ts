@@ -9,6 +9,7 @@ import { PrincipalKind } from './principal.ts'
 export const AUDIT_KINDS = [
   'proposed',
   'repeated',
+  'impossible',
   'voted',
   'approved',
   'declined',
@@ -28,6 +29,7 @@ export const AUDIT_KINDS = [
   'checks_ended',
   'released',
   'voided',
+  'withdrawn',
   'redacted',
   'approve_all',
   'grant_made',

@@ -23,6 +23,7 @@ export {
   Revised,
   RiskLevel,
   Vote,
+  WithdrawBody,
 } from './action.ts'
 export {
   AgentRequest,

@@ -86,6 +86,8 @@ const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || w
 const stops = seesAnd((who) => has(WRITES, who))
 const invites = seesAnd((who, what) => who === 'admin' || ((what === 'own' || what === 'ofAgent') && who !== 'limited'))
 const carriesOut = seesAnd((who, what) => has(WHAT[what].decides, who) || (what === 'own' && has(WRITES, who)))
+/** Only whoever proposed it: their agent is somebody else. */
+const proposed = seesAnd((who, what) => what === 'own' && has(WRITES, who))
 const admins = seesAnd((who) => who === 'admin')
 /** What stands in no session cannot be meant by these; who is told that and who not to decide depends on the order of two refusals. */
 const inSession =
@@ -230,6 +232,8 @@ const ROUTES: Record<string, Route> = {
   'GET /api/audit/seal': { rule: everybody },
   // Nothing is wrong here: whoever may is told so.
   'POST /api/audit/accept': { rule: only('admin'), body: () => ({ reason: 'checked' }) },
+
+  'POST /api/actions/{id}/withdraw': { about: 'actionId', rule: proposed, body: () => ({}) },
 
   // Last: what is redacted is gone for everybody.
   'POST /api/sessions/{id}/cancel': { about: 'sessionId', rule: stops, body: () => ({}) },

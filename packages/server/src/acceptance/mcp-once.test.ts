@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startChildServer } from '../testing/child-server.ts'
-import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
 import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -10,7 +10,7 @@ import { startTestServer, type TestServer, temporaryFolder } from '../testing/te
 // A call may be made again for many reasons, and nothing on the wire says which. However often: one action and one effect, until its result
 // was given; and a new one after that.
 
-const [oldest, , newest] = MCP_CLIENTS
+const [oldest, older, newest] = MCP_CLIENTS
 
 interface Desk extends AsyncDisposable {
   server: TestServer
@@ -94,18 +94,45 @@ test.each(MCP_CLIENTS)('$client ($speaks): a client whose patience ended finds i
   expect(desk.target.writes).toHaveLength(1)
 })
 
-test('a client that takes its call back stops waiting, and nothing else: the action waits on', async () => {
+/** Makes a call and takes it back once the server has said that it waits. */
+async function takeBack(client: McpClient): Promise<void> {
+  const hangUp = new AbortController()
+  const progress = Promise.withResolvers<void>()
+  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
+  await progress.promise
+  hangUp.abort()
+  await expect(call).rejects.toThrow()
+}
+
+test('a client that takes its call back withdraws its action, and the same call after that is a new one', async () => {
   await using desk = await openDesk({ waitSeconds: 50 })
-  for (const { connect } of [oldest, newest]) {
+  for (const { connect } of [oldest, older]) {
     await using client = await connect(desk)
-    const takeBack = new AbortController()
-    const progress = Promise.withResolvers<void>()
-    const call = client.call('keyed', { what: 'a' }, { signal: takeBack.signal, onprogress: () => progress.resolve() })
-    await progress.promise
-    takeBack.abort()
-    await expect(call).rejects.toThrow()
+    await takeBack(client)
+    await expect.poll(() => desk.waiting()).toEqual([])
   }
-  expect(await desk.waiting()).toHaveLength(1)
+  const { items } = await desk.server.admin.get('/api/actions')
+  const withdrawn = { state: 'cancelled', error: { kind: 'withdrawn', message: 'Withdrawn by the agent bot' } }
+  expect(items).toMatchObject([withdrawn, withdrawn])
+})
+
+test('an action that another call waits for is not withdrawn with the first, and neither is one whose client only hung up', async () => {
+  await using desk = await openDesk({ waitSeconds: 50 })
+  await using patient = await oldest.connect(desk)
+  const progress = Promise.withResolvers<void>()
+  const waits = patient.call('keyed', { what: 'a' }, { onprogress: () => progress.resolve() })
+  await progress.promise
+  await using hasty = await oldest.connect(desk)
+  await takeBack(hasty)
+  // In the newest protocol closing the connection is all that a client does: a lost network, and a patience that ended, look the same.
+  await using gone = await newest.connect(desk)
+  await takeBack(gone)
+  await using last = await oldest.connect(desk)
+  await expect(last.call('keyed', { what: 'a' }, { timeoutMs: 250 })).rejects.toThrow(/timed out/i)
+  const [action, ...others] = await desk.waiting()
+  expect(others).toEqual([])
+  await desk.approve(action?.id ?? '')
+  expect(await waits).toMatchObject({ structuredContent: { nth: 1 } })
 })
 
 test('two clients of one agent that make the same call at once make one action, and both get its result', async () => {

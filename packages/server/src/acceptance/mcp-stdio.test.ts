@@ -92,6 +92,26 @@ test('countersign mcp --server: SDK 1.32.2 (2025-11-25) has the tools of a runni
   await expect(client.call('look', { what: 'a' })).rejects.toThrow(/did not answer/)
 })
 
+test('countersign mcp --server: a call that is taken back withdraws its action on the server', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 7 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target), gateway: { waitSeconds: 50 } } })
+  const { key } = await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
+  await using client = await oldest.connect({
+    args: ['mcp', '--server', server.url],
+    environment: { COUNTERSIGN_KEY: key },
+    stderr: () => undefined,
+  })
+  const takeBack = new AbortController()
+  const progress = Promise.withResolvers<void>()
+  const call = client.call('keyed', { what: 'a' }, { signal: takeBack.signal, onprogress: () => progress.resolve() })
+  await progress.promise
+  takeBack.abort()
+  await expect(call).rejects.toThrow()
+  await expect
+    .poll(async () => (await server.admin.get('/api/actions')).items)
+    .toMatchObject([{ state: 'cancelled', error: { kind: 'withdrawn' } }])
+})
+
 test('countersign mcp says in words what it needs, and nothing on standard output', async () => {
   const noKey = await runCommandLine(['mcp', '--server', 'http://127.0.0.1:1'])
   expect(noKey).toMatchObject({ code: 1, stdout: '' })

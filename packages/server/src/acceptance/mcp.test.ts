@@ -85,6 +85,8 @@ test('MCP: server-filesystem behind the gate: a file that changed meanwhile is a
   expect(edit).toMatchObject({ description: `Make 1 edit in the file ${path}`, preview: [{ oldValue: 'two', newValue: 'three' }] })
   expect(await approve(server, edit)).toMatchObject({ state: 'succeeded' })
   expect(await readFile(path, 'utf8')).toBe('three')
+  const absent = propose(server, 'files.edit_file', { path, edits: [{ oldText: 'nowhere', newText: 'x' }] })
+  await expect(absent).rejects.toThrow(/422.*does not hold the text that is to be replaced/)
   const created = await propose(server, 'files.write_file', { path: join(folder, 'new'), content: 'x' })
   expect(created.preview).toEqual([{ field: join(folder, 'new'), newValue: 'x' }])
   const outside = await propose(server, 'files.write_file', { path: join(tmpdir(), 'outside.txt'), content: 'x' })

@@ -1,5 +1,13 @@
 import { isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
-import { authorsIn, type PreparedAction, type PrepareInput, prepareAction, principalsOf } from '../gate/index.ts'
+import {
+  authorsIn,
+  type ImpossibleCall,
+  type PreparedAction,
+  type PrepareInput,
+  prepareAction,
+  principalsOf,
+  readImpossible,
+} from '../gate/index.ts'
 import type { SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import { readCall } from './catalogue/index.ts'
@@ -9,7 +17,7 @@ import type { HeardCall } from './listen.ts'
 export type PreparedCall = { toolCallId: string; name: string; arguments: JsonObject } & (
   | { prepared: PreparedAction }
   | { answer: JsonValue }
-  | { rejection: string }
+  | { rejection: string; impossible?: ImpossibleCall }
 )
 
 /** Checks a step's calls, all at once, in their order. A call that does not fit its tool never becomes an action: the model is told why. */
@@ -53,6 +61,8 @@ async function prepareCall(
     return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock }) }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
+    const impossible = readImpossible(error)
+    if (impossible) return { ...named, rejection: `this cannot be done: ${impossible.reason}`, impossible }
     // A tool of somebody's own code may break while it describes itself: then there is no card to show, so nothing is asked.
     parts.log.error({ tool: tool.name, error }, 'tool.not_prepared')
     return { ...named, rejection: `${tool.name} is broken: the call could not be prepared` }

@@ -8,6 +8,7 @@ import {
   limitsOf,
   type OtherEvent,
   queueNearLimit,
+  recordImpossible,
   type SessionWriter,
   stopRun,
   type WaitingLimits,
@@ -121,6 +122,8 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, l
     const toolCall = { id: call.toolCallId, name: call.name }
     const result = { messageId: newId('msg', now), runId: step.run.id, toolCall }
     if ('rejection' in call) {
+      const { impossible } = call
+      if (impossible) yield* recordImpossible(outbox, writer, { ...impossible, agent: step.agent.name, actor: step.session.owner_id }, now)
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: call.rejection } })
       continue
     }

@@ -54,9 +54,11 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
   async function pass(message: JSONRPCMessage): Promise<void> {
     const cancelled = idOfCancelled(message)
     if (cancelled !== undefined) {
-      // Hanging up says it in every version of the protocol.
-      pending.get(cancelled)?.hangUp.abort()
+      const asked = pending.get(cancelled)
       pending.delete(cancelled)
+      // In the older protocols, which have sessions, only the message says that the call is taken back: hanging up ends the waiting.
+      if (server.sessionId !== undefined) await server.send(message).catch(() => undefined)
+      asked?.hangUp.abort()
       return
     }
     if (!('method' in message) || !('id' in message)) return server.send(message)

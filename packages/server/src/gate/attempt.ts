@@ -118,6 +118,7 @@ export function notDone(row: ActionRow, tool: Tool | undefined, failure: Failed)
 /** A message of a tool's, ended as a sentence, so that another can follow. */
 export const sentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`)
 
-const isToolError = (error: unknown): error is ToolError => error instanceof Error && error.name === 'ToolError' && 'kind' in error
+/** True for a `ToolError` of any copy of its package. */
+export const isToolError = (error: unknown): error is ToolError => error instanceof Error && error.name === 'ToolError' && 'kind' in error
 
 export const failed = (kind: string, message: string, retryable: boolean): Failed => ({ to: 'failed', error: { kind, message, retryable } })

@@ -142,6 +142,22 @@ for (const { database, open } of STORES) {
     expect(await here.takeClientResult(keyed, { epoch: 3, output: 1 }, asAna)).toMatchObject({ state: 'succeeded', attempt: 3 })
   })
 
+  test(`${database}: I4 a client that carries out again what a person marked as not done gets the same key, and a new one only after a refusal`, async () => {
+    await using gates = await openTwo()
+    const { here } = gates
+    for (const tool of ['keyed', 'unkeyed']) {
+      const { id } = await here.approved(tool)
+      const say = (epoch: number, kind: 'ambiguous' | 'refused') =>
+        here.takeClientResult(id, { epoch, error: { kind, message: 'No answer.' } }, asAna)
+      await here.claim(id, {}, asAna)
+      expect(await say(1, 'refused')).toMatchObject({ state: 'failed' })
+      expect(await here.claim(id, { retry: true }, asAna)).toMatchObject({ idempotencyKey: `${id}.2` })
+      expect(await say(2, 'ambiguous')).toMatchObject({ state: 'outcome_unknown' })
+      await here.resolve(id, { outcome: 'failed', note: 'Not there.' }, asAna)
+      expect(await here.claim(id, { retry: true }, asAna), tool).toMatchObject({ epoch: 3, idempotencyKey: `${id}.2` })
+    }
+  })
+
   test(`${database}: I9 a client that is never heard of again leaves an unknown outcome when its hold is over, and may still say what happened`, async () => {
     await using gates = await openTwo()
     const { here, there } = gates

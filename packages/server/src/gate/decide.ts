@@ -242,7 +242,7 @@ export function alreadyDecided(action: Action): CountersignError {
         ? `was already ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')} at ${last.at}`
         : action.state === 'expired'
           ? `expired at ${action.expiresAt}: nobody had decided by then`
-          : `was already ${action.state} at ${action.updatedAt}`
+          : `was already ${action.error?.kind === 'withdrawn' ? 'withdrawn' : action.state} at ${action.updatedAt}`
   return new CountersignError('already_decided', `action ${action.id} ${how}`, { action })
 }
 

@@ -15,6 +15,7 @@ import type {
   RedactBody,
   ResolveBody,
   VoidBody,
+  WithdrawBody,
 } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
@@ -44,6 +45,7 @@ import type { StartFailures } from './start-failures.ts'
 import { suggestGrant } from './suggest.ts'
 import { verify } from './verify.ts'
 import { voidVotesOf } from './void-votes.ts'
+import { withdraw } from './withdraw.ts'
 
 /** What the gate is made of; everything comes in from outside. */
 export interface GateParts {
@@ -93,6 +95,8 @@ export interface Gate {
   void(actionId: string, body: VoidBody, caller: Caller): Promise<Action>
   /** Ends the attempts that were under way when everything was held, with an unknown outcome. */
   endAttemptsBefore(heldAtMs: number): Promise<void>
+  /** Takes back what has not started, for whoever proposed it. */
+  withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
   /** Blanks what a settled action was about, in its row and in the record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Records what is not asked again. */
@@ -128,6 +132,7 @@ export const createGate = (parts: GateParts): Gate => ({
   release: (actionId, caller) => release(parts, actionId, caller),
   void: (actionId, body, caller) => voidHeld(parts, actionId, body, caller),
   endAttemptsBefore: (heldAtMs) => endAttemptsBefore(parts, heldAtMs),
+  withdraw: (actionId, body, caller) => withdraw(parts, actionId, body, caller),
   redact: (actionId, body, caller) => redact(parts, actionId, body, caller),
   createGrant: (body, caller) => createGrant(parts, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(parts, grantId, caller),

@@ -6,6 +6,7 @@ export { delegationsSeenBy, requireDelegator, viewDelegation } from './delegatio
 export { definitionHashOf } from './digest.ts'
 export { createGate, type Gate, type GateParts } from './gate.ts'
 export { endWholeSession, grantWholeSession, viewGrant } from './grants.ts'
+export { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 export { findVisibleGrant, seesEveryGrant } from './manage-grants.ts'
 export { isInForce } from './policy.ts'
 export { type PreparedAction, type PrepareInput, prepareAction } from './prepare.ts'

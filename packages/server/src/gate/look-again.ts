@@ -34,6 +34,8 @@ export async function lookAgain(parts: GateParts, row: ActionRow): Promise<Look>
   const args: JsonObject = JSON.parse(row.arguments)
   const seen = await readPreview(tool, args, parts.clock)
   if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
+  // Asking about it again would be in vain. It may be tried again once the target allows it.
+  if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
   if (seen.previewError !== null) return unreadable(seen.previewError)
   return askAnew(
     parts,
@@ -42,6 +44,8 @@ export async function lookAgain(parts: GateParts, row: ActionRow): Promise<Look>
     seen,
   )
 }
+
+const notAnyMore = (reason: string | null): string => `This cannot be done any more, so it was not carried out: ${reason}`
 
 const unreadable = (error: string): Look => ({
   to: 'fail',

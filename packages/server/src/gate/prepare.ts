@@ -2,6 +2,7 @@ import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, ty
 import type { Clock } from '../clock.ts'
 import { type AskedCall, askPolicies, isTrueForAll, type Policies } from '../policy/index.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
+import { impossible } from './impossible.ts'
 import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
 
 /** Everything about a proposed call that is worked out before the transaction that stores it. */
@@ -44,7 +45,8 @@ export interface PrepareInput {
 
 /**
  * Checks a call's arguments, asks policy, and reads what would change.
- * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`.
+ * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`; `impossible` with `tool` and `reason`, where people would be
+ * asked about what cannot be done.
  */
 export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
@@ -63,6 +65,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
   const target = looks ? await readPreview(tool, checked.value, clock) : typeof seen === 'object' ? seen : NOT_SEEN
+  if (target.impossible) throw impossible(tool.name, target.previewError ?? 'the target does not allow it')
   return {
     tool,
     argumentsText,

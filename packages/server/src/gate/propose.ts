@@ -8,7 +8,7 @@ import {
   type Tool,
 } from '@countersign/core'
 import { reach } from '../points.ts'
-import { type ActionRow, actions, doOnce, newId, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, doOnce, findAnswer, newId, type Outbox, type Tx } from '../store/index.ts'
 import { agentNamed } from './agent-name.ts'
 import { type Caller, requireWriter } from './caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from './deadlines.ts'
@@ -16,6 +16,7 @@ import { DECLINED_BEFORE, findDeclinedBefore } from './declined-before.ts'
 import { announceProposed } from './events.ts'
 import type { GateParts } from './gate.ts'
 import { allowedBy, useGrant } from './grants.ts'
+import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 import { isInForce, noteDifference, policyText, requirementsText, riskOf } from './policy.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { queueWithSameAsk, repeatAsk } from './repeat-ask.ts'
@@ -195,8 +196,8 @@ export interface ProposeInput {
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
  * The same call of the same agent or service again, without an idempotency key, while the first one waits under the same version of the
  * policy, is the same action: it is asked once and happens once. What a person proposes, and what names its own deadline, is always new.
- * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `too_many_waiting`, `forbidden` for an agent that uses another
- *   name than its own.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` for what its preview refuses, `too_many_waiting`,
+ *   `forbidden` for an agent that uses another name than its own.
  */
 export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
@@ -206,10 +207,30 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
   for (;;) {
-    const prepared = await prepareAction({ ...call, policies, clock })
+    const prepared = await prepareAction({ ...call, policies, clock }).catch(async (error: unknown) => {
+      const refused = readImpossible(error)
+      const answer = refused && (await recordRefusal(parts, refused, who, caller))
+      if (answer) return { answer }
+      throw error
+    })
+    if ('answer' in prepared) return prepared.answer
     const proposed = await storeProposal(parts, prepared, input, caller)
     if (proposed) return proposed
   }
+}
+
+/** Answers what the same request was answered before: what it asked for may be impossible because it was done. Else it is written down. */
+async function recordRefusal(
+  { store, clock }: GateParts,
+  refused: ImpossibleCall,
+  { agent, claimedAgent }: Pick<PreparedAction, 'agent' | 'claimedAgent'>,
+  { once, principal }: Caller,
+): Promise<ProposedAction | undefined> {
+  const answer = once && (await store.read(() => findAnswer<ProposedAction>(once)))
+  if (answer) return answer
+  const call = { ...refused, agent: agent ?? claimedAgent ?? null, actor: principal.id }
+  await store.transact((outbox) => recordImpossible(outbox, undefined, call, clock.nowMs()))
+  return undefined
 }
 
 /** Undefined when another version of the policy came into force since the call was prepared. */

@@ -1,5 +1,6 @@
 import type { JsonObject, PreviewField, Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
+import { isToolError } from './attempt.ts'
 import { preconditionOf } from './digest.ts'
 import { withinTimeout } from './patience.ts'
 
@@ -15,9 +16,18 @@ export interface SeenTarget {
   precondition: string | null
   /** The version of the target, for the attempt to be held against. */
   version: string | null
+  /** True where `previewError` says why the call cannot be done at all, whoever allows it. */
+  impossible: boolean
 }
 
-export const NOT_SEEN: SeenTarget = { preview: null, previewError: null, previewedAtMs: null, precondition: null, version: null }
+export const NOT_SEEN: SeenTarget = {
+  preview: null,
+  previewError: null,
+  previewedAtMs: null,
+  precondition: null,
+  version: null,
+  impossible: false,
+}
 
 /** Reads what would change. A target that cannot be read is one with an error in words for the card. */
 export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): Promise<SeenTarget> {
@@ -34,9 +44,10 @@ export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): P
       previewedAtMs,
       precondition: precondition === undefined ? null : preconditionOf(precondition),
       version: version ?? null,
+      impossible: false,
     }
   } catch (error) {
-    const known = error instanceof Error && error.name === 'ToolError'
-    return { ...NOT_SEEN, previewError: known ? error.message : 'the current values could not be read' }
+    if (!isToolError(error)) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
+    return { ...NOT_SEEN, previewError: error.message, impossible: error.impossible === true }
   }
 }

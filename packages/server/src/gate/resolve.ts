@@ -67,7 +67,7 @@ function* orEnded(parts: GateParts, outbox: Outbox, row: ActionRow, nowMs: numbe
   return (yield* actions.findAction.first({ id: row.id })) ?? row
 }
 
-/** A person's word that nothing happened is a definite failure: it may be tried again under another key. */
+/** A person's word that nothing happened is a failure that may be tried again. They may be wrong, so its key stays: see `nextKey`. */
 const settledBy = ({ by, outcome, note }: Resolution): Settled =>
   outcome === 'succeeded'
     ? { to: 'succeeded', output: null, url: undefined }

@@ -13,6 +13,7 @@ import {
   isSettled,
   ProposeBody,
   ProposedAction,
+  WithdrawBody,
 } from '@countersign/core'
 import { z } from 'zod'
 import {
@@ -126,6 +127,10 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
 
   app.post('/api/actions/decisions', { schema: { tags, body: DecisionsBody, response: { 200: DecisionsAnswer } } }, (request) =>
     gate.decideMany(request.body, callerOf(request)),
+  )
+
+  app.post('/api/actions/:id/withdraw', { schema: { tags, params: Params, body: WithdrawBody, response: { 200: Action } } }, (request) =>
+    gate.withdraw(request.params.id, request.body, callerOf(request)),
   )
 
   app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>

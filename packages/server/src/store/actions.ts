@@ -138,13 +138,25 @@ export const escalateAction = question<{ id: string; revision: number; requires:
     .where(isInTime(dialect, p.now)),
 )
 
-/** Withdraws an action that has not started. Nothing changed: it had, or it waited and its time is over. */
+const isUnstarted = sql<boolean>`state in ('proposed', 'approved')`
+
+/** Cancels an action that has not started. Nothing changed: it had, or it waited and its time is over. */
 export const cancelAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('proposed', 'approved')`)
+    .where(isUnstarted)
+    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
+)
+
+/** The same for whoever proposed it, with who that is and why, as JSON of an error. */
+export const withdrawAction = question<{ id: string; error: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ state: 'cancelled', error: p.error, told: 1, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where(isUnstarted)
     .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
 )
 

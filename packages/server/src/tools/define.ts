@@ -37,7 +37,8 @@ export interface ToolDefinition<Args> {
   describe?(args: Args): string
   /**
    * What would change, read now. It is read again before the action starts: when an `oldValue` is another one then, people are asked again
-   * with the new values.
+   * with the new values. Throws a `ToolError` with `impossible: true` for what cannot be done: the agent hears its message at once, and nobody
+   * is asked.
    */
   preview?(args: Args, signal: AbortSignal): PreviewField[] | Promise<PreviewField[]>
   /**

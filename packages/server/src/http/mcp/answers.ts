@@ -90,6 +90,7 @@ function refusalWords({ id, state, policy, votes, error }: Action): { status: st
     case 'expired':
       return { status: 'expired', text: `Nobody decided about this in time (${id}). Nothing was carried out.` }
     case 'cancelled':
+      if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). Nothing was carried out.` }
       return { status: 'cancelled', text: `This was cancelled before it began (${id}). Nothing was carried out.` }
     case 'outcome_unknown':
       return {

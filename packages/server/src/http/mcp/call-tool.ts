@@ -87,7 +87,7 @@ async function proposeAndWait(
     const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
     // Whatever the client says was clicked there decides nothing: only how long it is worth waiting.
     const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
-    return tellAbout(call, await waitFor(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
+    return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
   }
   // What cannot become an action leaves no open call behind.
   requireWriter(exchange.caller.principal)
@@ -101,7 +101,7 @@ async function proposeAndWait(
   // Reading what would change may have taken some of the client's patience already.
   const taken = (parts.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
-  return tellAbout(call, await waitFor(call, action.id, waits, ctx), isRepeated)
+  return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
 }
 
 function readKey({ mcpReq }: ServerContext): string | undefined {
@@ -131,6 +131,23 @@ interface Waits {
   decision: number
   /** Seconds in all, once nobody has to decide. */
   result: number
+}
+
+/** Waits for the action of a call. Where the client takes the call back, and no other call waits for it, the action is withdrawn. */
+async function waitUnlessWithdrawn(call: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
+  const { parts, exchange } = call
+  using waiting = parts.openCalls.wait(actionId)
+  const action = await waitFor(call, actionId, waits, ctx)
+  if (isSettled(action.state) || !exchange.isWithdrawn() || !waiting.isAlone()) return action
+  try {
+    const withdrawn = await parts.gate.withdraw(actionId, {}, exchange.caller)
+    await parts.openCalls.end(actionId)
+    return withdrawn
+  } catch (error) {
+    // It has started, or was decided meanwhile: then it stays what it is.
+    if (isCountersignError(error) && error.code === 'illegal_transition') return action
+    throw error
+  }
 }
 
 async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {

@@ -20,6 +20,8 @@ export interface Exchange {
   readonly consoleUrl: string
   /** Aborts when nobody is left who could hear the answer. */
   readonly hungUp: AbortSignal
+  /** True once the client said that it does not want the answer any more. Hanging up does not say so. */
+  isWithdrawn(): boolean
   /** True once the whole answer was handed to the connection; false when it ended before that. */
   readonly delivered: Promise<boolean>
 }

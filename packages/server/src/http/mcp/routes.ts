@@ -62,6 +62,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
       tools: toolsFor(agent),
       consoleUrl: parts.publicUrl ?? `${request.protocol}://${request.host}`,
       hungUp,
+      isWithdrawn: call.isWithdrawn,
       delivered: whenDelivered(reply).then((isWhole) => {
         call.end()
         return isWhole && !call.cancelled.aborted

@@ -1,19 +1,29 @@
 import { z } from 'zod'
 
 const Id = z.union([z.string(), z.number()])
-const Cancelled = z.object({ method: z.literal('notifications/cancelled'), params: z.object({ requestId: Id }) })
+const Cancelled = z.object({
+  method: z.literal('notifications/cancelled'),
+  params: z.object({ requestId: Id, reason: z.string().optional() }),
+})
 const Asked = z.object({ method: z.string(), id: Id })
+
+const WITHDRAWN = 'withdrawn'
 
 export interface RunningCall {
   /** Aborts when the client took the request back. */
   readonly cancelled: AbortSignal
+  /** True once the client took it back for another reason than that its own patience ended: nobody wants it any more. */
+  isWithdrawn(): boolean
   /** It was answered, or nobody is there any more. */
   end(): void
 }
 
+/** The SDKs cancel what timed out, too, with a reason that says so. Such a client makes its call again and expects to find its action. */
+const PATIENCE_ENDED = /time[sd]?[ -]?out|timeout|deadline/i
+
 /**
- * Requests under way, so that a client which cancels one is not waited for any longer. Only the waiting ends: the action stays what it is,
- * and the same call finds it again. In another process than the request's it has no effect; the client hangs up there anyway.
+ * Requests under way, so that a client which cancels one is not waited for any longer. In another process than the request's it has no
+ * effect; the client hangs up there anyway.
  */
 export interface RunningCalls {
   begin(sessionId: string | undefined, body: unknown): RunningCall
@@ -32,6 +42,7 @@ export function createRunningCalls(): RunningCalls {
       if (name !== undefined) running.set(name, controller)
       return {
         cancelled: controller.signal,
+        isWithdrawn: () => controller.signal.aborted && controller.signal.reason === WITHDRAWN,
         end() {
           if (name !== undefined && running.get(name) === controller) running.delete(name)
         },
@@ -40,7 +51,8 @@ export function createRunningCalls(): RunningCalls {
     cancel(sessionId, body) {
       const { data } = Cancelled.safeParse(body)
       if (!data) return false
-      running.get(nameOf(sessionId, data.params.requestId))?.abort()
+      const { requestId, reason = '' } = data.params
+      running.get(nameOf(sessionId, requestId))?.abort(PATIENCE_ENDED.test(reason) ? undefined : WITHDRAWN)
       return true
     },
   }

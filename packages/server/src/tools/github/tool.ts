@@ -1,8 +1,17 @@
-import type { ExecuteContext, JsonObject, JsonValue, Preview, Verification, VerifyContext } from '@countersign/core'
+import {
+  type ExecuteContext,
+  type JsonObject,
+  type JsonValue,
+  type Preview,
+  ToolError,
+  type Verification,
+  type VerifyContext,
+} from '@countersign/core'
 import { z } from 'zod'
 import { credentialOf } from '../credential.ts'
 import { defineTool } from '../define.ts'
 import type { ToolDraft } from '../tool-draft.ts'
+import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { type AllowList, isRepositoryName } from './repository.ts'
 
@@ -86,7 +95,22 @@ export function writeTool<Input extends z.ZodObject>(
     resultUrl: (_: z.output<Input>, output: JsonValue) => linkIn(output, ground.webOrigin),
   })
   // Sound because arguments that reach a tool's functions went through its `check`, which yields exactly the input's type.
-  return { ...settle(ground, draft), preview: (args: JsonObject, signal: AbortSignal) => look(args as z.output<Input>, signal) }
+  return {
+    ...settle(ground, draft),
+    preview: (args: JsonObject, signal: AbortSignal) => look(args as z.output<Input>, signal).catch(refuse),
+  }
+}
+
+/** GitHub's answers that say that what was looked for is not there, whoever asks with this token. */
+const NOT_THERE = [404, 410]
+
+/** What a look that failed says: where it is refused for what was named, the call cannot be done. */
+function refuse(error: unknown): never {
+  if (!(error instanceof ToolError) || error.kind !== 'refused' || error.retryable) throw error
+  // Other answers are about the token, or about GitHub now: what it does with the change itself cannot be told from them.
+  const status = statusOf(error)
+  if (status !== undefined && !NOT_THERE.includes(status)) throw error
+  throw new ToolError('refused', error.message, { retryable: false, impossible: true, cause: error })
 }
 
 function settle({ hub, baseUrl, credential }: GithubGround, tool: ReturnType<typeof defineTool>): ToolDraft {

@@ -10,8 +10,8 @@ export function oneLine(text: string): string {
   return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1).toWellFormed()}…` : line
 }
 
-/** Refuses what is not there (or not there for us, which is the same). */
-export const refuse = (message: string): ToolError => new ToolError('refused', message, { retryable: false })
+/** Refuses what is not there (or not there for us, which is the same), or makes no sense. */
+export const refuse = (message: string): ToolError => new ToolError('refused', message, { retryable: false, impossible: true })
 
 /**
  * The one candidate that `words` mean. A name that several have is not guessed at.

@@ -82,7 +82,8 @@ export function writeTool<Input extends z.ZodObject>(
   }
 }
 
-export const refuse = (message: string): ToolError => new ToolError('refused', `${message} Nothing was changed.`, { retryable: false })
+export const refuse = (message: string): ToolError =>
+  new ToolError('refused', `${message} Nothing was changed.`, { retryable: false, impossible: true })
 
 /** @throws ToolError `refused` */
 export async function findObjective(store: ObjectiveStore, id: string): Promise<Objective> {

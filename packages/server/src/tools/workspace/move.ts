@@ -36,7 +36,7 @@ export function moveTool(ground: Ground, Path: z.ZodString): WorkspaceTool {
         const fields = [{ field: 'path', oldValue: move.from.text, newValue: move.to.text }]
         return { fields, precondition: { from: move.from.text, to: move.to.text, sha256: move.sha256 }, version: move.sha256 }
       } catch (error) {
-        return cannot(error, from)
+        return cannot(error)
       }
     },
   }

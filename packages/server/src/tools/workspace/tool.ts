@@ -1,13 +1,12 @@
-import type { Preview } from '@countersign/core'
+import { ToolError } from '@countersign/core'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Fault } from './fault.ts'
 
 /** A tool without what its place in a source says of it. */
 export type WorkspaceTool = Omit<ToolDraft, 'destination' | 'definition'>
 
-/** What cannot be done is shown as that. When it could be done after all, people are asked again, with what it would do. */
-export function cannot(error: unknown, field: string): Preview {
+/** What a preview throws for a fault: the call cannot be done, so nobody is asked about it. Anything else stays what it is. */
+export function cannot(error: unknown): never {
   if (!(error instanceof Fault)) throw error
-  const reason = `cannot be done: ${error.message}`
-  return { fields: [{ field, newValue: reason }], precondition: { reason } }
+  throw new ToolError('refused', error.message, { impossible: true })
 }

@@ -63,16 +63,16 @@ function fileTool<Input extends z.ZodObject<{ path: z.ZodString }>>(ground: Grou
     verify: (args, context) => findOut(ground, args.path, context),
   })
   // Sound because every argument object that reaches this went through `check`, which yields exactly the input's type.
-  return { ...tool, preview: (args) => show(args.path as string, () => plan(args as z.output<Input>)) }
+  return { ...tool, preview: (args) => show(() => plan(args as z.output<Input>)) }
 }
 
-async function show(path: string, makePlan: () => Promise<Plan>): Promise<Preview> {
+async function show(makePlan: () => Promise<Plan>): Promise<Preview> {
   try {
     const plan = await makePlan()
     const ends = endsOf(plan)
     return { fields: fieldsOf(plan), precondition: { path: plan.place.text, ...ends }, version: versionOf(ends) }
   } catch (error) {
-    return cannot(error, path)
+    return cannot(error)
   }
 }
 

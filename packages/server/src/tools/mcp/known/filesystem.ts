@@ -32,13 +32,14 @@ export const FILESYSTEM: KnownServer = {
 
 async function previewEdits({ path, edits }: JsonObject, read: ReadOther): Promise<PreviewField[]> {
   const before = await contentOf(path, read)
-  if (before === undefined) throw new ToolError('refused', `There is no file ${said(path)} to edit.`)
+  if (before === undefined) throw new ToolError('refused', `There is no file ${said(path)} to edit.`, { impossible: true })
   let after = before
   for (const edit of entriesOf(edits)) {
     const { oldText, newText } = edit as JsonObject
     const at = typeof oldText === 'string' ? after.indexOf(oldText) : -1
     if (typeof oldText !== 'string' || typeof newText !== 'string' || at < 0) {
-      throw new ToolError('refused', `The file ${said(path)} does not hold the text that is to be replaced: ${said(oldText)}`)
+      const why = `The file ${said(path)} does not hold the text that is to be replaced: ${said(oldText)}`
+      throw new ToolError('refused', why, { impossible: true })
     }
     after = after.slice(0, at) + newText + after.slice(at + oldText.length)
   }

@@ -51,7 +51,7 @@ function createBranch(ground: Ground, git: Git): WorkspaceTool {
           version: base.commit,
         }
       } catch (error) {
-        return cannot(error, name)
+        return cannot(error)
       }
     },
   }
@@ -129,7 +129,7 @@ function switchBranch(ground: Ground, git: Git): WorkspaceTool {
           version: versionOf(plan),
         }
       } catch (error) {
-        return cannot(error, name)
+        return cannot(error)
       }
     },
   }

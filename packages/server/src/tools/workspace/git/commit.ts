@@ -76,7 +76,7 @@ export function commitTool(ground: Ground, git: Git, author: Author): WorkspaceT
         const precondition = footingOf(plan)
         return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
       } catch (error) {
-        return cannot(error, 'commit')
+        return cannot(error)
       }
     },
   }
