@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, PreviewField } from '@countersign/core'
 import { isObject } from './parts.ts'
-import { lasting } from './self-changing.ts'
+import { changesByItself, lasting } from './self-changing.ts'
 
 /** What a request does with what it does not name: `stays`, `goes`, or nobody can tell. */
 export interface Unsent {
@@ -34,9 +34,11 @@ function compareValue(
     const rows = compareLists(field, sent, current, schema, unsent)
     if (rows) return rows
   }
-  // An empty object says nothing about what is in the one that is there.
-  const isSilent = isObject(sent) && isObject(current) && Object.keys(sent).length === 0 && unsent.members !== 'go'
-  const oldValue = current === undefined || isSilent ? undefined : lasting(current)
+  // An empty object says nothing about what is in the one that is there, except where it replaces it.
+  if (isObject(sent) && isObject(current) && Object.keys(sent).length === 0 && unsent.members !== 'go') {
+    return [{ field, newValue: sent }, ...(unsent.members === 'unknown' ? notSent(field, Object.keys(current).sort()) : [])]
+  }
+  const oldValue = current === undefined ? undefined : lasting(current)
   return [{ field, ...(oldValue !== undefined && { oldValue }), newValue: fileWords(sent) }]
 }
 
@@ -48,14 +50,16 @@ function compareObjects(
   unsent: Unsent,
 ): PreviewField[] {
   const described = propertiesOf(schema)
+  const isOpen = field !== '' && Object.keys(described).length === 0
   const rows = Object.keys(sent)
     .sort()
     .flatMap((name) => compareValue(joined(field, name), sent[name] ?? null, own(current, name), asSchema(described[name]), unsent))
   if (unsent.members === 'stay') return rows
-  const left = Object.keys(described)
+  // Which of the members of a thing its service alone writes, only a description tells. Inside of it nobody can tell without one.
+  const left = Object.keys(isOpen ? current : described)
     .sort()
-    .filter((name) => !Object.hasOwn(sent, name) && (own(current, name) ?? null) !== null)
-  if (unsent.members === 'unknown') return [...rows, ...notSent(field, left)]
+    .filter((name) => !Object.hasOwn(sent, name) && (own(current, name) ?? null) !== null && !changesByItself(name))
+  if (unsent.members === 'unknown' || isOpen) return [...rows, ...notSent(field, left)]
   return [...rows, ...left.map((name) => ({ field: joined(field, name), oldValue: lasting(current[name] ?? null) }))]
 }
 
@@ -68,26 +72,29 @@ function compareLists(
   unsent: Unsent,
 ): PreviewField[] | undefined {
   const there = byIdentity(current)
-  if (!there || sent.length === 0 || current.length === 0) return undefined
+  if (!there || current.length === 0 || (sent.length === 0 && unsent.entries === 'go')) return undefined
   const { identity, entries } = there
+  if (sent.length === 0) return [{ field, newValue: [] }, ...notSent(field, [...entries.keys()].map(rowName).sort())]
   const named = sent.filter((entry) => isObject(entry) && Object.hasOwn(entry, identity))
   const given = byIdentity(named, identity)
   if (!given || !sent.every(isObject)) return undefined
   const items = asSchema(schema?.items)
+  // An entry that is sent stands for the whole entry where the list is replaced.
+  const inside: Unsent = { ...unsent, members: unsent.entries }
   let fresh = 0
   const rows = sent.flatMap((entry): PreviewField[] => {
     const id = idOf(entry, identity)
     const before = id === undefined ? undefined : entries.get(id)
-    const place = `${field}[${id === undefined ? `new ${++fresh}` : shortName(id)}]`
+    const place = `${field}[${id === undefined ? `new ${++fresh}` : rowName(id)}]`
     if (before === undefined) return [{ field: place, newValue: entry }]
-    const { [identity]: _, ...rest } = entry
-    return compareObjects(place, rest, before, without(items, identity), unsent)
+    const [given, known] = [without(entry, identity), without(before, identity)]
+    return compareObjects(place, given, known, items && { properties: without(propertiesOf(items), identity) }, inside)
   })
   const left = [...entries.keys()].filter((id) => !given.entries.has(id))
   const gone =
     unsent.entries === 'unknown'
-      ? notSent(field, left.map(shortName).sort())
-      : left.map((id) => ({ field: `${field}[${shortName(id)}]`, oldValue: lasting(entries.get(id) ?? null) }))
+      ? notSent(field, left.map(rowName).sort())
+      : left.map((id) => ({ field: `${field}[${rowName(id)}]`, oldValue: lasting(entries.get(id) ?? null) }))
   return [...rows, ...gone, ...otherOrder(field, [...entries.keys()], [...given.entries.keys()])]
 }
 
@@ -144,15 +151,15 @@ export const requiresSome = (schema: JsonSchema | undefined): boolean =>
 
 export const asSchema = (value: JsonValue | undefined): JsonSchema | undefined => (isObject(value) ? value : undefined)
 
-/** The schema of an entry whose identity is no row of its own. */
-function without(schema: JsonSchema | undefined, identity: string): JsonSchema {
-  const { [identity]: _, ...properties } = propertiesOf(schema)
-  return { properties }
+/** An entry without its identity, which stands in its place. */
+function without(object: JsonObject, identity: string): JsonObject {
+  const { [identity]: _, ...others } = object
+  return others
 }
 
 const own = (object: JsonObject, name: string): JsonValue | undefined => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 /** A name that could be taken for a path stands in quotes. */
-const shortName = (name: string): string => (/[.,[\]"]/.test(name) || name === '' ? JSON.stringify(name) : name)
+export const rowName = (name: string): string => (/[.,[\]"]/.test(name) || name === '' ? JSON.stringify(name) : name)
 
-const joined = (field: string, name: string): string => (field === '' ? shortName(name) : `${field}.${shortName(name)}`)
+const joined = (field: string, name: string): string => (field === '' ? rowName(name) : `${field}.${rowName(name)}`)

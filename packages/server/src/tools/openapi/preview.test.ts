@@ -115,7 +115,11 @@ test('a PATCH is shown leaf by leaf, and the entries of a list by what they are'
     ...leaves,
     { field: 'lines[a]', oldValue: { id: 'a', count: 1 } },
   ])
-  expect(await shown('patch', bodyOf(TASK), CURRENT, { lines: [] })).toEqual([{ field: 'lines', oldValue: CURRENT.lines, newValue: [] }])
+  const all = 'a, b (there now; the service decides what becomes of it)'
+  expect(await shown('patch', bodyOf(TASK), CURRENT, { lines: [] })).toEqual([
+    { field: 'lines', newValue: [] },
+    { field: 'lines, not sent', oldValue: all, newValue: all },
+  ])
   const turned = [...CURRENT.lines].reverse()
   expect((await shown('patch', bodyOf(TASK), CURRENT, { lines: turned })).at(-1)).toEqual({
     field: 'lines, order',

@@ -4,7 +4,7 @@ import { callHttp } from '../http-call.ts'
 import { fillJson, member } from '../template.ts'
 import { valuesOf } from '../tool-draft.ts'
 import { buildUrl } from '../url-template.ts'
-import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, type Unsent } from './compare.ts'
+import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
 import { isObject } from './parts.ts'
@@ -85,7 +85,7 @@ function newFields({ plan: { body, parameters }, path }: Looking, args: JsonObje
     })
   }
   if (!isObject(value)) return [{ field: 'body', newValue: body?.kind === 'bytes' ? bytesWords(value) : value }]
-  return Object.entries(unwrappedBody(value, path)).map(([field, newValue]) => ({ field, newValue: fileWords(newValue) }))
+  return Object.entries(unwrappedBody(value, path)).map(([name, newValue]) => ({ field: rowName(name), newValue: fileWords(newValue) }))
 }
 
 function changedFields(looking: Looking, current: JsonValue, args: JsonObject): PreviewField[] {
@@ -118,7 +118,7 @@ function goingFields(answer: JsonValue, path: string): PreviewField[] {
   const members = Object.entries(unwrapped(answer, path))
     .filter(([name]) => !changesByItself(name))
     .toSorted(([, a], [, b]) => Number(isSimple(b)) - Number(isSimple(a)))
-  return members.slice(0, MAX_FIELDS).map(([field, oldValue]) => ({ field, oldValue: lasting(oldValue) }))
+  return members.slice(0, MAX_FIELDS).map(([name, oldValue]) => ({ field: rowName(name), oldValue: lasting(oldValue) }))
 }
 
 async function previewByOverride(
