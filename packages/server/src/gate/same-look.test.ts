@@ -100,7 +100,7 @@ function turned(value: JsonValue): JsonValue {
   return Object.fromEntries(members.reverse())
 }
 
-test('permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to, for any kind of source', async () => {
+test('permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents', async () => {
   const held: { current: JsonValue } = { current: {} }
   const { config, target } = await openSources(held)
   await using _ = target
