@@ -13,6 +13,17 @@ export function canonicalJson(value: JsonValue): string {
   return isInOrder(value) ? JSON.stringify(value) : write(value)
 }
 
+/** The same value with the members of all its objects in the order of {@link canonicalJson}. What is not JSON stays as it is. */
+export function inOrder(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .flatMap((name) => (value[name] === undefined ? [] : [[name, inOrder(value[name])]])),
+  )
+}
+
 /** True when `JSON.stringify` writes exactly the canonical form: names in order everywhere, and nothing that is not JSON. */
 function isInOrder(value: JsonValue): boolean {
   if (typeof value === 'string') return value.isWellFormed()

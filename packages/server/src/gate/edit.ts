@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
 import { writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
+import { textOf } from './look-again.ts'
 import { isInForce } from './policy.ts'
 import type { PreparedAction } from './prepare.ts'
 import { prepareAgain } from './prepare-again.ts'
@@ -95,6 +96,6 @@ function sawTarget(row: ActionRow, { preview, previewError, precondition }: Prep
   // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
   if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
   const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
-  const before = new Map(shown.map(({ field, oldValue }) => [field, JSON.stringify(oldValue)]))
-  return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === JSON.stringify(oldValue))
+  const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
+  return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
 }

@@ -1,4 +1,4 @@
-import { isCountersignError, type JsonObject, type PreviewField, type Tool } from '@countersign/core'
+import { inOrder, isCountersignError, type JsonObject, type JsonValue, type PreviewField, type Tool } from '@countersign/core'
 import type { ActionRow } from '../store/index.ts'
 import { definitionHashOf } from './digest.ts'
 import type { GateParts } from './gate.ts'
@@ -96,7 +96,7 @@ const MAX_NAMED = 3
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
   const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
   const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))
-  const changed = now.filter(({ field, oldValue }) => JSON.stringify(before.get(field)) !== JSON.stringify(oldValue))
+  const changed = now.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
   const text = now.find(({ field, diff }) => diff !== undefined && diff !== diffs.get(field))
   if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
   if (changed.length === 0) return 'What this rests on has changed since it was approved.'
@@ -106,6 +106,10 @@ export function whatChanged(shown: readonly PreviewField[], now: readonly Previe
   const more = changed.length > MAX_NAMED ? `, and ${changed.length - MAX_NAMED} more` : ''
   return `The values changed since this was shown: ${named.join('; ')}${more}.`
 }
+
+/** A value for a comparison: the order of its members says nothing. */
+export const textOf = (value: JsonValue | undefined): string | undefined =>
+  value === undefined ? undefined : JSON.stringify(inOrder(value))
 
 const MAX_CHARACTERS = 80
 

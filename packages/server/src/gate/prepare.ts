@@ -58,13 +58,15 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
     })
   }
   const argumentsText = canonicalJson(checked.value)
+  // In the order in which they are stored: what is worked out again from the stored ones has to be the same.
+  const canonical: JsonObject = JSON.parse(argumentsText)
   const definitionHash = definitionHashOf(tool)
   const { agent, claimedAgent, requesters } = who
-  const call: AskedCall = { tool, arguments: checked.value, ...who, claimedAgent, nowMs: clock.nowMs() }
+  const call: AskedCall = { tool, arguments: canonical, ...who, claimedAgent, nowMs: clock.nowMs() }
   const { said: policy, shadow } = askPolicies(policies, call)
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
-  const target = looks ? await readPreview(tool, checked.value, clock) : typeof seen === 'object' ? seen : NOT_SEEN
+  const target = looks ? await readPreview(tool, canonical, clock) : typeof seen === 'object' ? seen : NOT_SEEN
   if (target.impossible) throw impossible(tool.name, target.previewError ?? 'the target does not allow it')
   return {
     tool,
@@ -78,7 +80,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
       credential: tool.credential,
       precondition: target.precondition,
     }),
-    description: tool.describe(checked.value),
+    description: tool.describe(canonical),
     ...target,
     requesterIds: requesters.map(({ id }) => id),
     agent,

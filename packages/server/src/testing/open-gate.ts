@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Action, isSettled, type Principal } from '@countersign/core'
 import { pino } from 'pino'
 import { type Clock, systemClock } from '../clock.ts'
-import { openConfig } from '../config/index.ts'
+import { type ConfigInput, openConfig } from '../config/index.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { viewAction } from '../gate/index.ts'
 import { actions } from '../store/index.ts'
@@ -45,14 +45,16 @@ export interface OpenGateOptions {
   dataDir?: string
   /** Default: {@link hurriedClock}. */
   clock?: Clock
+  /** Further groups of tools, as a configuration has them. */
+  tools?: NonNullable<ConfigInput['tools']>
 }
 
 export async function openGate(
   own: readonly CodedTool[],
-  { dataDir: given, clock = hurriedClock }: OpenGateOptions = {},
+  { dataDir: given, clock = hurriedClock, tools: others = {} }: OpenGateOptions = {},
 ): Promise<OpenGate> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-gate-')))
-  const { tools, policy } = await openConfig({ tools: { own: { tools: [...own] } } }, { environment: {}, folder: dataDir })
+  const { tools, policy } = await openConfig({ tools: { ...others, own: { tools: [...own] } } }, { environment: {}, folder: dataDir })
   const engine = await openEngine({
     database: { kind: 'sqlite', dataDir },
     agents: [],

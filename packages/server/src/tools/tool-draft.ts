@@ -18,9 +18,14 @@ export function executorOf(given: {
   return { executor, timeoutMs }
 }
 
-/** The values that people are shown as those of now, to be compared later. A field that is not there says so. */
-export const valuesOf = (fields: readonly PreviewField[]): JsonValue[] =>
-  fields.map(({ field, oldValue }): JsonValue => (oldValue === undefined ? { field } : { field, value: oldValue }))
+/**
+ * The values that people are shown as those of now, to be compared later. A field that is not there says so. By name: a target may list the
+ * members of an object in any order.
+ */
+export const valuesOf = (fields: readonly PreviewField[]): { field: string; value?: JsonValue }[] =>
+  fields
+    .map(({ field, oldValue }): { field: string; value?: JsonValue } => (oldValue === undefined ? { field } : { field, value: oldValue }))
+    .sort((a, b) => (a.field === b.field ? 0 : a.field < b.field ? -1 : 1))
 
 /** Stands for the code of a tool that a client carries out, which the server never runs. */
 export const byClient = (name: string) => async (): Promise<never> => {

@@ -1,10 +1,12 @@
 import { counterpart } from '../../testing/counterparts.ts'
 import type { Part } from '../part.ts'
 import { documentsOf, howItOpens, runDocument, SPECS, startCatcher } from './run-documents.ts'
+import { runWorld } from './run-world.ts'
 
 const CALLS = 200
+const WORLD = { documents: 200, calls: 50 }
 
-/** Every published document at hand: what its tools send is what it prescribes, {@link CALLS} drawn calls each. */
+/** Every published document at hand: what its tools send is what it prescribes, {@link CALLS} drawn calls each. Then the cards of drawn services: {@link WORLD}. */
 export const openapiPart: Part = async ({ seed, minutes, say }) => {
   await using catcher = await startCatcher()
   const violations: string[] = []
@@ -38,5 +40,18 @@ export const openapiPart: Part = async ({ seed, minutes, say }) => {
     if (run.calls < CALLS) missing.push(`${document}: ${run.calls} calls, not ${CALLS}`)
     say(`openapi: ${index + 1} of ${all.length} documents, ${calls} calls, ${violations.length} violations; ${document}`)
   }
-  return { violations, missing, figures: { documents, refused, calls, notDrawn } }
+  const world = await runWorld({
+    ...WORLD,
+    seed,
+    isOver: () => Date.now() > endsAt,
+    onViolation: (words) => say(`openapi: ${words}`),
+  })
+  violations.push(...world.violations)
+  if (world.documents < WORLD.documents) missing.push(`${WORLD.documents - world.documents} drawn services: the time was over`)
+  say(`openapi: ${world.documents} drawn services, ${world.calls} approved writes, ${world.violations.length} violations`)
+  return {
+    violations,
+    missing,
+    figures: { documents, refused, calls, notDrawn, world: { documents: world.documents, calls: world.calls } },
+  }
 }

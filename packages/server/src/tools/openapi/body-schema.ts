@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { inputSchemaOf } from './input-schema.ts'
-import { isObject, oneLine, textOf } from './parts.ts'
+import { isObject, proseLine, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 import type { RequestBody } from './request-body.ts'
 
@@ -24,7 +24,7 @@ export interface BodySchema {
 
 /** @throws BrokenPart */
 export function bodySchemaOf(body: RequestBody, refs: Refs): BodySchema {
-  const described: JsonSchema = body.description === undefined ? {} : { description: oneLine(body.description, 400) }
+  const described: JsonSchema = body.description === undefined ? {} : { description: proseLine(body.description, 400) }
   if (body.kind === 'bytes') {
     return {
       schema: { type: 'string', contentEncoding: 'base64', description: `The bytes (${body.mediaType}) in base64` },

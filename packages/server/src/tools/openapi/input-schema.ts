@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { isPlainPattern, openPattern } from '../pattern.ts'
 import { merged, nullable } from './merge-schemas.ts'
-import { isObject, oneLine, textOf } from './parts.ts'
+import { isObject, proseLine, textOf } from './parts.ts'
 import { hiddenIn, isReadOnly } from './read-only.ts'
 import type { Refs } from './refs.ts'
 
@@ -117,7 +117,7 @@ function typeOf(node: JsonObject): JsonSchema {
 
 function plainKeywords(node: JsonObject): JsonSchema {
   const found: JsonSchema = {}
-  const about = typeof node.description === 'string' ? oneLine(node.description, MAX_DESCRIPTION) : ''
+  const about = typeof node.description === 'string' ? proseLine(node.description, MAX_DESCRIPTION) : ''
   const tells = isObject(node.discriminator) ? textOf(node.discriminator.propertyName) : undefined
   const words = [about, tells === undefined ? '' : `"${tells}" says which kind it is`].filter((text) => text !== '').join('. ')
   if (words !== '') found.description = words

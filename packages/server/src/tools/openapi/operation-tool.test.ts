@@ -111,8 +111,8 @@ test('what a change shows is read by the GET of its path: the members that it se
   const { tool } = await openApi({ paths: ORDERS }, { baseUrl: service.url })
   const args = { id: '7', body: { status: 'closed', note: 'x' } }
   const fields = [
-    { field: 'status', oldValue: 'open', newValue: 'closed' },
     { field: 'note', newValue: 'x' },
+    { field: 'status', oldValue: 'open', newValue: 'closed' },
   ]
   expect(await look(tool('patch'), args)).toMatchObject({ fields, precondition: expect.anything() })
   // What PUT writes need not be there yet; what PATCH changes has to be.

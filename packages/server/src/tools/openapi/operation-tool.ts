@@ -5,15 +5,17 @@ import { verifyRoute } from '../route-verify.ts'
 import { fillWords } from '../template.ts'
 import { executorOf, type ToolDraft } from '../tool-draft.ts'
 import { fillUrlText } from '../url-template.ts'
+import { htmlText } from './html-text.ts'
 import type { Operation } from './operations.ts'
 import type { ReadOverride } from './override.ts'
-import { oneLine } from './parts.ts'
+import { oneLine, proseLine } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
 import { previewOf } from './preview.ts'
 import type { OperationOverride } from './section.ts'
 import { callOperation, type Service, signedCall, urlOf } from './service.ts'
 
 const MAX_DESCRIPTION = 1_000
+const MAX_TITLE = 120
 
 /** One operation with everything that its tool is made of. */
 export interface OpenOperation {
@@ -32,7 +34,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
   const { method } = operation
   const { effect, describe, resultUrl, verify, named } = override
   const isWrite = effect === 'write'
-  const preview = isWrite ? previewOf({ method, plan, service, reading: open.reading, override }) : undefined
+  const preview = isWrite ? previewOf({ method, path: operation.path, plan, service, reading: open.reading, override }) : undefined
   const sendsVersion = override.before === undefined || (override.before !== false && override.before.ifMatch)
   return {
     name: operation.name,
@@ -87,9 +89,7 @@ const secretsOf = ({ headers, credentials }: Service): Record<string, string> =>
 
 /** For the model: what it does, and which request it is, by which people and searches know it too. */
 function descriptionOf({ method, path, summary, description, isDeprecated }: Operation): string {
-  const words = [summary, description]
-    .filter((text) => text !== undefined && text.trim() !== '')
-    .map((text) => oneLine(text ?? '', MAX_DESCRIPTION))
+  const words = [summary, description].map((text) => proseLine(text ?? '', MAX_DESCRIPTION)).filter((text) => text !== '')
   const [first = '', second] = words
   const about = second === undefined || second.startsWith(first) ? (second ?? first) : `${first}. ${second}`
   return [isDeprecated ? 'Deprecated.' : '', about && `${about}${/[.!?…]$/.test(about) ? '' : '.'}`, `${method} ${path}`]
@@ -98,11 +98,14 @@ function descriptionOf({ method, path, summary, description, isDeprecated }: Ope
 }
 
 /** For people: the document's own short words, and the request with the real values in its path. */
-function describeCall({ method, path, summary }: Operation, plan: OperationPlan, args: JsonObject): string {
+function describeCall({ method, path, summary, description }: Operation, plan: OperationPlan, args: JsonObject): string {
   const called = `${method} ${decoded(plan.write(args).path) ?? path}`
-  const words = summary === undefined ? '' : oneLine(summary, 120)
+  const words = proseLine(summary ?? '', MAX_TITLE) || oneLine(firstSentence(htmlText(description ?? '')), MAX_TITLE)
   return words === '' ? called : `${words}: ${called}`
 }
+
+/** Up to the end of a sentence or of a paragraph. */
+const firstSentence = (text: string): string => /^[\s\S]*?(?:[.!?](?=\s|$)|\n\s*\n|$)/.exec(text.trim())?.[0] ?? ''
 
 function decoded(path: string): string | undefined {
   try {

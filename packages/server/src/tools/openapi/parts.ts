@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { htmlText } from './html-text.ts'
 
 /** A part of a document that cannot be used. `message` is plain words that follow the name of the operation. */
 export class BrokenPart extends Error {
@@ -17,6 +18,9 @@ export function objectAt(value: JsonValue | undefined, place: string): JsonObjec
 export const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 const MAX_LINE_CHARACTERS = 200
+
+/** Words that a document says about itself, which may be HTML, in one line. */
+export const proseLine = (text: string, maxCharacters = MAX_LINE_CHARACTERS): string => oneLine(htmlText(text), maxCharacters)
 
 /** Words of a document in one line, as a card or a list can show them. */
 export function oneLine(text: string, maxCharacters = MAX_LINE_CHARACTERS): string {

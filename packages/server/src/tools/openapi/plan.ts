@@ -7,7 +7,7 @@ import { bodySchemaOf } from './body-schema.ts'
 import { inputSchemaOf } from './input-schema.ts'
 import type { Operation } from './operations.ts'
 import { isJsonType, named, type Parameter, readParameters, undescribed } from './parameters.ts'
-import { isObject, oneLine } from './parts.ts'
+import { isObject, proseLine } from './parts.ts'
 import type { Refs } from './refs.ts'
 import { type RequestBody, readRequestBody } from './request-body.ts'
 import { bodyFindings, writeBody } from './write-body.ts'
@@ -85,7 +85,7 @@ function schemaOf(
   const required: string[] = []
   for (const parameter of parameters) {
     const schema = inputSchemaOf(parameter.schema, refs)
-    const words: JsonSchema = parameter.description === undefined ? {} : { description: oneLine(parameter.description, 400) }
+    const words: JsonSchema = parameter.description === undefined ? {} : { description: proseLine(parameter.description, 400) }
     properties[parameter.argument] = { ...schema, ...words }
     if (parameter.isRequired) required.push(parameter.argument)
   }
