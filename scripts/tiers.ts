@@ -5,6 +5,7 @@
  */
 export const MORE: readonly string[] = [
   'apps/web/src/held/held.browser',
+  'apps/web/src/held/held-pages.browser',
   'apps/web/src/rendered.browser',
   'packages/react/src/changes.browser',
   'packages/react/src/looks.browser',
@@ -53,6 +54,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/campaign/simulation/simulation',
   'packages/server/src/campaign/soak/soak',
   'packages/server/src/campaign/votes/votes',
+  'packages/server/src/cli/held',
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/vanished',
   'packages/server/src/recordings/recordings',

@@ -1,6 +1,6 @@
-import type { Action } from '@countersign/client'
+import type { Action, HoldView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { Link } from 'react-router'
 import { errorText } from '../errors.ts'
@@ -8,14 +8,18 @@ import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Page } from '../shell/page.tsx'
-import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
 import { HOLD, useHold } from './use-hold.ts'
+import { usePage } from './use-page.ts'
 
 const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const HELD_ACTIONS = ['held-actions']
 const STATES = 'proposed,approved,executing,outcome_unknown'
+
+/** What is open, and how much. */
+const readAgain = (queries: QueryClient) => Promise.all([HOLD, HELD_ACTIONS].map((queryKey) => queries.invalidateQueries({ queryKey })))
 
 const WORDS: Partial<Record<Action['state'], string>> = {
   proposed: 'Waiting for a decision',
@@ -28,7 +32,7 @@ const WORDS: Partial<Record<Action['state'], string>> = {
 export default function HeldPage() {
   const { client } = useServices()
   const hold = useHold()
-  const held = useList(HELD_ACTIONS, (cursor, signal) => client.actions.list({ state: STATES, cursor }, { signal }))
+  const held = usePage(HELD_ACTIONS, (cursor, signal) => client.actions.list({ state: STATES, cursor }, { signal }))
   const [accepting, setAccepting] = useState(false)
   const online = useOnline()
   const isHeld = hold.data?.held === true
@@ -48,16 +52,20 @@ export default function HeldPage() {
             </p>
           </>
         )}
-        <Loaded of={held} height={200}>
-          {(items) => (
-            <ul className="rows" aria-label="Open actions">
-              {items.map((action) => (
-                <HeldRow key={action.id} action={action} isHeld={isHeld} />
-              ))}
-            </ul>
-          )}
+        <Pages {...held} count={countOf(hold.data)} />
+        <Loaded of={held.query} height={200}>
+          {({ items }) =>
+            items.length === 0 && held.number > 1 ? (
+              <p>Nothing on this page is open any more.</p>
+            ) : (
+              <ul className="rows" aria-label="Open actions">
+                {items.map((action) => (
+                  <HeldRow key={action.id} action={action} isHeld={isHeld} />
+                ))}
+              </ul>
+            )
+          }
         </Loaded>
-        <More of={held} />
       </div>
       {accepting && (
         <Boundary>
@@ -65,6 +73,38 @@ export default function HeldPage() {
         </Boundary>
       )}
     </Page>
+  )
+}
+
+/** How many actions are open; undefined for who does not see them all. */
+function countOf(hold: HoldView | undefined): number | undefined {
+  return hold?.open ? Object.values(hold.open).reduce((sum, count) => sum + count, 0) : undefined
+}
+
+interface PagesProps {
+  number: number
+  count: number | undefined
+  onNext: (() => void) | undefined
+  onPrevious: (() => void) | undefined
+}
+
+/** How much is open, and the pages of it; above the list, where it stays when the list changes. */
+function Pages({ number, count, onNext, onPrevious }: PagesProps) {
+  return (
+    <nav className="row-head" aria-label="Pages of open actions">
+      {count !== undefined && <span>{count === 1 ? '1 action is open' : `${count} actions are open`}</span>}
+      {(onNext || onPrevious || number > 1) && (
+        <>
+          <Button variant="outlined" disabled={!onPrevious} onClick={onPrevious}>
+            Previous page
+          </Button>
+          <span aria-live="polite">Page {number}</span>
+          <Button variant="outlined" disabled={!onNext} onClick={onNext}>
+            Next page
+          </Button>
+        </>
+      )}
+    </nav>
   )
 }
 
@@ -82,7 +122,7 @@ function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
       if (verdict === 'void') return client.hold.void(id, note)
       return client.actions.resolve(id, { outcome: verdict === 'done' ? 'succeeded' : 'failed', note })
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: HELD_ACTIONS }),
+    onSuccess: () => readAgain(queries),
   })
   const wasStarted = state === 'executing' || state === 'outcome_unknown'
   const name = showInvisible(description)
@@ -135,7 +175,7 @@ function AcceptCopy({ onClose }: { onClose: () => void }) {
   const accept = useMutation({
     mutationFn: () => client.hold.accept(),
     onSuccess: async () => {
-      await Promise.all([HOLD, HELD_ACTIONS].map((queryKey) => queries.invalidateQueries({ queryKey })))
+      await readAgain(queries)
       onClose()
     },
   })

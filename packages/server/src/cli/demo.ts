@@ -9,6 +9,7 @@ import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
+import { sayHeld } from './say-held.ts'
 import { sayLink } from './sign-in.ts'
 
 const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
@@ -66,6 +67,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     say(`  The shop      ${shop.url}          see the orders change`)
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
     say(`  Data          ${settings.dataDir}`)
+    sayHeld(server.engine.hold.why, server.url)
     if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
     say('')
     say(

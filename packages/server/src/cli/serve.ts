@@ -7,6 +7,7 @@ import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
+import { sayHeld } from './say-held.ts'
 import { sayLink } from './sign-in.ts'
 
 /** `countersign serve`: the server for one's own configuration. */
@@ -20,6 +21,7 @@ export const serveCommand = (environment: Environment): Command =>
       const config = await loadConfig(file, environment)
       const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
       say(`Countersign is ready at ${server.url}`)
+      sayHeld(server.engine.hold.why, server.url)
       const link = server.signInLink()
       if (link !== undefined) sayLink(link, settings)
       if (flags.open) openBrowser(link ?? server.url, environment)

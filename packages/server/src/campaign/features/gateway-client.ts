@@ -10,7 +10,7 @@ const AGAIN_MS = 25
  * Longer than the gateway holds a call, shorter than this campaign lets anybody wait. It bounds `initialize` too: when a server dies after
  * the headers of an answer, the SDK's client reports no error and waits for its own limit, 60 s by default.
  */
-const TIMEOUT_MS = 6_000
+const TIMEOUT_MS = 20_000
 
 export interface GatewayCallOptions {
   door: Door

@@ -7,10 +7,13 @@ import { findHolder } from './rows.ts'
 import { howOfCall } from './targets-file.ts'
 import type { World } from './world.ts'
 
-/** Everything that is pending has to be settled, or to wait for a person, this long after the last fault. */
-const RECOVERY_MS = 15_000
-/** How long a server that is to die is given to come by its point. */
-const PATIENCE_MS = 6_000
+/**
+ * Everything that is pending has to be settled, or to wait for a person, this long after the last fault. It tells what hangs from what is
+ * slow: on a machine without a free core, three servers that start again have needed more than 15 s.
+ */
+const RECOVERY_MS = 60_000
+/** How long a server that is to die is given to come by its point. The round goes on sooner when nothing is under way any more. */
+const PATIENCE_MS = 20_000
 /** How long the calls of other kinds are given to be held as well. */
 const OTHERS_MS = 800
 const POLL_MS = 15

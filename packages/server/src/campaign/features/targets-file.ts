@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 
 /**
  * What the targets do with the first write of a call; every later one is answered at once.
- * - `answer` acts and answers; `sent` waits before it acts, `acted` waits after it acted, both until the caller is gone or `HOLD_MS` are over.
+ * - `answer` acts and answers; `sent` waits before it acts, `acted` waits after it acted, both until the caller is gone, held writes are let go, or `HOLD_MS` are over.
  * - `drop` acts and breaks the connection, `lose` breaks it and does not act, `refuse` says no.
  * - `late` breaks the connection and acts after `LATE_MS`.
  */
 export type How = 'answer' | 'sent' | 'acted' | 'drop' | 'lose' | 'refuse' | 'late'
 
 /** How long a write is held for somebody to kill its sender. Shorter than any tool waits. */
-export const HOLD_MS = 4_000
+export const HOLD_MS = 10_000
 /** Later than a tool's last look after its lost answer. */
 export const LATE_MS = 4_000
 

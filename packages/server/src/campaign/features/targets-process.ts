@@ -13,7 +13,7 @@ export interface Targets extends AsyncDisposable {
   read(): TargetEntry[]
   /** Hears of every entry when it is written; one listener at a time. */
   listen(hear: (entry: TargetEntry) => void): void
-  /** False: writes that arrive from now on are answered at once, whatever their name says. Those that are held stay held. Default true. */
+  /** False: writes that are held are let go, and those that arrive from now on are answered at once, whatever their name says. Default true. */
   setHolding(isHolding: boolean): void
 }
 

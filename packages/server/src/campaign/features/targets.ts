@@ -22,10 +22,12 @@ const linear = await startLinear({ schema: buildSchema(readFileSync(SCHEMA, 'utf
 const stock = await startInventory({ port: 0, key: KEY })
 
 const BEHIND: Record<string, string> = { github: new URL(github.api).origin, linear: new URL(linear.url).origin, stock: stock.url }
+/** How long the end of a process may need to be heard here. */
+const CLOSE_MS = 100
 /** How often a call has written. */
 const writes = new Map<string, number>()
-/** False while no server is to die: then holding a write only costs time. */
-let isHolding = true
+/** Aborted while no server is to die: then holding a write only costs time. */
+let letGo = new AbortController()
 /** Keys of the keyed route that acted, each with its answer. */
 const acted = new Map<string, Answer>()
 
@@ -76,7 +78,10 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
 
 /** A caller that was killed is gone at once; the service goes on with what it was asked for. */
 const held = async (gone: AbortSignal): Promise<void> => {
-  if (isHolding) await delay(HOLD_MS, undefined, { signal: gone }).catch(() => undefined)
+  if (letGo.signal.aborted) return
+  await delay(HOLD_MS, undefined, { signal: AbortSignal.any([gone, letGo.signal]) }).catch(() => undefined)
+  // Holding ends when a server has died: what closed its connection is heard first, so that `isGone` says so.
+  if (!gone.aborted) await delay(CLOSE_MS, undefined, { signal: gone }).catch(() => undefined)
 }
 
 const isWrite = (service: string, method: string | undefined, body: string): boolean =>
@@ -125,7 +130,8 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   process.send?.({ port: typeof address === 'object' ? address?.port : undefined })
 })
-process.on('message', (next: { isHolding: boolean }) => {
-  isHolding = next.isHolding
+process.on('message', ({ isHolding }: { isHolding: boolean }) => {
+  if (isHolding) letGo = new AbortController()
+  else letGo.abort()
 })
 process.on('disconnect', () => process.exit())

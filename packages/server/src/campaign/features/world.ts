@@ -25,7 +25,7 @@ import { startWorkload } from './workload.ts'
 const CONFIG = fileURLToPath(new URL('./server-config.ts', import.meta.url))
 const POLL_MS = 15
 /** What a reader needs to be sent what is stored already. */
-const CATCH_UP_MS = 5_000
+const CATCH_UP_MS = 60_000
 /** What stands after this many looks is wrong. */
 const CHECKS = 4
 const CHECK_AGAIN_MS = 700

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { openPostgres } from '../../store/postgres.ts'
 import { startChildServer } from '../../testing/child-server.ts'
@@ -136,4 +137,60 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
     expect(target.writes.map(({ body }) => (body as { what: string }).what).sort()).toEqual(whats.sort())
     expect((await second.admin.send('GET', '/readyz')).status).toBe(200)
   })
+
+  test('the main job goes through PgBouncer whole: a chat asks, a person approves at another server, the tool runs once, the session goes on', {
+    timeout: 600_000,
+  }, async () => {
+    await using stack = new AsyncDisposableStack()
+    const { pooler, directUrl } = stack.use(await openPooled({ serverLifetimeSeconds: 1 }))
+    const folder = stack.use(temporaryFolder())
+    const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+    const steps = [{ calls: [{ tool: 'unkeyed', arguments: { what: 'the job' } }] }, { text: 'It is done.' }]
+    writeFileSync(join(folder.path, 'job.json'), JSON.stringify({ steps }))
+    const configFile = join(folder.path, 'countersign.json')
+    const agents = { desk: { model: 'scripted/job.json', tools: ['unkeyed'] } }
+    writeFileSync(configFile, JSON.stringify({ agents, tools: toolsOf(target) }))
+    const environment = { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: directUrl }
+    const start = async () => stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
+
+    const first = await start()
+    const stream = await first.admin.stream('/api/chat', { body: { message: 'Do the job.' } })
+    const { sessionId } = await stream.next('session')
+    const { proposal } = await stream.next('action_proposed')
+    await stream.next('session_status', (data) => data.status === 'waiting_approval')
+    expect(target.writes).toEqual([])
+    // Who asked is gone when the person decides, and so is every connection that it had.
+    await first.kill()
+    await pooler.killAndStart()
+
+    const second = await start()
+    const { pendingApprovals } = await second.admin.get(`/api/sessions/${sessionId}`)
+    expect(pendingApprovals).toEqual([proposal])
+    using watching = await second.admin.stream(`/api/sessions/${sessionId}/events`)
+    const { revision, digest } = proposal
+    await second.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve', revision, digest })
+    await watching.next('message', ({ message }) => message.role === 'assistant' && message.content === 'It is done.')
+    await watching.next('done')
+    expect(await second.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded', attempt: 1, result: { id: 1 } })
+    expect(target.writes.map(({ body }) => body)).toEqual([expect.objectContaining({ what: 'the job' })])
+    expect((await second.admin.get('/api/audit?limit=200')).items.map(({ kind }: { kind: string }) => kind)).toEqual(
+      expect.arrayContaining(['proposed', 'approved', 'executing', 'succeeded']),
+    )
+    expect(await transactionsThrough(pooler.url)).toBeGreaterThan(10)
+  })
 })
+
+/** How many transactions PgBouncer has passed on since it started. */
+async function transactionsThrough(url: string): Promise<number> {
+  const console = new URL(url)
+  const database = console.pathname.slice(1)
+  console.pathname = '/pgbouncer'
+  const client = new Client({ connectionString: console.href })
+  await client.connect()
+  try {
+    const { rows } = await client.query('show stats_totals')
+    return Number(rows.find((row) => row.database === database)?.xact_count)
+  } finally {
+    await client.end()
+  }
+}
