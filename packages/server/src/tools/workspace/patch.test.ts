@@ -9,7 +9,7 @@ import { openWorkspace, type TempFolder, tempFolder } from '../../testing/worksp
 
 const CHANNEL = 'countersign.point'
 const FILES = { 'a.txt': 'one\r\ntwo\r\n', 'src/b.txt': 'b\n', 'gone.txt': 'x\n' }
-const PATCH = {
+const PATCH: { files: JsonObject[] } = {
   files: [
     { path: 'a.txt', edits: [{ oldText: 'one\ntwo', newText: '1\n2' }] },
     { path: 'src/new/c.txt', content: 'c\n' },
@@ -105,8 +105,8 @@ test('a patch of which one file cannot be changed changes none, and is shown as 
     message: expect.stringContaining('is a folder of another'),
   })
   expect(contents(folder)).toEqual(FILES)
-  for (const file of [{ path: 'a.txt' }, { path: 'a.txt', content: 'x', delete: true }])
-    expect(tool('applyPatch').check({ files: [file] })).toMatchObject({ ok: false })
+  const unclear: JsonObject[] = [{ path: 'a.txt' }, { path: 'a.txt', content: 'x', delete: true }]
+  for (const file of unclear) expect(tool('applyPatch').check({ files: [file] })).toMatchObject({ ok: false })
 })
 
 test('a file that changed after it was shown leaves all files of the patch as they are', async () => {

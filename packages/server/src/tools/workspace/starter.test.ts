@@ -1,4 +1,4 @@
-import type { JsonObject, Principal } from '@countersign/core'
+import { type JsonObject, PolicyDocument, type Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { readCondition } from '../../policy/condition.ts'
 import { Facts } from '../../policy/facts.ts'
@@ -10,7 +10,7 @@ const tool = { name: 'repo.applyPatch', group: 'repo', effect: 'write' as const,
 
 /** The names of the rules with a condition that holds for these arguments. */
 const holding = (args: JsonObject): string[] =>
-  workspaceStarter('repo').flatMap(({ name, match }) => {
+  PolicyDocument.parse({ rules: workspaceStarter('repo') }).rules.flatMap(({ name, match }) => {
     if (match.when === undefined) return []
     const read = readCondition(match.when)
     if ('problem' in read) throw new Error(read.problem)

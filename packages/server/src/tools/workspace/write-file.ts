@@ -27,7 +27,8 @@ export interface StagedWrite {
 }
 
 /**
- * Writes new content beside a file, with the permissions of the file, so that putting it there is one step.
+ * Writes new content beside a file, with the permissions of the file, so that putting it there is one step: whoever reads the file sees
+ * the old bytes or the new ones, whatever happens meanwhile, and when `commit` returns the new ones are on the disk.
  * @throws Fault for what the file system refuses; then nothing is written.
  */
 export async function stageWrite(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<StagedWrite> {
@@ -83,15 +84,6 @@ export function stageDelete(folder: Folder, name: string, path: string, expected
       await folder.sync()
     },
   }
-}
-
-/**
- * Writes a file in one step: whoever reads it sees the old bytes or the new ones, whatever happens meanwhile, and when this returns the new
- * ones are on the disk. Keeps its permissions.
- * @throws Fault when the file is not what was expected, and for what the file system refuses; then nothing is written.
- */
-export async function writeWhole(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<void> {
-  await (await stageWrite(folder, name, path, bytes, expected)).commit()
 }
 
 async function fill(handle: FileHandle, bytes: Buffer, mode: number | undefined): Promise<void> {
