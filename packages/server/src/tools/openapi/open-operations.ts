@@ -30,6 +30,8 @@ export type ReadOperation = Omit<OpenOperation, 'service' | 'reading'> & {
 export interface OpenedDocument {
   operations: readonly ReadOperation[]
   leftOut: readonly LeftOut[]
+  /** What is wrong with the document as a whole and costs nothing more, in sentences. */
+  notes: readonly string[]
   /** Security schemes that operations ask for and that have no value, each with how many ask. */
   missing: ReadonlyMap<string, number>
 }
@@ -94,7 +96,9 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       return []
     }
   })
-  return { operations, leftOut, missing }
+  const lost = leftOut.filter(({ reason }) => reason.includes('could not be read')).length
+  const cost = lost === 0 ? '' : `; ${lost} ${lost === 1 ? 'operation or path is' : 'operations or paths are'} left out`
+  return { operations, leftOut, missing, notes: [...document.unread.map((sentence) => `${sentence}${cost}`), ...document.notes] }
 }
 
 /** True when the arguments of an operation are enough to read by another one. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { operationNames } from './names.ts'
 import { isObject, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
@@ -38,7 +38,7 @@ export function listOperations(root: JsonObject, refs: Refs): { operations: Oper
     try {
       const pathItem = isObject(written) && written.$ref !== undefined ? besideRef(written, refs) : written
       if (!isObject(pathItem)) leftOut.push({ operation: path, reason: 'is not an object' })
-      else found.push(...operationsOf(path, pathItem, leftOut))
+      else found.push(...operationsOf(path, pathItem, refs, leftOut))
     } catch (error) {
       leftOut.push({ operation: path, reason: error instanceof Error ? error.message : String(error) })
     }
@@ -54,12 +54,20 @@ function besideRef(written: JsonObject, refs: Refs): JsonObject {
   return isObject(target) ? { ...target, ...own } : own
 }
 
-function operationsOf(path: string, pathItem: JsonObject, leftOut: LeftOut[]): Omit<Operation, 'name'>[] {
+function operationsOf(path: string, pathItem: JsonObject, refs: Refs, leftOut: LeftOut[]): Omit<Operation, 'name'>[] {
   if (pathItem.trace !== undefined) leftOut.push({ operation: `TRACE ${path}`, reason: 'is not called: its answer tells what was sent' })
   return METHODS.flatMap((key) => {
-    const node = pathItem[key]
-    if (node === undefined) return []
+    const written = pathItem[key]
+    if (written === undefined) return []
     const method = key.toUpperCase()
+    let node: JsonValue | undefined
+    try {
+      // The standard knows no reference here, but documents in several files have them.
+      node = refs.follow(written)
+    } catch (error) {
+      leftOut.push({ operation: `${method} ${path}`, reason: error instanceof Error ? error.message : String(error) })
+      return []
+    }
     if (!isObject(node)) {
       leftOut.push({ operation: `${method} ${path}`, reason: 'is not an object' })
       return []

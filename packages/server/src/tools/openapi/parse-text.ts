@@ -1,42 +1,45 @@
 import type { JsonValue } from '@countersign/core'
-import { parseDocument } from 'yaml'
+import { parseDocument, type YAMLParseError } from 'yaml'
 
 /** YAML is read a hundred times slower than JSON; the large published documents are JSON. */
 const MAX_YAML_BYTES = 8_000_000
 /** An alias stands for all of its anchor again, and anchors hold aliases: this bounds what a small text can grow to. */
 const MAX_ALIASES = 1_000
 const MAX_DEPTH = 200
+/** Flaws of one file that are told. */
+const MAX_NOTES = 5
 const MAX_VALUES = 1_000_000
 
 /**
  * The data of a document or a part of one, in JSON or YAML.
+ * @param note Is told of a flaw that costs nothing, in words that read on from the file's name.
  * @throws Error in plain words with the line: reads on from the file's name.
  */
-export function parseText(text: string): JsonValue {
-  return /^\s*[{[]/.test(text) ? parseJsonText(text) : parseYaml(text)
+export function parseText(text: string, note: (words: string) => void): JsonValue {
+  return /^\s*[{[]/.test(text) ? parseJsonText(text, note) : parseYaml(text, note)
 }
 
-function parseJsonText(text: string): JsonValue {
+function parseJsonText(text: string, note: (words: string) => void): JsonValue {
   let value: JsonValue
   try {
     value = JSON.parse(text) as JsonValue
   } catch (error) {
     // YAML in flow style begins with a brace too.
     if (text.length > MAX_YAML_BYTES) throw new Error(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-    return parseYaml(text)
+    return parseYaml(text, note)
   }
   if (isDeeper(value, MAX_DEPTH)) throw new Error(`is nested more than ${MAX_DEPTH} levels deep`)
   return value
 }
 
-function parseYaml(text: string): JsonValue {
+function parseYaml(text: string, note: (words: string) => void): JsonValue {
   if (Buffer.byteLength(text) > MAX_YAML_BYTES) throw new Error(`is YAML of more than ${MAX_YAML_BYTES / 1_000_000} MB: give it as JSON`)
   const document = parseDocument(text, { prettyErrors: true, merge: true })
-  const [wrong] = document.errors
-  if (wrong) {
-    const line = wrong.linePos?.[0].line
-    throw new Error(`is not YAML or JSON${line === undefined ? '' : `, line ${line}`}: ${wrong.message.split(/ at line \d|\n/)[0]}`)
-  }
+  // JSON readers take the last of two equal keys without a word; a whole document is not lost over what they let pass.
+  const repeated = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY')
+  const wrong = document.errors.find((error) => !repeated.includes(error))
+  if (wrong) throw new Error(`is not YAML or JSON${lineOf(wrong)}: ${wrong.message.split(/ at line \d|\n/)[0]}`)
+  for (const error of repeated.slice(0, MAX_NOTES)) note(`has a key twice${lineOf(error)}: the last one counts`)
   let data: unknown
   try {
     data = document.toJS({ maxAliasCount: MAX_ALIASES })
@@ -45,6 +48,8 @@ function parseYaml(text: string): JsonValue {
   }
   return plainOf(data, { left: MAX_VALUES }, 0)
 }
+
+const lineOf = ({ linePos }: YAMLParseError): string => (linePos === undefined ? '' : `, line ${linePos[0].line}`)
 
 /** A copy that shares nothing with itself: aliases are written out, as far as that stays bounded. */
 function plainOf(value: unknown, budget: { left: number }, depth: number): JsonValue {

@@ -46,7 +46,7 @@ export function planOperation({ method, path, node, pathItem }: Operation, refs:
 
   const bodySchema = once(() => body && bodySchemaOf(body, refs))
   const inputSchema = once(() => schemaOf(parameters, body, bodySchema()?.schema, refs))
-  const checkSchema = once(() => openJsonSchema(inputSchema()))
+  const checkSchema = once(() => openJsonSchema(withoutFormats(inputSchema()) as JsonSchema))
   const files = () => bodySchema()?.files ?? new Set<string>()
   return {
     parameters,
@@ -65,6 +65,24 @@ export function planOperation({ method, path, node, pathItem }: Operation, refs:
       return { path: writePath(parts, parameters, args), query: writeQuery(parameters, args), ...writeHeaders(parameters, args), content }
     },
   }
+}
+
+/** What the standard itself defines. Every other format is a hint of the author's: `duration` is `30s` for one service and `PT30S` for another. */
+const CHECKED_FORMATS = new Set(['date', 'date-time'])
+
+/** Keywords whose value is data, and those whose value is a map of schemas by names that are no keywords. */
+const DATA = new Set(['default', 'enum', 'const', 'examples', 'example'])
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** A schema that checks no format but {@link CHECKED_FORMATS}. The model is shown all of them. */
+function withoutFormats(schema: JsonValue, isMap = false): JsonValue {
+  if (Array.isArray(schema)) return schema.map((entry) => withoutFormats(entry))
+  if (!isObject(schema)) return schema
+  const isKept = (key: string, value: JsonValue) => isMap || key !== 'format' || CHECKED_FORMATS.has(String(value))
+  const kept = Object.entries(schema).filter(([key, value]) => isKept(key, value))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, !isMap && DATA.has(key) ? value : withoutFormats(value, !isMap && MAPS.has(key))]),
+  )
 }
 
 /** A name in the path that no parameter describes is a text; a described one that is not in the path goes nowhere. */

@@ -15,6 +15,8 @@ export interface ApiDocument {
   address: URL
   /** What it refers to and could not be read, in sentences. */
   unread: readonly string[]
+  /** Flaws in its files that cost nothing, in sentences. */
+  notes: readonly string[]
 }
 
 /**
@@ -24,13 +26,15 @@ export interface ApiDocument {
  */
 export async function readDocument(document: string, folder: string, network: Network): Promise<ApiDocument> {
   const reader = await openTextReader(document, folder, network)
-  const written = parseText(await reader.read(reader.document))
+  const notes: string[] = []
+  const noteOf = (url: string) => (words: string) => void notes.push(`${nameOf(url, reader.document)} ${words}`)
+  const written = parseText(await reader.read(reader.document), noteOf(reader.document.href))
   if (!isObject(written)) throw new Error('is not an OpenAPI document: it is not an object')
   const version = versionOf(written)
-  const { root, unread } = refersOutside(written) ? await gather(written, reader) : { root: written, unread: [] }
+  const { root, unread } = refersOutside(written) ? await gather(written, reader, noteOf) : { root: written, unread: [] }
   const current = version.startsWith('2.') ? fromSwagger(root) : root
   requirePaths(current)
-  return { root: current, version, address: reader.document, unread }
+  return { root: current, version, address: reader.document, unread, notes }
 }
 
 function versionOf({ swagger, openapi }: JsonObject): string {
@@ -57,7 +61,11 @@ function refersOutside(value: JsonValue): boolean {
 }
 
 /** Brings what stands in other files into the document. What cannot be read stays a reference, and who needs it is left out later. */
-async function gather(written: JsonObject, reader: TextReader): Promise<{ root: JsonObject; unread: string[] }> {
+async function gather(
+  written: JsonObject,
+  reader: TextReader,
+  noteOf: (url: string) => (words: string) => void,
+): Promise<{ root: JsonObject; unread: string[] }> {
   const unread: string[] = []
   const parser = new $RefParser()
   const fault = (url: string, error: unknown): Error => {
@@ -74,7 +82,7 @@ async function gather(written: JsonObject, reader: TextReader): Promise<{ root: 
   }
   const parse = (url: string, text: string): JsonValue => {
     try {
-      return parseText(text)
+      return parseText(text, noteOf(url))
     } catch (error) {
       throw fault(url, error)
     }

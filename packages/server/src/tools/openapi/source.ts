@@ -82,13 +82,14 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
 }
 
 function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: string): ToolSource {
-  const { operations, leftOut, missing } = opened
+  const { operations, leftOut, missing, notes } = opened
   return {
     kind: 'openapi',
     // As they are sent, too: of a name and a password the password alone may come back.
     secrets: [...new Set([...secrets, ...operations.flatMap(({ service }) => Object.values(service.credentials.headers))])],
     drafts: (way) => operations.map((operation) => operationTool(onWay(operation, way))),
     attach({ log }) {
+      for (const note of notes) log.warn({ group, note }, 'openapi.document_flawed')
       for (const { operation, reason } of leftOut) log.warn({ group, operation, reason }, 'openapi.operation_left_out')
       for (const [scheme, count] of missing) log.warn({ group, scheme, operations: count }, 'openapi.no_credential')
     },
@@ -105,7 +106,7 @@ const onWay = ({ service, reading, ...rest }: ReadOperation, way: Way) => ({
   reading: reading && { plan: reading.plan, service: { ...reading.service, ...way } },
 })
 
-function leftOutFindings({ leftOut, missing }: OpenedDocument): SourceFinding[] {
+function leftOutFindings({ leftOut, missing, notes }: OpenedDocument): SourceFinding[] {
   const told = leftOut
     .slice(0, MAX_TOLD)
     .map(({ operation, reason }): SourceFinding => ({ level: 'note', message: `left out: ${operation} ${reason}` }))
@@ -117,7 +118,8 @@ function leftOutFindings({ leftOut, missing }: OpenedDocument): SourceFinding[] 
       message: `${count} ${count === 1 ? 'operation asks' : 'operations ask'} for ${scheme}, which has no value under auth`,
     }),
   )
-  return [...told, ...more, ...asked]
+  const flaws = notes.slice(0, MAX_TOLD).map((message): SourceFinding => ({ level: 'note', message }))
+  return [...flaws, ...told, ...more, ...asked]
 }
 
 /** Calls the first read that needs no arguments. */

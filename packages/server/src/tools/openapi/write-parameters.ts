@@ -43,12 +43,15 @@ export function parameterFindings(parameters: readonly Parameter[], args: JsonOb
 
 function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   if (parameter.in === 'path') {
-    const pieces = parameter.isManySegments && typeof value === 'string' ? value.split('/') : piecesOf(parameter, value)
+    const pieces = piecesOf(parameter, value)
     if (pieces.length === 0) return 'must not be empty: it is part of a path'
     // The dot that stands between entries is one that nobody encodes.
     const isSplit = parameter.style === 'label' && parameter.explode && typeof value === 'object' && !parameter.isJson
     if (isSplit && pieces.some((piece) => asText(piece).includes('.'))) return 'must have entries without dots: it is part of a path'
-    return pieces.map(pathValueFault).find((fault) => fault !== undefined)
+    return pieces
+      .flatMap(segmentsOf)
+      .map(pathValueFault)
+      .find((fault) => fault !== undefined)
   }
   if (parameter.in === 'query') return splitFault(parameter, value)
   if (parameter.in === 'header') {
@@ -61,6 +64,12 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   if (parameter.in === 'cookie' && typeof value === 'object') return 'must be text, a number or true/false: it is sent in a cookie'
   return undefined
 }
+
+/**
+ * A slash in a value is sent as `%2F` (RFC 6570, simple expansion). Some services decode it before they look for the path, so what is
+ * between the slashes has to hold where it is a segment: no dots, nothing empty, no slash in another spelling.
+ */
+const segmentsOf = (piece: JsonValue): JsonValue[] => (typeof piece === 'string' ? piece.split('/') : [piece])
 
 /** The values that a parameter is put together from. */
 function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): JsonValue[] {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
-import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { expect, inject, test } from 'vitest'
 import { call, openApi, startService } from '../../testing/described-api.ts'
 
 const list = (name: string, more: JsonObject): JsonObject => ({
@@ -73,4 +74,58 @@ test('a form of what is no object is not sent empty: another kind of body is tak
       reason: 'needs a body as application/x-www-form-urlencoded of what is no object, so it has no members to write',
     },
   ])
+})
+
+const projects = { '/projects/{id}/files': { get: { operationId: 'files' } } }
+
+test('a slash in a value of the path is sent as %2F, and what leads elsewhere is refused in every spelling', async () => {
+  await using service = await startService()
+  const { tool } = await openApi({ paths: projects }, { baseUrl: service.url })
+  await call(tool('files'), { id: 'group/sub group/project.js' })
+  expect(service.seen[0]?.path).toBe('/projects/group%2Fsub%20group%2Fproject.js/files')
+  const bad = [
+    '..',
+    '../a',
+    'a/..',
+    'a/../b',
+    'a/.',
+    './a',
+    '/a',
+    'a/',
+    'a//b',
+    '/',
+    'a/%2e%2e',
+    'a/%252e%252e/b',
+    'a%2F..',
+    'a%2Fb',
+    'a\\..',
+    'a/..;x',
+    'a／b',
+    'a/\u2024\u2024',
+  ]
+  for (const id of bad) expect(tool('files').check({ id }), id).toMatchObject({ ok: false, issues: [{ path: '/id' }] })
+})
+
+test('whatever a value is, a service that decodes the path up to four times finds the value between the two fixed parts, or it was refused', async () => {
+  await using service = await startService()
+  const { tool } = await openApi({ paths: projects }, { baseUrl: service.url })
+  const piece = fc.constantFrom('a', 'b', '/', '.', '..', '%2e', '%2F', '%25', '%', '\\', ';', ' ', '?', '#', '／', 'é')
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async (pieces) => {
+      const id = pieces.join('')
+      if (!tool('files').check({ id }).ok) return
+      await call(tool('files'), { id })
+      const sent = service.seen.at(-1)?.path ?? ''
+      const [, head, value, tail, ...rest] = sent.split('/')
+      expect([head, decodeURIComponent(value ?? ''), tail, rest]).toEqual(['projects', id, 'files', []])
+      let decoded = value ?? ''
+      for (let times = 0; times < 4; times++) {
+        decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, (run) => decodeURIComponent(run))
+        const { pathname } = new URL(`http://host/projects/${decoded.replace(/[?#]/g, '_')}/files`)
+        expect(pathname).toMatch(/^\/projects\/.+\/files$/)
+        expect(pathname.split('/').length).toBe(decoded.split('/').length + 3)
+      }
+    }),
+    { seed: inject('propertySeed'), numRuns: 300 },
+  )
 })

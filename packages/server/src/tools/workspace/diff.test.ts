@@ -107,12 +107,31 @@ test('an edit touches only what it names, which has to be there exactly once', (
   expect(refused('abc', 'd')).toThrow('oldText is not in notes.md.')
   expect(refused('aXa', 'a')).toThrow('oldText is in notes.md more than once')
   expect(refused('aaa', 'aa')).toThrow('more than once')
-  expect(refused('a\r\nb', 'a\nb')).toThrow('whose lines end with \\r\\n')
+  expect(refused('a\r\nb\nc', 'a\nb')).toThrow('some of whose lines end with \\r\\n')
   fc.assert(
     fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), fc.string(), (head, oldText, newText, tail) => {
       const text = head + oldText + tail
       fc.pre(text.indexOf(oldText) === head.length && text.indexOf(oldText, head.length + 1) < 0)
       expect(applyEdits(text, [{ oldText, newText }], 'x')).toBe(head + newText + tail)
     }),
+  )
+})
+
+test('an edit written with \\n in a file whose lines all end with \\r\\n keeps them, whatever the edit is', () => {
+  expect(applyEdits('a\r\nb\r\n', [{ oldText: 'a\nb', newText: 'x\ny\nz' }], 'x')).toBe('x\r\ny\r\nz\r\n')
+  expect(applyEdits('a\r\nb', [{ oldText: 'b', newText: 'c\nd' }], 'x')).toBe('a\r\nc\r\nd')
+  // Whoever writes the \r means the line ends.
+  expect(applyEdits('a\r\nb', [{ oldText: 'a\r\nb', newText: 'a\nb' }], 'x')).toBe('a\nb')
+  expect(applyEdits('a\r\nb\nc', [{ oldText: 'c', newText: 'c\nd' }], 'x')).toBe('a\r\nb\nc\nd')
+  const lines = fc.array(fc.stringMatching(/^[a-c ]{0,4}$/), { maxLength: 6 })
+  fc.assert(
+    fc.property(lines, fc.array(fc.constantFrom('m', 'n'), { minLength: 1, maxLength: 4 }), lines, lines, (head, old, tail, now) => {
+      const text = (middle: readonly string[], end: string) => ['', ...head, ...middle, ...tail, ''].join(end)
+      const edit = { oldText: old.join('\n'), newText: now.join('\n') }
+      fc.pre(text(old, '\n').split(edit.oldText).length === 2)
+      const edited = applyEdits(text(old, '\n'), [edit], 'x')
+      expect(applyEdits(text(old, '\r\n'), [edit], 'x')).toBe(edited.replaceAll('\n', '\r\n'))
+    }),
+    { seed: inject('propertySeed') },
   )
 })

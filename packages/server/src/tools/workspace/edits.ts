@@ -13,12 +13,15 @@ export class EditProblem extends Error {
 
 /**
  * A text with the edits made, one after another. Everything around them stays as it is: line ends, the missing last one, a byte order mark.
+ * Where every line of the text ends with `\r\n`, an edit that names no `\r` is taken to mean the same line ends.
  * @throws EditProblem when an old text is not there, or there more than once.
  * @example
  * applyEdits('a b', [{ oldText: 'b', newText: 'c' }], 'x.txt') // 'a c'
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], path: string): string {
-  return edits.reduce((current, { oldText, newText }, index) => {
+  const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
+  return edits.reduce((current, edit, index) => {
+    const { oldText, newText } = isCrlf ? withCrlf(edit) : edit
     const which = edits.length === 1 ? 'oldText' : `oldText of edit ${index + 1}`
     const at = findText(current, oldText)
     if (at < 0) throw new EditProblem(`${which} is not in ${path}${hintFor(current, oldText)}.`)
@@ -28,7 +31,13 @@ export function applyEdits(text: string, edits: readonly TextEdit[], path: strin
   }, text)
 }
 
+/** An edit that writes `\r` itself says which line ends it means. */
+function withCrlf(edit: TextEdit): TextEdit {
+  if (edit.oldText.includes('\r') || edit.newText.includes('\r')) return edit
+  return { oldText: edit.oldText.replaceAll('\n', '\r\n'), newText: edit.newText.replaceAll('\n', '\r\n') }
+}
+
 function hintFor(text: string, oldText: string): string {
-  if (text.includes('\r\n') && oldText.includes('\n') && !oldText.includes('\r')) return ', whose lines end with \\r\\n'
+  if (text.includes('\r\n') && oldText.includes('\n') && !oldText.includes('\r')) return ', some of whose lines end with \\r\\n'
   return ''
 }

@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 /** What is larger cannot be shown to anybody who is to decide about it. */
-const MAX_DIFF_CHARS = 250_000
+export const MAX_DIFF_CHARS = 250_000
 
 /** @throws Fault */
 export async function planEdit(ground: Ground, path: string, edits: readonly TextEdit[]): Promise<Plan> {

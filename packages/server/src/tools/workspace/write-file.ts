@@ -16,32 +16,74 @@ export interface Expected {
   maxBytes: number
 }
 
+/** New content of a file that lies ready beside it, or its removal. */
+export interface StagedWrite {
+  path: string
+  /** @throws Fault when the file is not what was expected. */
+  requireUnchanged(): Promise<void>
+  /** Does it, in one step. @throws Fault when the file is not what was expected, and for what the file system refuses: then it did nothing. */
+  commit(): Promise<void>
+  discard(): Promise<void>
+}
+
 /**
- * Writes a file in one step: whoever reads it sees the old bytes or the new ones, whatever happens meanwhile, and when this returns the new
- * ones are on the disk. Keeps its permissions.
- * @throws Fault when the file is not what was expected, and for what the file system refuses; then nothing is written.
+ * Writes new content beside a file, with the permissions of the file, so that putting it there is one step: whoever reads the file sees
+ * the old bytes or the new ones, whatever happens meanwhile, and when `commit` returns the new ones are on the disk.
+ * @throws Fault for what the file system refuses; then nothing is written.
  */
-export async function writeWhole(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<void> {
+export async function stageWrite(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<StagedWrite> {
   await removeLeftOvers(folder)
   const temporary = folder.at(`.countersign-${process.pid}-${randomBytes(8).toString('hex')}.tmp`)
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   const before = await readWhole(folder, name, path, expected.maxBytes)
   const mode = before?.mode ?? NEW_FILE_MODE
+  const discard = () => unlink(temporary).catch(() => {})
   const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600).catch((error: unknown) => {
     throw faultOf(error, path)
   })
   try {
     await fill(handle, bytes, before ? mode : undefined)
-    reach('workspace.before_replace')
-    await folder.stillThere()
-    await requireUnchanged(folder, name, path, expected)
-    if (expected.sha256 === undefined) await putNew(temporary, folder.at(name), path)
-    else await rename(temporary, folder.at(name))
   } catch (error) {
-    await unlink(temporary).catch(() => {})
+    await discard()
     throw faultOf(error, path)
   }
-  await folder.sync()
+  const requireSame = () => requireUnchanged(folder, name, path, expected)
+  return {
+    path,
+    requireUnchanged: requireSame,
+    discard,
+    async commit() {
+      try {
+        reach('workspace.before_replace')
+        await folder.stillThere()
+        await requireSame()
+        if (expected.sha256 === undefined) await putNew(temporary, folder.at(name), path)
+        else await rename(temporary, folder.at(name))
+      } catch (error) {
+        await discard()
+        throw faultOf(error, path)
+      }
+      await folder.sync()
+    },
+  }
+}
+
+/** The removal of a file, in one step. */
+export function stageDelete(folder: Folder, name: string, path: string, expected: Expected): StagedWrite {
+  const requireSame = () => requireUnchanged(folder, name, path, expected)
+  return {
+    path,
+    requireUnchanged: requireSame,
+    discard: async () => {},
+    async commit() {
+      await folder.stillThere()
+      await requireSame()
+      await unlink(folder.at(name)).catch((error: unknown) => {
+        throw faultOf(error, path)
+      })
+      await folder.sync()
+    },
+  }
 }
 
 async function fill(handle: FileHandle, bytes: Buffer, mode: number | undefined): Promise<void> {

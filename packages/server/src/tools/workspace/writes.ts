@@ -1,17 +1,15 @@
-import { unlink } from 'node:fs/promises'
-import type { ExecuteContext, JsonValue, Preview, PreviewField, Verification, VerifyContext } from '@countersign/core'
+import type { ExecuteContext, JsonValue, Preview, Verification, VerifyContext } from '@countersign/core'
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import { Changed, orRefuse } from './fault.ts'
-import { openFolder } from './folder.ts'
 import type { Ground } from './ground.ts'
+import { Edits, Path, Text } from './inputs.ts'
+import { land } from './land.ts'
 import { moveTool } from './move.ts'
-import { endNow, endsOf, expectedOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { patchTool } from './patch.ts'
+import { endNow, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { fieldsOf, resultOf } from './shown.ts'
 import { cannot, type WorkspaceTool } from './tool.ts'
-import { requireUnchanged, writeWhole } from './write-file.ts'
-
-const Text = z.string().refine((text) => text.isWellFormed(), 'has half of a character pair')
-const Path = z.string().min(1).max(1_000).describe('From the root of the workspace, with / between folders: src/index.ts')
 
 /** The tools that change files. */
 export const fileWrites = (ground: Ground): WorkspaceTool[] => [
@@ -21,10 +19,7 @@ export const fileWrites = (ground: Ground): WorkspaceTool[] => [
       'Replaces exact pieces of a text file. Each oldText must be in the file exactly once, with its spaces and line ends; read the file first.',
     input: z.object({
       path: Path,
-      edits: z
-        .array(z.object({ oldText: Text.min(1), newText: Text }))
-        .min(1)
-        .max(100),
+      edits: Edits,
     }),
     describe: ({ path }) => `Edit ${path}`,
     plan: ({ path, edits }) => planEdit(ground, path, edits),
@@ -43,6 +38,7 @@ export const fileWrites = (ground: Ground): WorkspaceTool[] => [
     describe: ({ path }) => `Delete ${path}`,
     plan: ({ path }) => planDelete(ground, path),
   }),
+  patchTool(ground),
   moveTool(ground, Path),
 ]
 
@@ -76,16 +72,6 @@ async function show(makePlan: () => Promise<Plan>): Promise<Preview> {
   }
 }
 
-function fieldsOf({ place, before, after, diff }: Plan): PreviewField[] {
-  const field = place.text
-  const links: PreviewField[] =
-    before && after && before.links > 1
-      ? [{ field: 'other names of this file, which keep the old content', oldValue: before.links - 1 }]
-      : []
-  if (diff === undefined) return [{ field, oldValue: `${before?.bytes.length.toLocaleString('en')} bytes that are no text` }, ...links]
-  return [{ field, diff }, ...links]
-}
-
 async function carryOut(ground: Ground, path: string, makePlan: () => Promise<Plan>, { version }: ExecuteContext): Promise<JsonValue> {
   const shown = readVersion(version)
   return orRefuse(async () => {
@@ -97,25 +83,9 @@ async function carryOut(ground: Ground, path: string, makePlan: () => Promise<Pl
     const plan = await makePlan()
     const ends = endsOf(plan)
     if (shown && (ends.before !== shown.before || ends.after !== shown.after)) throw new Changed(path)
-    await land(ground, plan)
+    await land(ground, [plan])
     return resultOf(plan.place.text, ends)
   })
-}
-
-async function land({ root, maxFileBytes }: Ground, plan: Plan): Promise<void> {
-  const { place, after } = plan
-  const expected = { sha256: expectedOf(endsOf(plan).before), maxBytes: maxFileBytes }
-  await using folder = await openFolder(root, place.folders, after !== undefined)
-  if (after) return await writeWhole(folder, place.name, place.text, after, expected)
-  await folder.stillThere()
-  await requireUnchanged(folder, place.name, place.text, expected)
-  await unlink(folder.at(place.name))
-  await folder.sync()
-}
-
-const resultOf = (path: string, { before, after }: { before: string; after: string }): JsonValue => {
-  const did = expectedOf(after) === undefined ? 'deleted' : expectedOf(before) === undefined ? 'created' : 'changed'
-  return { path, did, ...(did !== 'deleted' && { sha256: after }) }
 }
 
 /** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */

@@ -268,10 +268,37 @@ test('without git or a repository its tools are not offered, and the doctor is t
   using folder = tempFolder({ 'a.txt': 'a' })
   const { source } = await openWorkspace({ root: folder.root })
   const names = source.drafts(NO_WAY, () => {}).map(({ name }) => name)
-  expect(names).toEqual(['listFiles', 'readFile', 'search', 'editFile', 'writeFile', 'deleteFile', 'moveFile'])
+  expect(names).toEqual(['listFiles', 'readFile', 'search', 'editFile', 'writeFile', 'deleteFile', 'applyPatch', 'moveFile'])
   expect(await source.check(NO_WAY, new AbortController().signal)).toEqual([
-    { level: 'ok', message: `7 tools in ${folder.root}` },
+    { level: 'ok', message: `8 tools in ${folder.root}` },
     { level: 'note', message: 'No tools for git: the folder is not a git repository.' },
   ])
   await expect(openWorkspace({ root: folder.root, git: true })).rejects.toThrow('cannot be used: the folder is not a git repository')
+})
+
+test('a nested repository is listed and searched like any folder, without what it ignores itself', async () => {
+  using folder = tempRepository({ 'a.txt': 'needle\n', '.gitignore': '*.tmp\n', 'kept.tmp': 'tracked before it was ignored\n' })
+  folder.write('libs/inner/b.txt', 'needle\n')
+  folder.write('libs/inner/.gitignore', '*.log\n')
+  const inner = join(folder.root, 'libs/inner')
+  gitIn(inner, 'init', '-q', '-b', 'main')
+  gitIn(inner, 'add', '-A')
+  gitIn(inner, 'commit', '-q', '-m', 'begin')
+  gitIn(folder.root, 'add', '-f', 'kept.tmp')
+  gitIn(folder.root, '-c', 'advice.addEmbeddedRepo=false', 'add', 'libs/inner')
+  expect(gitIn(folder.root, 'ls-files', '--stage', 'libs/inner')).toMatch(/^160000 /)
+  folder.write('libs/inner/c.log', 'needle\n')
+  folder.write('libs/inner/d.tmp', 'needle\n')
+  folder.write('e.tmp', 'needle\n')
+  const { run } = await open(folder)
+  expect(await run('listFiles', {})).toEqual({
+    entries: ['.gitignore', 'a.txt', 'kept.tmp', 'libs/', 'libs/inner/', 'libs/inner/.gitignore', 'libs/inner/b.txt'],
+  })
+  expect(await run('listFiles', { path: 'libs/inner' })).toEqual({ entries: ['libs/inner/.gitignore', 'libs/inner/b.txt'] })
+  expect(await run('search', { text: 'needle' })).toEqual({
+    hits: [
+      { path: 'a.txt', line: 1, text: 'needle' },
+      { path: 'libs/inner/b.txt', line: 1, text: 'needle' },
+    ],
+  })
 })

@@ -9,6 +9,8 @@ import { type Git, GitFault } from './run.ts'
 
 const MAX_ENTRIES = 500
 const MAX_DIFF_CHARS = 100_000
+/** The index of about 500,000 files. */
+const MAX_INDEX_BYTES = 64_000_000
 const Path = z.string().max(1_000).optional().describe('Only this file or folder')
 
 /** What keeps the repository's configuration from running a program for a diff, and from looking into submodules. */
@@ -152,17 +154,37 @@ export async function requireCommit(git: Git, name: string, signal?: AbortSignal
   return commit
 }
 
-/** The paths that git leaves out. */
+/** The paths that git leaves out. Inside a nested repository the index of this one says nothing, so there only the ignore files count. */
 export async function gitIgnored(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>> {
-  if (paths.length === 0) return new Set()
+  const nested = await nestedRepositories(git, paths, signal)
+  const isInside = (path: string) => foldersOn(path.replace(/\/$/, '')).some((folder) => nested.has(folder))
+  const [own, inside] = [paths.filter((path) => !isInside(path)), paths.filter(isInside)]
+  const found = await Promise.all([checkIgnored(git, [], own, signal), checkIgnored(git, ['--no-index'], inside, signal)])
+  return new Set(found.flat())
+}
+
+/** The folders on the way to a path: `a` and `a/b` of `a/b/c`. */
+const foldersOn = (path: string): string[] => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index))
+
+/** The folders among these paths that the index holds as a commit of another repository. git refuses to be asked about what is in them. */
+async function nestedRepositories(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>> {
+  const folders = new Set(paths.flatMap((path) => [...foldersOn(path), ...(path.endsWith('/') ? [path.slice(0, -1)] : [])]))
+  if (folders.size === 0) return new Set()
+  const listed = await git.text(['ls-files', '--stage', '-z'], { signal, maxOutputBytes: MAX_INDEX_BYTES })
+  const nested = listed.split('\0').flatMap((entry) => /^160000 [0-9a-f]+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
+  return new Set(nested.filter((path) => folders.has(path)))
+}
+
+async function checkIgnored(git: Git, options: readonly string[], paths: readonly string[], signal?: AbortSignal): Promise<string[]> {
+  if (paths.length === 0) return []
   try {
     // It knows no literal paths; behind ./ none is anything else.
-    const options = { input: paths.map((path) => `./${path}\0`).join(''), signal, env: { GIT_LITERAL_PATHSPECS: '0' } }
-    const found = await git.text(['check-ignore', '-z', '--stdin'], options)
-    return new Set(found.split('\0').flatMap((path) => (path.startsWith('./') ? [path.slice(2)] : [])))
+    const input = paths.map((path) => `./${path}\0`).join('')
+    const found = await git.text(['check-ignore', ...options, '-z', '--stdin'], { input, signal, env: { GIT_LITERAL_PATHSPECS: '0' } })
+    return found.split('\0').flatMap((path) => (path.startsWith('./') ? [path.slice(2)] : []))
   } catch (error) {
     // 1 is how it says that none is.
-    if (error instanceof GitFault && error.exitCode === 1) return new Set()
+    if (error instanceof GitFault && error.exitCode === 1) return []
     throw error
   }
 }

@@ -17,6 +17,8 @@ export interface GitOptions {
   signal?: AbortSignal | undefined
   /** On top of the few variables that it gets. */
   env?: Readonly<Record<string, string>> | undefined
+  /** Default: 8 MB. */
+  maxOutputBytes?: number
 }
 
 /** git said no. */
@@ -119,7 +121,12 @@ async function filterNames(root: string, base: readonly string[], program: Progr
   return [...new Set(names)]
 }
 
-function start(root: string, program: Program, args: readonly string[], { input, signal, env }: GitOptions): Promise<Buffer> {
+function start(
+  root: string,
+  program: Program,
+  args: readonly string[],
+  { input, signal, env, maxOutputBytes = MAX_OUTPUT_BYTES }: GitOptions,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn(program.file, [...args], {
       cwd: root,
@@ -132,7 +139,7 @@ function start(root: string, program: Program, args: readonly string[], { input,
     let words = ''
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > MAX_OUTPUT_BYTES) child.kill('SIGKILL')
+      if (bytes > maxOutputBytes) child.kill('SIGKILL')
       else out.push(chunk)
     })
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -146,7 +153,7 @@ function start(root: string, program: Program, args: readonly string[], { input,
       reject(isMissing ? new Fault('git is not installed where this server runs.', { cause: error }) : error)
     })
     child.on('close', (code) => {
-      if (bytes > MAX_OUTPUT_BYTES) reject(new Fault('git answered with more than is read here.'))
+      if (bytes > maxOutputBytes) reject(new Fault('git answered with more than is read here.'))
       else if (code === 0) resolve(Buffer.concat(out))
       else reject(new GitFault(`git said no: ${words.trim().replace(/\s+/g, ' ') || `exit code ${code}`}`, code ?? -1))
     })

@@ -1,0 +1,45 @@
+import { ToolError } from '@countersign/core'
+import { openFolder } from './folder.ts'
+import type { Ground } from './ground.ts'
+import { endsOf, expectedOf, type Plan } from './plan.ts'
+import { type StagedWrite, stageDelete, stageWrite } from './write-file.ts'
+
+/**
+ * Carries plans out together. All new content is written beside its file and every file is looked at again before the first one is
+ * replaced, so that what the file system refuses and what changed meanwhile leaves all of them as they are.
+ * @throws Fault when nothing was done.
+ * @throws ToolError `ambiguous` when some were done and one was not: no file system replaces several files in one step.
+ */
+export async function land({ root, maxFileBytes }: Ground, plans: readonly Plan[]): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const staged: StagedWrite[] = []
+  for (const plan of plans) {
+    const { place, after } = plan
+    const expected = { sha256: expectedOf(endsOf(plan).before), maxBytes: maxFileBytes }
+    const folder = stack.use(await openFolder(root, place.folders, after !== undefined))
+    const write = after
+      ? await stageWrite(folder, place.name, place.text, after, expected)
+      : stageDelete(folder, place.name, place.text, expected)
+    stack.defer(() => write.discard())
+    staged.push(write)
+  }
+  for (const write of staged) await write.requireUnchanged()
+  for (const [index, write] of staged.entries()) {
+    try {
+      await write.commit()
+    } catch (error) {
+      if (index === 0) throw error
+      throw halfDone(staged, index, error)
+    }
+  }
+}
+
+function halfDone(staged: readonly StagedWrite[], failed: number, cause: unknown): ToolError {
+  const names = (writes: readonly StagedWrite[]) => writes.map(({ path }) => path).join(', ')
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new ToolError(
+    'ambiguous',
+    `Only a part of the patch was written. Changed: ${names(staged.slice(0, failed))}. Not known or not changed: ${names(staged.slice(failed))}. The reason: ${why}`,
+    { cause },
+  )
+}
