@@ -18,6 +18,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, events, modelCalls, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
+import { disabledBehind } from './disabled.ts'
 import type { Heard } from './listen.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
@@ -60,6 +61,8 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   const writer = yield* writeSession(outbox, step.session.id, now)
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
   if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
+  // The loop ends it then, with nothing of this step.
+  if (yield* disabledBehind(writer.row, run)) return true
   if (!(yield* countStep(run, usage, now))) return false
   yield* keepCall(step.session, run, heard, now)
   let isAnswered = false
