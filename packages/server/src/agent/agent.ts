@@ -1,5 +1,6 @@
 import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, ShownAction, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
+import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
@@ -44,6 +45,8 @@ export interface AgentParts {
   policies: Policies
   clock: Clock
   log: Logger
+  /** What is refused, in the record. */
+  refusals: Refusals
   /** What was sent to whom, for typed words. */
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
