@@ -2,6 +2,7 @@ import type { ExecuteContext, JsonObject, JsonValue, Preview, Verification, Veri
 import { z } from 'zod'
 import { credentialOf } from '../credential.ts'
 import { defineTool } from '../define.ts'
+import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { Hub } from './hub.ts'
 import { type AllowList, isRepositoryName } from './repository.ts'
@@ -13,6 +14,8 @@ export interface GithubGround {
   /** The origin that links to results must have. */
   webOrigin: string
   credential: string
+  /** Compares texts of files. */
+  work: TextWork
   /** The argument that names the repository; the default one where it is left out. */
   repository: z.ZodType<string>
   /** The name of a repository, without a default. */
@@ -23,6 +26,7 @@ export interface GroundOptions {
   hub: Hub
   baseUrl: string
   webOrigin: string
+  work: TextWork
   token: string
   allowed: AllowList
   defaultRepository: string | undefined
