@@ -2,7 +2,18 @@ import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, type Announcements, createAgentLoop, createAnnouncements } from './agent/index.ts'
-import { type AnchorSender, type AuditKey, isGenuine, openAuditKey, openMemory, readAnchor, type Sealer, SYSTEM } from './audit/index.ts'
+import {
+  type AnchorSender,
+  type AuditKey,
+  createRefusals,
+  isGenuine,
+  openAuditKey,
+  openMemory,
+  type Refusals,
+  readAnchor,
+  type Sealer,
+  SYSTEM,
+} from './audit/index.ts'
 import type { Clock } from './clock.ts'
 import { createLanes, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
 import { createGate, createStartFailures, type Gate } from './gate/index.ts'
@@ -59,6 +70,8 @@ export interface Engine {
   readonly store: Store
   readonly clock: Clock
   readonly gate: Gate
+  /** What is refused, in the record. */
+  readonly refusals: Refusals
   readonly agentLoop: AgentLoop
   /** What was sent to which person: whoever sends actions notes it here. */
   readonly announcements: Announcements
@@ -157,7 +170,9 @@ export async function startEngine({
   const stopped = new AbortController()
   const lanes = createLanes(executions.perProcess)
   const startFailures = createStartFailures()
+  const refusals = createRefusals({ store, clock, log })
   const gate = createGate({
+    refusals,
     store,
     tools,
     policies,
@@ -175,6 +190,7 @@ export async function startEngine({
   })
   const announcements = createAnnouncements(clock)
   const agentLoop = createAgentLoop({
+    refusals,
     announcements,
     store,
     agents: byName,
@@ -265,6 +281,7 @@ export async function startEngine({
     store,
     clock,
     gate,
+    refusals,
     agentLoop,
     announcements,
     policies,
@@ -293,6 +310,7 @@ export async function startEngine({
     drain,
     async close() {
       await drain()
+      await refusals.flush()
       await membership.leave(isDrained)
       reach('stop.left')
       guard?.close()

@@ -107,6 +107,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     const app = await createApp({
       store,
       gate: engine.gate,
+      refusals: engine.refusals,
       agentLoop: engine.agentLoop,
       announcements: engine.announcements,
       agents: engine.agents,

@@ -42,6 +42,7 @@ const WORDS: Record<AuditKind, string> = {
   person_disabled: 'Person disabled',
   person_enabled: 'Person enabled',
   vote_voided: 'Vote voided',
+  run_stopped: 'Run stopped',
   signed_in: 'Signed in',
   signed_out: 'Signed out',
   refused: 'Refused',

@@ -47,6 +47,7 @@ export const AUDIT_KINDS = [
   'person_disabled',
   'person_enabled',
   'vote_voided',
+  'run_stopped',
   'signed_in',
   'signed_out',
   'refused',

@@ -2,9 +2,10 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
+import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
-import { startTestServer } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const withLimits = (limits: object): NonNullable<ConfigInput['policy']> => ({
   rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }],
@@ -179,4 +180,49 @@ test('I11 the record has each repeat of a call, and who made it', async () => {
   await desk.propose('pay 100')
   const { items } = await desk.server.admin.get(`/api/audit?kind=repeated`)
   expect(items).toMatchObject([{ kind: 'repeated', actionId: id, actor: { id: desk.bot.principal.id } }])
+})
+
+/** The rows of the record about refused asks, once there are as many. */
+async function refusedAsks(server: TestServer, count: number) {
+  const read = async () => (await server.admin.get('/api/audit?kind=refused&limit=200')).items
+  await expect.poll(async () => (await read()).length).toBeGreaterThanOrEqual(count)
+  return read()
+}
+
+test('a flood of asks beyond the limit is two rows of the record, which say how many there were; over MCP it is the same', async () => {
+  await using desk = await openDesk(withLimits({ waitingPerAgent: 1 }))
+  const { server, bot, propose } = desk
+  await Promise.all(Array.from({ length: 40 }, (_, i) => propose(`order ${i}`, `key-${i}`)))
+  const { key } = await server.makeKey({ name: 'More', kind: 'agent', principal: bot.principal.id })
+  const [connectTo] = MCP_CLIENTS
+  await using client = await connectTo.connect({ url: `${server.url}/mcp`, key })
+  for (const what of ['one', 'two']) {
+    expect(JSON.stringify(await client.call('keyed', { what }))).toContain('limits.waitingPerAgent')
+  }
+  expect(await refusedAsks(server, 1)).toMatchObject([
+    {
+      actor: { id: bot.principal.id },
+      data: { code: 'too_many_waiting', tool: 'keyed', why: expect.stringContaining('1 actions of this agent') },
+    },
+  ])
+  await server.restart()
+  const rows = await refusedAsks(server, 2)
+  expect(rows.map(({ data }: { data: { times?: number } }) => data.times ?? 1).toSorted()).toEqual([1, 40])
+})
+
+test('a call of a session that is refused because too much waits is in the record, with the session', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: ['x', 'y', 'z'].map((what) => call(what, 'keyed', what)) }, { text: 'One of three.' }],
+    policy: withLimits({ waitingPerSession: 1 }),
+  })
+  const { server } = talk
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  await stream.next('session_status', (data) => data.status === 'waiting_approval')
+  const refused = { actor: { id: 'prn_local' }, data: { code: 'too_many_waiting', tool: 'keyed', session: sessionId } }
+  expect(await refusedAsks(server, 1)).toMatchObject([refused])
+  await server.restart()
+  const rows = await refusedAsks(server, 2)
+  expect(rows.map(({ data }: { data: { times?: number } }) => data.times)).toContain(1)
+  expect(rows).toHaveLength(2)
 })

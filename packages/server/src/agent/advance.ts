@@ -2,10 +2,11 @@ import { writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
+import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'
 import { startRun } from './run.ts'
 import { takeStep } from './step.ts'
 
-type Next = { do: 'nothing' } | { do: 'start_run' } | { do: 'step'; session: SessionRow; run: RunRow }
+type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' } | { do: 'step'; session: SessionRow; run: RunRow }
 
 /**
  * Does the next thing that the session's rows call for until there is none: a model call, a queued message's run. It waits for nobody:
@@ -16,7 +17,9 @@ export async function advance(parts: AgentParts, state: AgentState, sessionId: s
   for (;;) {
     const next = await parts.store.read(() => nextThing(sessionId))
     if (next.do === 'nothing') return
-    if (next.do === 'start_run') {
+    if (next.do === 'end_for_disabled') {
+      await parts.store.transact((outbox) => endForDisabled(outbox, sessionId, parts.clock.nowMs()))
+    } else if (next.do === 'start_run') {
       reach('run.before_start')
       await parts.store.transact(function* (outbox) {
         const now = parts.clock.nowMs()
@@ -37,6 +40,8 @@ function* nextThing(sessionId: string): Tx<Next> {
     actions.openActions.all({ session_id: sessionId }),
     sessions.newestRun.first({ session_id: sessionId }),
   )
+  // Whoever disabled them ends this at once. What came to the session in between, or was left by a process that died, ends here.
+  if (session && ((run && (yield* disabledBehind(session, run))) || (yield* waitsForDisabled(session)))) return { do: 'end_for_disabled' }
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
   if (!session || open.length > 0) return { do: 'nothing' }
   if (run?.state === 'open') return { do: 'step', session, run }

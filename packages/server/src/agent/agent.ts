@@ -1,5 +1,6 @@
 import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, ShownAction, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
+import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
@@ -8,6 +9,7 @@ import { advance } from './advance.ts'
 import type { Announcements } from './announcements.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
 import { cancelSession } from './cancel.ts'
+import { endRunsOf } from './disabled.ts'
 import { createHistories, type Histories } from './history.ts'
 import { createSession, postMessage } from './messages.ts'
 import { inviteTo, uninviteFrom } from './participants.ts'
@@ -43,6 +45,8 @@ export interface AgentParts {
   policies: Policies
   clock: Clock
   log: Logger
+  /** What is refused, in the record. */
+  refusals: Refusals
   /** What was sent to whom, for typed words. */
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
@@ -63,6 +67,8 @@ export interface AgentLoop {
   postMessage(sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]): Promise<PostedMessage>
   approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
   cancelSession(sessionId: string, caller: Caller): Promise<Session>
+  /** See {@link endRunsOf}. */
+  endRunsOf(personId: string): Promise<number>
   /** See {@link inviteTo}. */
   invite(sessionId: string, personId: string, caller: Caller): Promise<Session>
   /** See {@link uninviteFrom}. */
@@ -84,6 +90,7 @@ export function createAgentLoop(parts: AgentParts): AgentLoop {
     postMessage: (sessionId, content, caller, shown) => postMessage(parts, sessionId, content, caller, shown),
     approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(parts, sessionId, caller),
+    endRunsOf: (personId) => endRunsOf(parts, personId),
     invite: (sessionId, personId, caller) => inviteTo(parts, sessionId, personId, caller),
     uninvite: (sessionId, personId, caller) => uninviteFrom(parts, sessionId, personId, caller),
     createRequest: (input, caller) => createRequest(parts, input, caller),

@@ -6,7 +6,7 @@ import type { AgentParts } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession } from './session.ts'
-import { stepMessageId } from './step.ts'
+import { stepMessageId } from './step-message.ts'
 
 /**
  * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on

@@ -1,4 +1,4 @@
-import { assert, isCountersignError, isSettled, type ToolCall } from '@countersign/core'
+import { assert, type CountersignError, isCountersignError, isSettled, type ToolCall } from '@countersign/core'
 import {
   countRepeat,
   INSISTED,
@@ -6,6 +6,7 @@ import {
   isInForce,
   isRepeatedTooOften,
   limitsOf,
+  noteRefusedAsk,
   type OtherEvent,
   queueNearLimit,
   recordImpossible,
@@ -19,6 +20,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, events, modelCalls, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
+import { disabledBehind } from './disabled.ts'
 import type { Heard } from './listen.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
@@ -38,6 +40,17 @@ interface StepResult extends StepOf {
   unsaid: OtherEvent[]
 }
 
+interface RefusedAsk {
+  tool: string
+  error: CountersignError
+}
+
+/** A step while it is stored. */
+interface StoredStep extends StepResult {
+  /** Takes the calls for which too much waits already. */
+  refused: RefusedAsk[]
+}
+
 /**
  * Stores a whole step: the message, its actions with their verdicts, the refused calls' results, the request to people, the end of the
  * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
@@ -46,12 +59,19 @@ interface StepResult extends StepOf {
  */
 export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean | 'policy_changed'> {
   reach('step.before_store')
-  const stored = await parts.store.transact((outbox) => storeStep(parts, outbox, step, parts.clock.nowMs()))
+  const refused: RefusedAsk[] = []
+  const stored = await parts.store.transact((outbox) => {
+    // The transaction may be tried again.
+    refused.length = 0
+    return storeStep(parts, outbox, { ...step, refused }, parts.clock.nowMs())
+  })
+  const { id: sessionId, owner_id: actor } = step.session
+  for (const { tool, error } of refused) noteRefusedAsk(parts.refusals, { actor, tool, sessionId }, error)
   reach('step.after_store')
   return stored
 }
 
-function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, now: number): Tx<boolean | 'policy_changed'> {
+function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, now: number): Tx<boolean | 'policy_changed'> {
   const { run, messageId, heard, calls } = step
   const { usage } = heard
   assert(usage, 'a step that did not fail counted something')
@@ -61,6 +81,8 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StepResult, 
   const writer = yield* writeSession(outbox, step.session.id, now)
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
   if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
+  // The loop ends it then, with nothing of this step.
+  if (yield* disabledBehind(writer.row, run)) return true
   if (!(yield* countStep(run, usage, now))) return false
   yield* keepCall(step.session, run, heard, now)
   let isAnswered = false
@@ -116,7 +138,7 @@ function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult
   })
 }
 
-function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, limits: WaitingLimits, now: number): Tx<ActionRow[]> {
+function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StoredStep, limits: WaitingLimits, now: number): Tx<ActionRow[]> {
   const rows: ActionRow[] = []
   for (const [position, call] of step.calls.entries()) {
     const toolCall = { id: call.toolCallId, name: call.name }
@@ -146,7 +168,8 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StepResult, l
       nowMs: now,
     })
     if ('refusal' in inserted) {
-      yield* writer.toolResult({ ...result, outcome: { type: 'error', message: inserted.refusal } })
+      step.refused.push({ tool: call.name, error: inserted.refusal })
+      yield* writer.toolResult({ ...result, outcome: { type: 'error', message: inserted.refusal.message } })
       continue
     }
     const { row } = inserted
@@ -166,11 +189,11 @@ function* insertOrRefuse(
   outbox: Outbox,
   writer: SessionWriter,
   input: Parameters<typeof insertPrepared>[2],
-): Tx<{ row: ActionRow } | { refusal: string }> {
+): Tx<{ row: ActionRow } | { refusal: CountersignError }> {
   try {
     return yield* insertPrepared(outbox, writer, input)
   } catch (error) {
-    if (isCountersignError(error) && error.code === 'too_many_waiting') return { refusal: error.message }
+    if (isCountersignError(error) && error.code === 'too_many_waiting') return { refusal: error }
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { assert, CountersignError, type Principal, personOf, type Session } from
 import { type Caller, requireScope, viewSession, writeSession } from '../gate/index.ts'
 import { doOnce, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
+import { requireEnabledOwner } from './disabled.ts'
 import { findVisibleSession } from './session.ts'
 
 /** True for the session's owner, and for the person whose agent owns it. */
@@ -18,6 +19,7 @@ function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolea
  * @throws CountersignError `forbidden`
  */
 export function* requireParticipant(session: SessionRow, principal: Principal): Tx<void> {
+  yield* requireEnabledOwner(session)
   if (yield* ownsSession(session, principal)) return
   if (yield* participants.findParticipant.first({ session_id: session.id, principal_id: principal.id })) return
   throw new CountersignError('forbidden', `${principal.name} may read this session, not write in it: its owner or an admin can invite them`)

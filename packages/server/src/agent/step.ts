@@ -8,12 +8,10 @@ import { offeredTools } from './catalogue/index.ts'
 import { openDeltas } from './deltas.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
+import { stepMessageId } from './step-message.ts'
 import { whyExhausted } from './usage.ts'
 
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
-
-/** The id of a step's message is fixed by its run and number: after a crash the same step streams into the same message again. */
-export const stepMessageId = (run: RunRow): string => `msg_${run.id.slice('run_'.length)}_${run.steps + 1}`
 
 /** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
 export async function takeStep(parts: AgentParts, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {

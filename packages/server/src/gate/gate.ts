@@ -18,6 +18,7 @@ import type {
   WithdrawBody,
 } from '@countersign/core'
 import type { Logger } from 'pino'
+import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Lanes } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
@@ -60,6 +61,8 @@ export interface GateParts {
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
+  /** What is refused, in the record. */
+  refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
   lanes: Lanes
   /** Which actions cannot be started. */

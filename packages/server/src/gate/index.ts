@@ -21,4 +21,4 @@ export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal
 export { viewRevisions } from './view-revisions.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './visible.ts'
 export { waitingFor } from './waiting-for.ts'
-export { findFullWaiting, limitsOf, queueNearLimit, type WaitingLimits } from './waiting-limits.ts'
+export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './waiting-limits.ts'

@@ -24,7 +24,7 @@ import { findReusable } from './reuse.ts'
 import { saidBefore } from './said-before.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { viewAction } from './view.ts'
-import { limitsOf, queueNearLimit, requireRoomToWait, type WaitingLimits } from './waiting-limits.ts'
+import { limitsOf, noteRefusedAsk, queueNearLimit, requireRoomToWait, type WaitingLimits } from './waiting-limits.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
 export interface Placement {
@@ -214,7 +214,10 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
       throw error
     })
     if ('answer' in prepared) return prepared.answer
-    const proposed = await storeProposal(parts, prepared, input, caller)
+    const proposed = await storeProposal(parts, prepared, input, caller).catch((error: unknown) => {
+      noteRefusedAsk(parts.refusals, { actor: caller.principal.id, tool: tool.name, sessionId: null }, error)
+      throw error
+    })
     if (proposed) return proposed
   }
 }

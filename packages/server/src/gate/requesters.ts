@@ -1,4 +1,4 @@
-import type { Principal } from '@countersign/core'
+import type { Requester } from '../policy/index.ts'
 import { type ActionRow, messages, principals, type Tx } from '../store/index.ts'
 
 type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edited_by'>
@@ -21,14 +21,17 @@ export function* requesterIdsOf({ requested_by, session_id, requesters, edited_b
 }
 
 /** The principals with these ids, as they are now. */
-export function* principalsOf(ids: readonly string[]): Tx<Principal[]> {
-  const found: Principal[] = []
-  for (const id of ids) found.push(yield* principals.principalById(id))
+export function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
+  const found: Requester[] = []
+  for (const id of ids) {
+    const isDisabled = (yield* principals.disabledPersonOf(id)) !== undefined
+    found.push({ ...(yield* principals.principalById(id)), ...(isDisabled && { isDisabled }) })
+  }
   return found
 }
 
 /** All who asked for an action, as it is asked now. */
-export function* requestersOf(row: Asked): Tx<Principal[]> {
+export function* requestersOf(row: Asked): Tx<Requester[]> {
   return yield* principalsOf(yield* requesterIdsOf(row))
 }
 

@@ -138,6 +138,12 @@ export class SessionWriter {
     this.#said.push({ seq: to, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
   }
 
+  /** Takes a message out of the queue for good: people read it, the model never does. */
+  *unqueue(seq: number): Tx<void> {
+    const message = yield* messages.unqueueMessage.first({ session_id: this.row.id, seq })
+    if (message) this.event({ type: 'message', data: { message: yield* viewSaid(message) } })
+  }
+
   /** Works the session's status out of its rows and writes counters and status back. Call once, last. Answers what is open in the session. */
   *finish(): Tx<readonly actions.OpenAction[]> {
     const [open, run] = yield* together(

@@ -1,4 +1,5 @@
-import { CountersignError, type FullWaiting, type PolicyDocument, WAITING_LIMITS } from '@countersign/core'
+import { CountersignError, type FullWaiting, isCountersignError, type PolicyDocument, WAITING_LIMITS } from '@countersign/core'
+import type { Refusals } from '../audit/index.ts'
 import { lockKey, type Tx, waiting } from '../store/index.ts'
 
 /** How much may wait for people at the same time. */
@@ -50,6 +51,17 @@ const tooMany = (who: string, scope: 'Agent' | 'Session', limit: number): Counte
     `${limit} actions of ${who} wait for a decision already, which is the limit. Propose this again when some of them are decided; an admin can raise limits.waitingPer${scope} in the policy`,
     { limit },
   )
+
+/**
+ * Has the record say that an ask was refused because too much waits already. Those of one requester and session are one refusal and its
+ * repeats, whichever tools they called: a flood is two rows a minute. Any other error is left alone.
+ */
+export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: string; sessionId: string | null }, error: unknown): void {
+  if (!isCountersignError(error) || error.code !== 'too_many_waiting') return
+  const { actor, tool, sessionId } = ask
+  const data = { code: error.code, why: error.message, tool, ...(sessionId !== null && { session: sessionId }) }
+  refusals.note({ actor, data, sameAs: ['ask', sessionId ?? '', error.message] })
+}
 
 /** Who has as much waiting as the policy allows: the 20 agents and the 20 sessions with the most. */
 export function* findFullWaiting({ document }: { document: PolicyDocument }): Tx<FullWaiting[]> {

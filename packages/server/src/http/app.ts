@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AgentLoop, AgentParts, Announcements } from '../agent/index.ts'
-import type { AnchorSender, AuditKey, Sealer } from '../audit/index.ts'
+import type { AnchorSender, AuditKey, Refusals, Sealer } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
@@ -79,6 +79,7 @@ export interface Hold {
 export interface HttpParts {
   store: Store
   gate: Gate
+  refusals: Refusals
   agentLoop: AgentLoop
   announcements: Announcements
   agents: AgentParts['agents']

@@ -12,7 +12,7 @@ const Params = z.object({ id: z.string().max(100) })
 const MOST_SHOWN = 200
 
 /** Everything about a person, their roles, and shutting them out: for admins. */
-export function peopleRoutes(app: App, { store, gate, clock, consoleSessions }: HttpParts): void {
+export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleSessions }: HttpParts): void {
   const tags = ['identity']
   const schema = { tags, params: Params, response: { 200: PersonDetails } }
 
@@ -53,6 +53,7 @@ export function peopleRoutes(app: App, { store, gate, clock, consoleSessions }: 
     await change(caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
     // Not counted any more already. A repeat after a crash finds what is left.
     await gate.voidVotesOf(id, caller)
+    await agentLoop.endRunsOf(id)
     return read(id)
   })
 
@@ -61,8 +62,11 @@ export function peopleRoutes(app: App, { store, gate, clock, consoleSessions }: 
     const { id } = request.params
     requireAdmin(caller.principal, 'enables people')
     if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
-    // A vote from before, left by a process that died in the middle of disabling them, must not count again.
-    if ((await read(id)).disabledAt !== null) await gate.voidVotesOf(id, caller)
+    // A vote or a run from before, left by a process that died in the middle of disabling them, must not go on.
+    if ((await read(id)).disabledAt !== null) {
+      await gate.voidVotesOf(id, caller)
+      await agentLoop.endRunsOf(id)
+    }
     await change(caller, (outbox, by, now) => enablePerson(outbox, id, by, now))
     return read(id)
   })

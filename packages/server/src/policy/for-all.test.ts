@@ -37,7 +37,7 @@ const document: fc.Arbitrary<PolicyDocument> = fc
     })),
   }))
 
-const callOf = (asked: readonly Principal[], names: Pick<AskedCall, 'agent' | 'claimedAgent'>): AskedCall => ({
+const callOf = (asked: AskedCall['requesters'], names: Pick<AskedCall, 'agent' | 'claimedAgent'>): AskedCall => ({
   tool: { name: 'refund', group: 'shop', effect: 'write', destination: 'shop' },
   arguments: {},
   session: null,
@@ -46,6 +46,19 @@ const callOf = (asked: readonly Principal[], names: Pick<AskedCall, 'agent' | 'c
   ...names,
 })
 const NONE = { agent: undefined, claimedAgent: undefined }
+
+test('what a policy says of a call gets no looser when one who asked for it is disabled, and being somebody allows them nothing then', () => {
+  fc.assert(
+    fc.property(document, requesters, requester, (written, asked, leaver) => {
+      const policy = compilePolicy(written, 1)
+      const before = evaluateForAll(policy, callOf([...asked, leaver], NONE))
+      const after = evaluateForAll(policy, callOf([...asked, { ...leaver, isDisabled: true }], NONE))
+      expect(STRENGTH[after.verdict]).toBeGreaterThanOrEqual(STRENGTH[before.verdict])
+      const nobody = evaluateForAll(policy, callOf([person('', [])], NONE))
+      expect(STRENGTH[after.verdict]).toBeGreaterThanOrEqual(STRENGTH[nobody.verdict])
+    }),
+  )
+})
 
 test('one more requester never makes a policy looser, and the order of the requesters changes nothing', () => {
   fc.assert(

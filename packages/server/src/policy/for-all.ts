@@ -3,11 +3,16 @@ import type { CompiledPolicy } from './compile.ts'
 import type { PolicyCall } from './facts.ts'
 import { isTrueOf } from './is-true-of.ts'
 
+/** Who asked for a call. What policy allows because of who somebody is, it does not allow any more once they are disabled. */
+export interface Requester extends Principal {
+  readonly isDisabled?: boolean
+}
+
 /** A call with everybody whose words led to it. */
 export interface AskedCall extends Omit<PolicyCall, 'requester'> {
   tool: PolicyCall['tool'] & Pick<Tool, 'risk'>
   /** One at least; the order makes no difference. */
-  requesters: readonly Principal[]
+  requesters: readonly Requester[]
   /** The agent's name, where it is proven: by the server, which runs it, or by the key of the caller. */
   agent: string | undefined
   /** What the caller says that it is called, where nothing proves it. */
@@ -32,5 +37,10 @@ export const isTrueForAll = (condition: string, call: AskedCall): boolean => cal
 function callsOf({ requesters, agent, claimedAgent, ...call }: AskedCall): PolicyCall[] {
   if (requesters.length === 0) throw new Error('somebody asked for the call')
   const names = claimedAgent === undefined ? [agent] : [undefined, claimedAgent]
-  return requesters.flatMap((requester) => names.map((name) => ({ ...call, requester, agent: name })))
+  return requesters.flatMap(facesOf).flatMap((requester) => names.map((name) => ({ ...call, requester, agent: name })))
+}
+
+/** As whom a requester is judged: somebody who is disabled as themselves, for what is refused them, and as nobody, for what is allowed. */
+function facesOf({ isDisabled, ...requester }: Requester): Principal[] {
+  return isDisabled ? [requester, { id: '', kind: requester.kind, name: '', roles: [] }] : [requester]
 }

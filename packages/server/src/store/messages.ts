@@ -95,6 +95,29 @@ export const dequeueMessage = question<{ session_id: string; seq: number; run_id
     .returningAll(),
 )
 
+/** Leaves a message that waits for its run where it stands, and out of what the model is given. */
+export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ queued: 0 })
+    .where('session_id', '=', p.session_id)
+    .where('seq', '=', p.seq)
+    .where('queued', '=', lit(1))
+    .returningAll(),
+)
+
+/** A message of this author that a run answers, looked for from the end of the session. */
+export const messageInRun = question<{ session_id: string; run_id: string; author_id: string }, Pick<MessageRow, 'seq'>>((db, p) =>
+  db
+    .selectFrom('message')
+    .select('seq')
+    .where('session_id', '=', p.session_id)
+    .where('run_id', '=', p.run_id)
+    .where('author_id', '=', p.author_id)
+    .orderBy('seq', 'desc')
+    .limit(lit(1)),
+)
+
 /** The ids of those who wrote what the model was given in a session. */
 export const authorsOf = question<{ session_id: string }, { author_id: string }>((db, p) =>
   db

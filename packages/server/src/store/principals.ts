@@ -97,6 +97,13 @@ export const listPeople = (page: {
     return query
   })
 
+/** The person behind a principal, where that person is disabled: for an agent or a service, its owner. */
+export function* disabledPersonOf(id: string): Tx<PrincipalRow | undefined> {
+  const row = yield* findPrincipal.first({ id })
+  const person = row && row.person_id !== null && row.person_id !== row.id ? yield* findPrincipal.first({ id: row.person_id }) : row
+  return person && person.disabled_at !== null ? person : undefined
+}
+
 /** Somebody whom another row refers to. */
 export function* principalById(id: string): Tx<Principal> {
   const row = yield* findPrincipal.first({ id })

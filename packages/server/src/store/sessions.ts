@@ -151,6 +151,47 @@ const sessionsWithQueue = question<Record<string, never>, { session_id: string }
   db.selectFrom('message').select('session_id').distinct().where('queued', '=', lit(1)).limit(lit(1_000_000)),
 )
 
+const openRunsOf = question<{ person_id: string }, { session_id: string }>((db, p) =>
+  db
+    .selectFrom('run')
+    .innerJoin('session', 'session.id', 'run.session_id')
+    .select('run.session_id')
+    .where('run.state', '=', lit('open'))
+    .where((eb) => {
+      const theirs = eb.selectFrom('principal').select('principal.id').where('principal.person_id', '=', p.person_id)
+      const wrote = eb
+        .selectFrom('message')
+        .select('message.id')
+        .whereRef('message.session_id', '=', 'run.session_id')
+        .whereRef('message.run_id', '=', 'run.id')
+        .where('message.author_id', 'in', theirs)
+      return eb.or([eb('session.owner_id', 'in', theirs), eb.exists(wrote)])
+    })
+    .orderBy('run.session_id')
+    .limit(lit(1_000_000)),
+)
+
+const queuesWith = question<{ person_id: string }, { session_id: string }>((db, p) =>
+  db
+    .selectFrom('message')
+    .innerJoin('session', 'session.id', 'message.session_id')
+    .select('message.session_id')
+    .distinct()
+    .where('message.queued', '=', lit(1))
+    .where((eb) => {
+      const theirs = eb.selectFrom('principal').select('principal.id').where('principal.person_id', '=', p.person_id)
+      return eb.or([eb('session.owner_id', 'in', theirs), eb('message.author_id', 'in', theirs)])
+    })
+    .orderBy('message.session_id')
+    .limit(lit(1_000_000)),
+)
+
+/** Sessions in which something is done or waits to be done for a person or an agent of theirs. */
+export function* sessionsWithWorkOf(personId: string): Tx<string[]> {
+  const rows = [...(yield* openRunsOf.all({ person_id: personId })), ...(yield* queuesWith.all({ person_id: personId }))]
+  return [...new Set(rows.map((row) => row.session_id))]
+}
+
 /** Sessions whose rows call for something: a run that is open, a message that waits for its run. What a starting process looks at. */
 export function* sessionsWithWork(): Tx<string[]> {
   const rows = [...(yield* sessionsWithOpenRun.all({})), ...(yield* sessionsWithQueue.all({}))]

@@ -1,5 +1,6 @@
 import type { Action } from '@countersign/core'
 import { pino } from 'pino'
+import { createRefusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { createLanes } from '../dispatch/index.ts'
 import { createGate, createStartFailures, type Gate } from '../gate/index.ts'
@@ -38,12 +39,15 @@ export function openBareGate(
   const underWay = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) })
+  const usedClock = { ...hurriedClock, ...clock }
   const gate = createGate({
+    refusals: createRefusals({ store, clock: usedClock, log }),
     store,
     tools: openTools({ own: { prefix: true, tools: own } }),
     policies,
-    clock: { ...hurriedClock, ...clock },
-    log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
+    clock: usedClock,
+    log,
     processId,
     stopped: stopped.signal,
     agentStopsOnDecline: () => false,

@@ -1,5 +1,6 @@
 import { type JsonObject, type PolicyDocument, type PreviewField, type Tool, ToolError } from '@countersign/core'
 import { pino } from 'pino'
+import { createRefusals } from '../../audit/index.ts'
 import { systemClock } from '../../clock.ts'
 import { createLanes } from '../../dispatch/index.ts'
 import { createGate, createStartFailures, type GateParts } from '../../gate/index.ts'
@@ -8,6 +9,7 @@ import { type ActionRow, actions, principals, type Store, votes } from '../../st
 import { defineTool, openTools, type ToolRegistry } from '../../tools/index.ts'
 import type { Footing } from './changes.ts'
 
+const SILENT = pino({ level: 'silent' })
 const POLICY: PolicyDocument = { default: 'ask', rules: [{ name: 'two people', match: {}, verdict: 'ask', requires: { quorum: 2 } }] }
 const TARGET: JsonObject = { paid: 500 }
 const REQUESTER = { id: 'prn_requester', kind: 'service', name: 'Requester', roles: [] } as const
@@ -64,10 +66,11 @@ export async function openFootings(store: Store): Promise<Footings> {
   const underWay = new Set<Promise<unknown>>()
   const partsOf = (tools: ToolRegistry, policy: PolicyDocument): GateParts => ({
     store,
+    refusals: createRefusals({ store, clock: systemClock, log: SILENT }),
     tools,
     policies: fixedPolicies(compilePolicy(policy, 1)),
     clock: systemClock,
-    log: pino({ level: 'silent' }),
+    log: SILENT,
     processId: 'prc_bound',
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,

@@ -1,5 +1,5 @@
 import { isTerminal } from '@countersign/core'
-import { stepMessageId } from '../../agent/step.ts'
+import { stepMessageId } from '../../agent/step-message.ts'
 import type { ActionRow, MessageRow, RunRow, SessionRow } from '../../store/index.ts'
 import type { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'

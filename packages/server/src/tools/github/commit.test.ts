@@ -142,3 +142,25 @@ test('GitHub: a card names what is there now, what would be, and what is added t
   await expect(bench.look('removeLabel', { number: 1, label: 'question' })).rejects.toThrow('does not have the label question')
   await expect(bench.look('createPullRequest', { title: 'x', head: 'main' })).rejects.toThrow('main has nothing that main does not have')
 })
+
+test('commitFiles: files whose difference takes long to find do not hold up the process while they are compared', async () => {
+  await using bench = await openGithubBench()
+  const lines = (of: string) => Array.from({ length: 20_000 }, (_, at) => (at % 6 === 0 ? `${of}${at}` : 'x')).join('\n')
+  const paths = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.txt`)
+  push(bench.standin.state, bench.repo, 'main', Object.fromEntries(paths.map((path) => [path, lines('old ')])))
+  const startedAt = performance.now()
+  let [turnedAt, longestTurnMs, isOver] = [startedAt, 0, false]
+  const turn = () => {
+    longestTurnMs = Math.max(longestTurnMs, performance.now() - turnedAt)
+    turnedAt = performance.now()
+    if (!isOver) setImmediate(turn)
+  }
+  turn()
+  const { fields } = await bench.look('commitFiles', commitOf(paths.map((path) => ({ path, content: lines('new ') }))))
+  isOver = true
+  const tookMs = performance.now() - startedAt
+  turn()
+  expect(fields.filter(({ field }) => field.startsWith('file '))).toHaveLength(paths.length)
+  // Compared in the process itself, all of them are one turn of its event loop.
+  expect(longestTurnMs).toBeLessThan(tookMs / 2)
+})

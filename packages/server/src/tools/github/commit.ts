@@ -1,6 +1,8 @@
 import { type PreviewField, ToolError } from '@countersign/core'
-import { createTwoFilesPatch } from 'diff'
 import { z } from 'zod'
+import { WorkEnded, type WorkOptions } from '../../bounded/workers.ts'
+import type { PatchInput } from '../text-work/jobs.ts'
+import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { headOf } from './branches.ts'
@@ -50,7 +52,7 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
             same('on top of', head),
             added('message', message),
             added('added to the message', TRAILER_SHOWN),
-            ...plan.map(fileField),
+            ...(await fileFields(plan, ground.work, signal)),
           ],
           precondition: { head },
           version: head,
@@ -114,12 +116,36 @@ async function makeCommit(hub: Hub, { repository, head, files, message }: NewCom
 /** A difference with more lines than that takes long to find, and nobody reads it. */
 const MAX_EDITS = 4_000
 
+/** How long the files of one commit may be compared; those that are left then are shown whole. */
+const DIFFS_MS = 5_000
+
+/** What becomes of the files, compared in a thread of its own: their texts are foreign, and nobody knows before how long it takes. */
+async function fileFields(plan: readonly PlannedChange[], work: TextWork, signal: AbortSignal): Promise<PreviewField[]> {
+  const endsAt = performance.now() + DIFFS_MS
+  const fields: PreviewField[] = []
+  for (const change of plan) {
+    fields.push(await fileField(change, (input) => diffWithin(work, input, { timeoutMs: endsAt - performance.now(), signal })))
+  }
+  return fields
+}
+
+type Diff = (input: Omit<PatchInput, 'maxEdits'>) => Promise<string | undefined>
+
 /** What becomes of one file: a unified diff, or both texts where they have too little in common. */
-function fileField({ path, content, old, oldText = '' }: PlannedChange): PreviewField {
+async function fileField({ path, content, old, oldText = '' }: PlannedChange, diff: Diff): Promise<PreviewField> {
   const field = old === undefined ? `new file ${path}` : content === null ? `deleted file ${path}` : `file ${path}`
   if (old !== undefined && content === oldText) return same(field, 'unchanged')
   const [from, to] = [old === undefined ? '/dev/null' : `a/${path}`, content === null ? '/dev/null' : `b/${path}`]
-  const found = createTwoFilesPatch(from, to, oldText, content ?? '', undefined, undefined, { context: 3, maxEditLength: MAX_EDITS })
-  if (found === undefined) return changed(field, oldText, content ?? '')
-  return { field, diff: found.replace(/^=+\n/, '') }
+  const found = await diff({ from, to, before: oldText, after: content ?? '' })
+  return found === undefined ? changed(field, oldText, content ?? '') : { field, diff: found }
+}
+
+async function diffWithin(work: TextWork, input: Omit<PatchInput, 'maxEdits'>, options: WorkOptions): Promise<string | undefined> {
+  if (options.timeoutMs <= 0) return undefined
+  try {
+    return await work.run('patch', { ...input, maxEdits: MAX_EDITS }, options)
+  } catch (error) {
+    if (error instanceof WorkEnded) return undefined
+    throw error
+  }
 }

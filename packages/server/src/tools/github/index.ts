@@ -1,4 +1,5 @@
 import type { SourceKind } from '../source.ts'
+import { openTextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { branchWrites } from './branches.ts'
 import { issueChanges } from './change-issue.ts'
@@ -39,7 +40,8 @@ export const github: SourceKind<GithubSection> = {
       report({ path: ['defaultRepository'], message: allowed.refusal })
     }
     if (baseUrl === undefined || webUrl === undefined) return undefined
-    const options = { token, baseUrl: baseUrl.href, webOrigin: webUrl.origin, allowed, defaultRepository }
+    const work = openTextWork()
+    const options = { work, token, baseUrl: baseUrl.href, webOrigin: webUrl.origin, allowed, defaultRepository }
     return {
       kind: 'github',
       secrets: [...secrets, token],
@@ -48,6 +50,7 @@ export const github: SourceKind<GithubSection> = {
         return toolsOf(openGround({ ...options, hub }), allowed)
       },
       check: ({ network }, signal) => checkGithub(openHub({ network, token, baseUrl: baseUrl.href, allowed }), allowed, signal),
+      close: async () => work[Symbol.asyncDispose](),
     }
   },
 }

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod'
 import { credentialOf } from '../credential.ts'
 import { defineTool } from '../define.ts'
+import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
@@ -22,6 +23,8 @@ export interface GithubGround {
   /** The origin that links to results must have. */
   webOrigin: string
   credential: string
+  /** Compares texts of files. */
+  work: TextWork
   /** The argument that names the repository; the default one where it is left out. */
   repository: z.ZodType<string>
   /** The name of a repository, without a default. */
@@ -32,6 +35,7 @@ export interface GroundOptions {
   hub: Hub
   baseUrl: string
   webOrigin: string
+  work: TextWork
   token: string
   allowed: AllowList
   defaultRepository: string | undefined

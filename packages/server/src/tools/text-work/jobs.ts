@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { createTwoFilesPatch } from 'diff'
 import { RE2JS } from 're2js'
 import { type DiffSide, unifiedDiff } from '../workspace/diff.ts'
 import { applyEdits, EditProblem, type TextEdit } from '../workspace/edits.ts'
@@ -16,6 +17,15 @@ export interface SearchInput {
   files: readonly { path: string; text: string }[]
   /** At most so many hits. */
   limit: number
+}
+
+export interface PatchInput {
+  /** What the diff calls the file before and after. */
+  from: string
+  to: string
+  before: string
+  after: string
+  maxEdits: number
 }
 
 export interface Hit {
@@ -65,6 +75,10 @@ export const JOBS = {
 
   diff: ({ path, before, after }: { path: string; before: DiffSide | undefined; after: DiffSide | undefined }): string =>
     unifiedDiff(path, before, after),
+
+  /** The unified diff of two texts; undefined where more than `maxEdits` lines differ, because finding the shortest takes their square. */
+  patch: ({ from, to, before, after, maxEdits }: PatchInput): string | undefined =>
+    createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3, maxEditLength: maxEdits })?.replace(/^=+\n/, ''),
 } as const
 
 function matcherOf({ text, pattern = '', ignoreCase }: Wanted): ((line: string) => boolean) | Problem {

@@ -1,0 +1,91 @@
+import { CountersignError } from '@countersign/core'
+import { SYSTEM } from '../audit/index.ts'
+import { type Caller, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
+import { messages, type Outbox, type PrincipalRow, principals, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { keepSaid } from './deltas.ts'
+import { startQueuedRun } from './run.ts'
+import { addNote } from './session.ts'
+import { stepMessageId } from './step-message.ts'
+
+/**
+ * Ends what agents do for somebody who is disabled: the open runs of the sessions that they or their agents own, those that answer a message
+ * of theirs, and their messages that wait for a run. Safe to repeat.
+ * @returns How many sessions had something of theirs.
+ */
+export async function endRunsOf(parts: Pick<AgentParts, 'store' | 'clock'>, personId: string): Promise<number> {
+  const { store, clock } = parts
+  const found = await store.read(() => sessions.sessionsWithWorkOf(personId))
+  for (const sessionId of found) await store.transact((outbox) => endForDisabled(outbox, sessionId, clock.nowMs()))
+  return found.length
+}
+
+/** Ends what a session does for people who are disabled, whoever they are. What others began in it goes on. */
+export function* endForDisabled(outbox: Outbox, sessionId: string, now: number): Tx<void> {
+  const writer = yield* writeSession(outbox, sessionId, now)
+  yield* dropQueued(writer)
+  const run = yield* sessions.newestRun.first({ session_id: sessionId })
+  const person = run && (yield* disabledBehind(writer.row, run))
+  if (run && person) {
+    yield* stopFor(outbox, writer, run, person, now)
+    yield* startQueuedRun(outbox, writer, now)
+  }
+  yield* writer.finish()
+}
+
+/** Ends a run in the name of who disabled the person that it works for. */
+function* stopFor(outbox: Outbox, writer: SessionWriter, run: RunRow, person: PrincipalRow, now: number): Tx<void> {
+  const reason = `${person.name} was disabled, so their run was stopped`
+  // Nobody, where a command on the data did it.
+  const by: Caller | undefined =
+    person.disabled_by === null ? undefined : { principal: yield* principals.principalById(person.disabled_by) }
+  yield* keepSaid(writer, run, stepMessageId(run))
+  yield* addNote(writer, `${reason}.`, now, run.id)
+  const data = { session: run.session_id, run: run.id, person: person.id }
+  yield* writer.audit({ kind: 'run_stopped', actor: by?.principal.id ?? SYSTEM, data })
+  yield* stopRun(outbox, writer, run.id, { reason, by }, now)
+}
+
+/** The disabled person whom an open run works for: the owner of its session, or the author of a message that it answers. */
+export function* disabledBehind(session: SessionRow, run: RunRow): Tx<PrincipalRow | undefined> {
+  if (run.state !== 'open') return undefined
+  const owner = yield* principals.disabledPersonOf(session.owner_id)
+  if (owner) return owner
+  // Who wrote in the session is found by an index, and hardly ever is anybody of them disabled.
+  for (const { author_id } of yield* messages.authorsOf.all({ session_id: session.id })) {
+    const author = yield* principals.disabledPersonOf(author_id)
+    const wrote = author && (yield* messages.messageInRun.first({ session_id: session.id, run_id: run.id, author_id }))
+    if (wrote) return author
+  }
+  return undefined
+}
+
+/** True when a message waits for its run that nobody may be answered for. */
+export function* waitsForDisabled(session: SessionRow): Tx<boolean> {
+  return (yield* disabledInQueue(session)).length > 0
+}
+
+/** Messages wait for nothing any more. A request has a run of its own that others may follow: that run ends as soon as it is its turn. */
+function* dropQueued(writer: SessionWriter): Tx<void> {
+  for (const { seq } of yield* disabledInQueue(writer.row)) yield* writer.unqueue(seq)
+}
+
+function* disabledInQueue(session: SessionRow) {
+  const owner = yield* principals.disabledPersonOf(session.owner_id)
+  const found = []
+  for (const message of yield* messages.queuedMessages.all({ session_id: session.id })) {
+    const { run_id, author_id } = message
+    if (run_id !== null) continue
+    if (owner ?? (author_id !== null && (yield* principals.disabledPersonOf(author_id)))) found.push(message)
+  }
+  return found
+}
+
+/**
+ * Refuses to begin anything in a session whose owner is disabled: it would be done on their behalf.
+ * @throws CountersignError `forbidden`
+ */
+export function* requireEnabledOwner({ owner_id }: SessionRow): Tx<void> {
+  const owner = yield* principals.disabledPersonOf(owner_id)
+  if (owner) throw new CountersignError('forbidden', `${owner.name} is disabled, and this is their session: start one of your own`)
+}
