@@ -106,8 +106,8 @@ function refusalOf(request: FastifyRequest, error: Error): Omit<Refusal, 'times'
   if (READS.has(method) || !isCountersignError(error) || !REFUSALS.has(error.code)) return undefined
   // An address that does not exist is a slip of the pen, and nobody's id is looked for without a name.
   if (routeOptions.url === undefined || (error.code === 'not_found' && !principal)) return undefined
-  // Signing in notes its refusals itself, with how it was tried.
-  if (routeOptions.url.startsWith('/api/sign-in')) return undefined
+  // Signing in notes a wrong key or link itself, with how it was tried.
+  if (routeOptions.url === '/api/sign-in' && error.code === 'unauthenticated') return undefined
   const path = (url.split('?')[0] ?? '').slice(0, 300)
   return {
     actor: principal?.id ?? SYSTEM,
