@@ -29,8 +29,14 @@ export async function startNeighbour(): Promise<Neighbour> {
   }
 }
 
+/** What a page says of a request: a part of what `fetch` takes. */
+interface PageRequest {
+  path: string
+  init: { method?: string; mode?: 'no-cors'; headers?: Record<string, string>; body?: string }
+}
+
 /** What a page of another origin may send to the console's server; the body is JSON where the browser lets it be. */
-export const fromAnotherPort = (actionId: string): readonly { path: string; init: RequestInit }[] => {
+export const fromAnotherPort = (actionId: string): readonly PageRequest[] => {
   const json = { 'content-type': 'application/json' }
   return [
     { path: '/api/me', init: {} },
@@ -44,7 +50,7 @@ export const fromAnotherPort = (actionId: string): readonly { path: string; init
 }
 
 /** Sends them from an open page with all that the browser adds; answers what the page may read of each: its status, or `unreadable`. */
-export const sendFrom = (page: Page, origin: string, requests: ReturnType<typeof fromAnotherPort>): Promise<(number | 'unreadable')[]> =>
+export const sendFrom = (page: Page, origin: string, requests: readonly PageRequest[]): Promise<(number | 'unreadable')[]> =>
   page.evaluate(
     async ([address, list]) => {
       const answers: (number | 'unreadable')[] = []

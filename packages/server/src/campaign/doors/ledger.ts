@@ -26,8 +26,8 @@ export interface Ledger {
   readonly reached: Readonly<Record<string, number>>
   /** Answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** What passed and may not. */
-  readonly violations: readonly string[]
+  /** What passed and may not; attackers add what they got hold of. */
+  readonly violations: string[]
   readonly refusals: RefusalCounts
   note(tried: Tried): void
 }
