@@ -1,12 +1,10 @@
-import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
+import { fromAnotherPort, sendFrom, startNeighbour } from '../packages/server/src/testing/neighbour.ts'
 import { startServer } from './desk.ts'
 
 /** A console to sign in at, and one link for it. */
@@ -72,61 +70,37 @@ test('without a link the console says how to get one; a link signs in once, in w
 test('a server on another port of the same host is sent nothing of the console’s sign-in, and can do nothing with it', async ({
   browser,
 }) => {
-  const seen: IncomingMessage[] = []
-  const neighbour = createServer((request, response) => {
-    seen.push(request)
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A dev server</h1>')
-  }).listen(0, 'localhost')
-  await once(neighbour, 'listening')
-  try {
-    await withServer(async ({ url, link }) => {
-      const context = await browser.newContext()
-      const page = await context.newPage()
-      await page.goto(link)
-      await isIn(page)
-      const secret = await page.evaluate(() => localStorage.getItem('countersign.console'))
-      expect(secret).toMatch(/^[\w-]{43}$/)
+  await using neighbour = await startNeighbour()
+  await withServer(async ({ url, link }) => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(link)
+    await isIn(page)
+    const secret = await page.evaluate(() => localStorage.getItem('countersign.console'))
+    expect(secret).toMatch(/^[\w-]{43}$/)
 
-      const { port } = neighbour.address() as AddressInfo
-      const beside = await context.newPage()
-      for (const host of ['localhost', new URL(url).hostname]) await beside.goto(`http://${host}:${port}/`)
-      expect(await beside.evaluate(() => [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)])).toEqual([
-        '',
-        '{}',
-        '{}',
-      ])
-      // A page of the console leads there too, with what a browser sends by itself.
-      await page.evaluate(
-        (address) => fetch(address, { mode: 'no-cors', credentials: 'include' }).catch(() => undefined),
-        `http://localhost:${port}/`,
-      )
-      expect(seen.length).toBeGreaterThanOrEqual(2)
-      for (const { headers, url: asked } of seen) {
-        expect(headers.cookie).toBeUndefined()
-        expect(JSON.stringify([headers, asked])).not.toContain(secret)
-      }
+    const { port, seen } = neighbour
+    const beside = await context.newPage()
+    for (const host of ['localhost', new URL(url).hostname]) await beside.goto(`http://${host}:${port}/`)
+    expect(await beside.evaluate(() => [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)])).toEqual([
+      '',
+      '{}',
+      '{}',
+    ])
+    // A page of the console leads there too, with what a browser sends by itself.
+    await page.evaluate(
+      (address) => fetch(address, { mode: 'no-cors', credentials: 'include' }).catch(() => undefined),
+      `http://localhost:${port}/`,
+    )
+    expect(seen.length).toBeGreaterThanOrEqual(2)
+    for (const { headers, url: asked } of seen) {
+      expect(headers.cookie).toBeUndefined()
+      expect(JSON.stringify([headers, asked])).not.toContain(secret)
+    }
 
-      // From there the console's server knows nobody.
-      const answers = await beside.evaluate(async (origin) => {
-        const send = async (path: string, init: RequestInit) => {
-          try {
-            return (await fetch(origin + path, { credentials: 'include', ...init })).status
-          } catch {
-            return 'unreadable'
-          }
-        }
-        return [
-          await send('/api/me', {}),
-          await send('/api/sign-in', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }),
-          await send('/api/sign-in', { method: 'POST', mode: 'no-cors' }),
-          await send('/api/policy', { mode: 'no-cors' }),
-        ]
-      }, url)
-      expect(answers).toEqual(Array(4).fill('unreadable'))
-      await context.close()
-    })
-  } finally {
-    neighbour.closeAllConnections()
-    neighbour.close()
-  }
+    // From there the console's server knows nobody.
+    const answers = await sendFrom(beside, url, fromAnotherPort('act_none'))
+    expect(answers).toEqual(answers.map(() => 'unreadable'))
+    await context.close()
+  })
 })

@@ -104,6 +104,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     })
     const secret = await openSecret(store, 'cookie_secret')
     const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
+    const refusedSignIns = createRefusedSignIns({ store, clock, log })
     const app = await createApp({
       store,
       gate: engine.gate,
@@ -138,7 +139,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       streams,
       logs: createLogReader(store),
       signInLinks,
-      refusedSignIns: createRefusedSignIns({ store, clock, log }),
+      refusedSignIns,
       keepsObjectives: [...config.sources.values()].some(({ kind }) => kind === 'objectives'),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       hold: engine.hold,
@@ -170,6 +171,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
         await engine.drain()
         await sender?.[Symbol.asyncDispose]()
         await app.close()
+        await refusedSignIns.flush()
         await engine.close()
         await config.close()
         log.info('server.stopped')

@@ -4,6 +4,7 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
+import { waysIn } from '../testing/ways-in.ts'
 
 // One server and everybody who would like to walk round its gate. Each attack has a test of its own elsewhere; here they are together, and
 // what counts is what came of it: nothing that no right person decided, and a record of who tried.
@@ -47,27 +48,9 @@ async function openWorld() {
 
 const approve = (who: ApiClient, { id }: Action) => who.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
 
-/** All that whoever has a key, a cookie or nothing at all may send to have an action run, or to be more than they are. */
 async function tryEverything(who: ApiClient, { id }: Action): Promise<number[]> {
-  const ways: [string, string, object][] = [
-    ['POST', `/api/actions/${id}/decision`, { verdict: 'approve' }],
-    ['POST', '/api/chat/approve', { approvalId: id, approved: true }],
-    ['POST', `/api/approve-tool/${id}`, { approved: true }],
-    ['POST', `/api/actions/${id}/claim`, {}],
-    ['POST', `/api/actions/${id}/resolve`, { outcome: 'succeeded', note: 'it is there' }],
-    ['POST', `/api/actions/${id}/release`, {}],
-    ['POST', `/api/actions/${id}/retry`, {}],
-    ['POST', '/api/keys', { name: 'mine', kind: 'person', roles: ['admin', 'approver'] }],
-    ['POST', '/api/grants', { actionId: id, scope: 'agent', expiresIn: 'P1D', exact: true }],
-    ['PUT', '/api/policy', { document: { default: 'allow', rules: [] }, version: 1 }],
-    ['POST', '/api/hold/accept', {}],
-    ['POST', '/api/audit/accept', { reason: 'fine' }],
-    ['POST', '/api/people/prn_local/disable', {}],
-    ['POST', '/api/sign-in', {}],
-    ['POST', '/api/sign-in', { link: 'A'.repeat(60) }],
-  ]
   const answers: number[] = []
-  for (const [method, path, body] of ways) answers.push((await who.send(method, path, { body })).status)
+  for (const { method, path, body } of waysIn(id)) answers.push((await who.send(method, path, { body })).status)
   return answers
 }
 

@@ -89,7 +89,7 @@ test('an edit never lowers what the first version required, nor does reading its
   const asked = await propose(desk.agent, 'large refund')
   const harmless = await decide(ana, asked, { arguments: { what: 'harmless' } })
   const floor = { quorum: 2, roles: ['finance'], notRequester: true, alsoRoles: [['approver']] }
-  const { roles, alsoRoles, ...rest } = harmless.body.requires
+  const { roles, alsoRoles = [], ...rest } = harmless.body.requires
   expect({ ...rest, named: [roles, ...alsoRoles].sort() }).toMatchObject({
     quorum: floor.quorum,
     notRequester: true,

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
+import { asOtherUser, postAsOtherUser, whyNoOtherUser } from '../testing/other-user.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { redeem, sendSignIn, signInLocally, signInWithKey } from '../testing/sign-in.ts'
 import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -63,32 +63,21 @@ test('the file of an earlier server is replaced, whatever its mode, and a link i
   expect(JSON.parse(readFileSync(file, 'utf8')).origin).toBe(new URL(server.signInLink()).origin)
 })
 
-test.skipIf(process.getuid?.() !== 0)(
+test.skipIf(whyNoOtherUser !== undefined)(
   'another user of this machine cannot read the sign-in file and comes in by no request (needs root, to become that user)',
   async () => {
     await using server = await startTestServer(talk)
     const { port } = new URL(server.url)
     // Only the mode of the file is in the way.
     chmodSync(server.dataDir, 0o755)
-    const asNobody = (...command: string[]) =>
-      new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-        const user = ['--reuid=65534', '--regid=65534', '--clear-groups', '--']
-        execFile('setpriv', [...user, ...command], (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }))
-      })
-    expect(await asNobody('id', '-u')).toMatchObject({ code: 0, stdout: '65534\n' })
+    expect(await asOtherUser('id', '-u')).toMatchObject({ code: 0, stdout: '65534\n' })
     const file = join(server.dataDir, `sign-in-${port}.json`)
-    expect(await asNobody('cat', file)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Permission denied') })
-    expect((await asNobody('cat', `/proc/${process.pid}/environ`)).code).toBe(1)
-    const request = (body: string) =>
-      [
-        ...['POST /api/sign-in HTTP/1.1', `Host: localhost:${port}`, `Origin: http://localhost:${port}`],
-        ...['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close', '', body],
-      ].join('\\r\\n')
+    expect(await asOtherUser('cat', file)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Permission denied') })
+    expect((await asOtherUser('cat', `/proc/${process.pid}/environ`)).code).toBe(1)
     for (const body of ['{}', `{"link":"${'A'.repeat(72)}"}`]) {
-      const script = `exec 3<>/dev/tcp/127.0.0.1/${port}; printf '${request(body)}' >&3; cat <&3`
-      const { stdout } = await asNobody('bash', '-c', script)
-      expect(stdout).toMatch(/^HTTP\/1\.1 401 /)
-      expect(stdout.toLowerCase()).not.toMatch(/^(set-cookie|countersign-console):/m)
+      const { status, text } = await postAsOtherUser(port, '/api/sign-in', body)
+      expect(status).toBe(401)
+      expect(text.toLowerCase()).not.toMatch(/^(set-cookie|countersign-console):/m)
     }
     expect((await server.dump()).console_session).toEqual([])
   },

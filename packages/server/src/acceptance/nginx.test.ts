@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startNginx, whyNoNginx } from '../testing/nginx.ts'
+import { localSignIns, PROXY_SETTINGS, startNginx, whyNoNginx } from '../testing/nginx.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -16,20 +16,12 @@ describe.skipIf(whyNoNginx !== undefined)('behind nginx with a plain proxy_pass'
   ] as const) {
     test(`nobody is the local person of a server${what}, whatever Host and Origin they send`, async () => {
       await using server = await startTestServer(options)
-      const { port, host: own } = new URL(server.url)
-      for (const more of ['', 'proxy_set_header Host $http_host;', 'proxy_set_header Host localhost;']) {
+      for (const more of PROXY_SETTINGS) {
         await using nginx = await startNginx(server.url, more)
-        const outside = new URL(nginx.url).host
-        // As a browser at the proxy's name sends it, as `ssh -R` leaves it, and as a program makes it up.
-        for (const host of [outside, `localhost:${port}`, 'localhost', own, 'approve.example']) {
-          for (const origin of new Set([`http://${host}`, `http://${own}`, nginx.url, 'http://localhost', `http://localhost:${port}`])) {
-            for (const body of ['{}', `{"link":"${'A'.repeat(72)}"}`]) {
-              const headers = { host, origin, 'content-type': 'application/json' }
-              const answer = await rawRequest(`${nginx.url}/api/sign-in`, { method: 'POST', headers, body })
-              expect([401, 403], `${more} ${host} ${origin} ${body}`).toContain(answer.status)
-              expect([answer.headers['set-cookie'], answer.headers['countersign-console']]).toEqual([undefined, undefined])
-            }
-          }
+        for (const { headers, body } of localSignIns(nginx.url, server.url)) {
+          const answer = await rawRequest(`${nginx.url}/api/sign-in`, { method: 'POST', headers, body })
+          expect([401, 403], `${more} ${JSON.stringify(headers)} ${body}`).toContain(answer.status)
+          expect([answer.headers['set-cookie'], answer.headers['countersign-console']]).toEqual([undefined, undefined])
         }
       }
       expect((await server.dump()).console_session).toEqual([])

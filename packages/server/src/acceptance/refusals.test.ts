@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
+import { sendSignIn } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
@@ -33,6 +35,8 @@ test('what an agent tries and may not is in the record: to approve its own actio
   const action = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'one' } })
   const path = `/api/actions/${action.id}/decision`
   expect((await bot.send('POST', path, { body: { verdict: 'approve' } })).status).toBe(403)
+  // An answer does not wait for its row, and two rows may be stored in any order.
+  await refusedRows(server, 1)
   expect((await bot.send('POST', '/api/keys', { body: { name: 'mine', kind: 'person', roles: ['admin'] } })).status).toBe(403)
   expect(await refusedRows(server, 2)).toMatchObject([
     { actor: { id: bot.principal.id, kind: 'agent' }, data: { route: 'POST /api/actions/:id/decision', path, code: 'forbidden' } },
@@ -99,4 +103,30 @@ test('reading what one may not writes nothing', async () => {
   expect((await bot.send('GET', '/api/audit')).status).toBe(403)
   await bot.send('POST', '/api/keys', { body: { name: 'mine', kind: 'person', roles: ['admin'] } })
   expect(await refusedRows(server, 1)).toHaveLength(1)
+})
+
+test('a sign-in at the console with the key of an agent, or from a page of another origin, is in the record', async () => {
+  await using world = await start()
+  const { server } = world
+  const { key } = await server.makeKey({ name: 'bot', kind: 'agent' })
+  expect((await sendSignIn(server.url, { key })).status).toBe(403)
+  const [row] = await refusedRows(server, 1)
+  expect(row).toMatchObject({ actor: { kind: 'system' }, data: { route: 'POST /api/sign-in', why: expect.stringContaining('persons') } })
+  expect((await sendSignIn(server.url, { key: BOOTSTRAP_KEY }, { origin: 'http://localhost:1' })).status).toBe(403)
+  // From the same address within a minute: one more of the first.
+  await server.restart()
+  const rows = await refusedRows(server, 2)
+  expect(rows).toMatchObject([{}, { data: { route: 'POST /api/sign-in', times: 1 } }])
+  expect(JSON.stringify(rows)).not.toContain(key)
+})
+
+test('every refused sign-in is counted in the record, also the last ones before the server stops', async () => {
+  await using world = await start()
+  const { server } = world
+  for (let i = 0; i < 25; i++) expect((await sendSignIn(server.url, { link: String(i).padStart(72, 'A') })).status).toBe(401)
+  await server.restart()
+  const { items } = await server.admin.get('/api/audit?kind=sign_in_refused&limit=200')
+  expect(items.length).toBeLessThan(13)
+  const counted = items.map(({ data }: { data: { unrecorded: number } }) => 1 + data.unrecorded)
+  expect(counted.reduce((sum: number, one: number) => sum + one, 0)).toBe(25)
 })

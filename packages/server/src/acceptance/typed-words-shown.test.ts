@@ -145,6 +145,32 @@ test('what the client says it showed is held against the action as it is and aga
   expect(await say([shownFor(action, 1_000)])).toMatchObject([{ id: action.id }])
 })
 
+test('a typed word never approves an action that changed since it was first asked, however long the change was shown', async () => {
+  const policy: NonNullable<ConfigInput['policy']> = {
+    rules: [{ name: 'two people', match: {}, verdict: 'ask', requires: { quorum: 2, roles: ['approver'] } }],
+  }
+  await using talk = await startTalk({ says: ONE, policy })
+  const [ana, ben] = [await approver(talk), await approver(talk, 'Ben')]
+  const { path, waiting } = await ask(talk, ana)
+  const [action] = waiting
+  if (!action) throw new Error('an action waits')
+  const { id, revision, digest } = action
+  const edit = { verdict: 'approve', revision, digest, arguments: { what: 'y' } }
+  const edited: Action = await ben.post(`/api/actions/${id}/decision`, edit)
+  expect(edited).toMatchObject({ state: 'proposed', revision: 2 })
+  await ana.get(path)
+  talk.letPeopleRead()
+  for (const shown of [undefined, [shownFor(edited, 1_000)]]) {
+    expect(await ana.post(`${path}/messages`, { content: 'yes', ...(shown && { shown }) })).toMatchObject({
+      decided: [],
+      undecided: expect.stringContaining('changed since it was first asked'),
+    })
+  }
+  expect(talk.target.writes).toEqual([])
+  const named = { verdict: 'approve', revision: 2, digest: edited.digest }
+  expect(await ana.post(`/api/actions/${id}/decision`, named)).toMatchObject({ state: 'approved' })
+})
+
 test('what was shown to one person, to a program or by a HEAD request is not shown to another', async () => {
   await using talk = await startTalk({ says: ONE })
   const ana = await approver(talk)

@@ -78,6 +78,35 @@ test('I11 what is changed in the database before it is sealed is found by the ro
   }
 })
 
+test('I11 a row that names another one as the row before it is found, although its head was signed over it', async () => {
+  const { key, lines } = await linesOfRecord()
+  for (const [at, line] of lines.entries()) {
+    const row = rowIn(line)
+    if (!row) continue
+    // The first row follows none, and every other one exactly one.
+    for (const follows of row.seq === 1 ? [row.id] : [null, (row.follows ?? 0) - 1]) {
+      const changed = rowLine({ ...row, follows })
+      expect((await verifyExport(sealAnew(lines.with(at, changed), key))).problem, line).toMatch(/names another row as the one before it/)
+    }
+  }
+})
+
+test('I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file', async () => {
+  const { key, lines } = await linesOfRecord()
+  const head = lines.find((line) => line.startsWith('{"head"')) ?? ''
+  // A head after each row, so that a part of the record may begin at any row.
+  const sealed = sealAnew([lines[0] ?? '', ...lines.flatMap((line) => (rowIn(line) ? [line, head] : []))], key)
+  const [start = '', ...rest] = sealed.slice(0, -1)
+  for (const [at, line] of rest.entries()) {
+    const row = rowIn(line)
+    if (!row || row.seq === 1) continue
+    const part = [start.replace('"since":null', '"since":1'), ...rest.slice(at)]
+    expect(await verifyExport(withEnd(part, key)), line).toMatchObject({ problem: undefined })
+    const changed = part.with(1, rowLine({ ...row, follows: (row.follows ?? 0) - 1 }))
+    expect((await verifyExport(withEnd(changed, key))).problem, line).toMatch(/was signed over other rows/)
+  }
+})
+
 test('without a key to compare with, all but a forgery that names its own key is found', async () => {
   const { key, lines } = await linesOfRecord()
   await using other = await openTempSqlite()

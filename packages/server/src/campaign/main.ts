@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
 import { diskPart } from './disk/part.ts'
+import { doorsPart } from './doors/part.ts'
 import { failuresPart } from './failures/part.ts'
 import { featuresPart } from './features/part.ts'
 import { fetchesPart } from './fetches/part.ts'
@@ -33,6 +34,7 @@ const PARTS: Record<string, Part> = {
   expiry: deadlinePart,
   streams: streamsPart,
   typed: typedPart,
+  doors: doorsPart,
   simulation: simulationPart,
   votes: votesPart,
   audit: auditPart,

@@ -39,7 +39,7 @@ import type { Directory } from './identity/directory.ts'
 import { keyRoutes } from './identity/key-routes.ts'
 import type { Limits } from './identity/limits.ts'
 import type { SignInService } from './identity/oidc.ts'
-import type { RefusedSignIn } from './identity/refused-sign-ins.ts'
+import type { RefusedSignIns } from './identity/refused-sign-ins.ts'
 import { identityRoutes } from './identity/routes.ts'
 import type { SignInLinks } from './identity/sign-in-links.ts'
 import { INTAKE_LIMITS } from './intake.ts'
@@ -109,7 +109,7 @@ export interface HttpParts {
   logs: LogReader
   /** On loopback with no sign-in service: the links that sign the person at this machine in. */
   signInLinks: SignInLinks | undefined
-  refusedSignIns: { note(refused: RefusedSignIn): Promise<void> }
+  refusedSignIns: RefusedSignIns
   /** True with a source of tools for objectives: then the console has a page for them. */
   keepsObjectives: boolean
   /** Folder of the console's build; undefined serves none. */

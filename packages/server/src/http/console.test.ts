@@ -25,3 +25,18 @@ test('the console’s page may speak to its server and to where it carries actio
   await app.close()
   expect(headers['content-security-policy']).toContain("connect-src 'self' http://127.0.0.1:4400;")
 })
+
+test('the console looks for no other names on the disk than its build has', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(join(folder.path, 'assets', 'more'), { recursive: true })
+  for (const name of ['index.html', 'assets/app.js', 'assets/more/deep.js']) writeFileSync(join(folder.path, name), 'x')
+  const app = Fastify()
+  await consoleRoutes(app, folder.path, [])
+  // Written later, so no file of the build.
+  writeFileSync(join(folder.path, 'assets', 'late.js'), 'x')
+  const statusOf = async (name: string) => (await app.inject(`/assets/${name}`)).statusCode
+  expect(await statusOf('app.js')).toBe(200)
+  for (const name of ['', '%00', 'x%00.js', '..%2findex.html', 'more', 'more/deep.js', 'late.js'])
+    expect(await statusOf(name), name).toBe(404)
+  await app.close()
+})

@@ -12,8 +12,9 @@ function refusalOf(request: FastifyRequest, error: Error): Refusal | undefined {
   if (READS.has(method) || !isCountersignError(error) || !REFUSALS.has(error.code)) return undefined
   // An address that does not exist is a slip of the pen, and nobody's id is looked for without a name.
   if (routeOptions.url === undefined || (error.code === 'not_found' && !principal)) return undefined
-  // Signing in notes its refusals itself, with how it was tried.
-  if (routeOptions.url.startsWith('/api/sign-in')) return undefined
+  // Signing in notes a wrong key or link itself, with how it was tried. A request that names a wrong key in its head never gets so far.
+  const isTooEarly = request.headers.authorization !== undefined && !principal
+  if (routeOptions.url === '/api/sign-in' && error.code === 'unauthenticated' && !isTooEarly) return undefined
   const path = (url.split('?')[0] ?? '').slice(0, 300)
   const route = `${method} ${routeOptions.url}`
   return {

@@ -66,6 +66,23 @@ http {
   }
 }
 
+/** What stands beside a plain `proxy_pass` in configurations that people write. */
+export const PROXY_SETTINGS = ['', 'proxy_set_header Host $http_host;', 'proxy_set_header Host localhost;']
+
+/**
+ * Sign-ins without a key or a good link, to be sent through a proxy at `proxyUrl` to the server at `serverUrl`: as a browser at the proxy's
+ * name sends them, as `ssh -R` leaves them, and as a program makes them up.
+ */
+export function* localSignIns(proxyUrl: string, serverUrl: string): Generator<{ headers: Record<string, string>; body: string }> {
+  const { port, host: own } = new URL(serverUrl)
+  for (const host of [new URL(proxyUrl).host, `localhost:${port}`, 'localhost', own, 'approve.example']) {
+    for (const origin of new Set([`http://${host}`, `http://${own}`, proxyUrl, 'http://localhost', `http://localhost:${port}`])) {
+      for (const body of ['{}', `{"link":"${'A'.repeat(72)}"}`])
+        yield { headers: { host, origin, 'content-type': 'application/json' }, body }
+    }
+  }
+}
+
 /** Resolves when something answers at `url`. */
 async function listens(url: string): Promise<void> {
   for (;;) {

@@ -414,6 +414,26 @@ export const REPEATED: readonly Failure[] = [
           'I11 what is changed in the database before it is sealed is found by the row behind it',
         ],
       ),
+      plant(
+        'a row may name any row as the one before it',
+        [
+          'packages/server/src/audit/scopes.ts',
+          "    if (row.follows !== undefined && row.follows !== chain.last.id) return 'names another row as the one before it'\n",
+          '',
+        ],
+        [
+          'packages/server/src/audit/tampers.test.ts',
+          'I11 a row that names another one as the row before it is found, although its head was signed over it',
+        ],
+      ),
+      plant(
+        'a head leaves out which row each row follows',
+        ['packages/server/src/audit/head.ts', "place ?? '-'}", "place === 0 ? '' : '-'}"],
+        [
+          'packages/server/src/audit/tampers.test.ts',
+          'I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
+        ],
+      ),
       waiting(
         'the server signs again over rows that were changed',
         [
@@ -433,10 +453,7 @@ export const REPEATED: readonly Failure[] = [
           'return { number: last.number + 1, prev: last.hash }',
           "return { number: last.number + 1, prev: '' }",
         ],
-        [
-          'packages/server/src/audit/sealer.test.ts',
-          'each head follows the one before it, and the newest proves all before it ($database)',
-        ],
+        ['packages/server/src/audit/sealer.test.ts', 'each head follows the one before it, and the newest proves all before it (sqlite)'],
       ),
     ],
   },

@@ -8,6 +8,7 @@ import type { Database } from '../../store/index.ts'
 import { makeKey } from '../../testing/accept-key.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import { type Target, toolsOf } from '../../testing/target.ts'
+import { inLanes } from '../in-lanes.ts'
 import { WORDS } from './texts.ts'
 
 /** Texts that wait in one session. */
@@ -17,14 +18,6 @@ const SESSIONS_AT_ONCE = 8
 const READING_MS = 1_100
 /** Texts under way in one session. */
 const AT_ONCE = 4
-
-/** Every lane takes the next ones from the same iterator. */
-async function inLanes<T>(lanes: number, items: IterableIterator<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const lane = async () => {
-    for (const item of items) await work(item)
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
-}
 
 /** An agent that asks for one action in each session, and then says yes to everything. */
 export const typedSetup = (target: Target): { config: ConfigInput; scripts: { desk: ScriptStep[] } } => ({

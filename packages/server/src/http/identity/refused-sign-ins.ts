@@ -6,6 +6,7 @@ import { createBuckets } from './limits.ts'
 
 /** This many refused sign-ins a minute are rows of the record; the next row says how many more there were. */
 const ROWS_PER_MINUTE = 10
+const MINUTE_MS = 60_000
 
 export interface RefusedSignIn {
   how: 'local' | 'key'
@@ -15,23 +16,49 @@ export interface RefusedSignIn {
   address: string
 }
 
-/** Notes every refused sign-in in the log, and in the record as far as it is no flood: whoever guesses must not fill the disk. */
-export function createRefusedSignIns({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): {
+export interface RefusedSignIns {
   note(refused: RefusedSignIn): Promise<void>
-} {
+  /** Writes down what was counted and has no row yet. */
+  flush(): Promise<void>
+}
+
+/**
+ * Notes every refused sign-in in the log, and in the record as far as it is no flood: whoever guesses must not fill the disk. The others
+ * are counted in the next row, which is written at the end of the minute when no other refusal comes first.
+ */
+export function createRefusedSignIns({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): RefusedSignIns {
   const rows = createBuckets({ perSecond: ROWS_PER_MINUTE / 60, burst: ROWS_PER_MINUTE, clock })
   let unrecorded = 0
+  /** The newest refusal without a row. */
+  let last: RefusedSignIn | undefined
+  let stopWaiting: (() => void) | undefined
+
+  async function write(refused: RefusedSignIn): Promise<void> {
+    stopWaiting?.()
+    stopWaiting = undefined
+    const data = { ...refused, unrecorded }
+    unrecorded = 0
+    last = undefined
+    const now = clock.nowMs()
+    await store.transact((outbox) => recordAudit(outbox, { kind: 'sign_in_refused', actor: SYSTEM, data }, now))
+  }
+
+  async function flush(): Promise<void> {
+    if (last === undefined) return
+    // It is the row, and not one that the row counts.
+    unrecorded--
+    await write(last).catch((error: unknown) => log.warn({ error }, 'record.refusal_not_written'))
+  }
+
   return {
     async note({ how, reason, address }) {
       log.warn({ how, reason, address }, 'sign_in.refused')
-      if (rows.take('all') > 0) {
-        unrecorded++
-        return
-      }
-      const data = { how, reason, address, unrecorded }
-      unrecorded = 0
-      const now = clock.nowMs()
-      await store.transact((outbox) => recordAudit(outbox, { kind: 'sign_in_refused', actor: SYSTEM, data }, now))
+      const refused = { how, reason, address }
+      if (rows.take('all') === 0) return write(refused)
+      unrecorded++
+      last = refused
+      stopWaiting ??= clock.after(MINUTE_MS, () => void flush())
     },
+    flush,
   }
 }
