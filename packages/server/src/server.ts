@@ -147,6 +147,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       isStopping: () => stopping.signal.aborted,
       stopping: stopping.signal,
       gateway: config.gateway,
+      corsOrigins: config.corsOrigins,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
     const url = await listen(app, settings)
@@ -202,12 +203,13 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
 async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, circuits: Circuits, log: Logger) {
-  const { name, model, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
+  const { name, model, remoteHeaders, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
   const { folder, network } = config
   const secrets = secretsOf(settings, config)
-  const open = (spec: string) => openModel(spec, { ...settings.models, scriptDirectory: folder, network, secrets, cache })
+  const open = (spec: string, headers: Readonly<Record<string, string>> = {}) =>
+    openModel(spec, { ...settings.models, remote: { headers: { ...headers } }, scriptDirectory: folder, network, secrets, cache })
   try {
-    const first: ChainLink = { model: await open(model), contextTokens }
+    const first: ChainLink = { model: await open(model, remoteHeaders), contextTokens }
     const others = await Promise.all(
       fallbacks.map(async ({ model: spec, contextTokens }): Promise<ChainLink> => ({ model: await open(spec), contextTokens })),
     )

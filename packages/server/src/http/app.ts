@@ -25,6 +25,7 @@ import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
+import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
@@ -126,6 +127,8 @@ export interface HttpParts {
   /** Aborts when the process begins to drain: what only waits for people has no reason to go on here. */
   stopping: AbortSignal
   gateway: GatewaySettings
+  /** Origins whose pages may call the API with a key. */
+  corsOrigins: readonly string[]
   /** What is sealed or signed for MCP clients is under this. */
   gatewaySecret: string
 }
@@ -154,6 +157,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     if (request.method === 'POST') reach('http.before_answer')
   })
   addSecurityHeaders(app, parts.publicUrl)
+  allowOrigins(app, parts)
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') reach('http.after_answer')
   })
