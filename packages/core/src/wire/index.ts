@@ -31,6 +31,7 @@ export {
   Checkpoint,
   RequestAnswer,
   RequestStatus,
+  RequestView,
 } from './agent-request.ts'
 export {
   AcceptRecordBody,
