@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { startArchiveSchedule } from './archive/schedule.ts'
 import { openAnchor, startRecordCheck } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
@@ -154,6 +155,10 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
     const check = startRecordCheck({ store, sealer: engine.sealer, clock, log })
     const retention = startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits })
+    const { archive } = config
+    const folder = archive?.folder ?? join(settings.dataDir, 'archive')
+    const trouble = () => engine.trouble ?? engine.hold.why
+    const archiving = archive && startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
     reach('start.listening')
     log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
@@ -166,6 +171,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
         reach('stop.asked')
         streams.endAll()
         await retention[Symbol.asyncDispose]()
+        await archiving?.[Symbol.asyncDispose]()
         await check[Symbol.asyncDispose]()
         await engine.drain()
         await sender?.[Symbol.asyncDispose]()

@@ -5,6 +5,7 @@ import type { AnchorSettings } from '../audit/index.ts'
 import { type Network, openNetwork } from '../net/index.ts'
 import { findPolicyProblems } from '../policy/index.ts'
 import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolRegistry, type ToolSource } from '../tools/index.ts'
+import { type ArchiveSettings, readArchive } from './archive.ts'
 import { ConfigError } from './config-error.ts'
 import { fillOrigins } from './cors.ts'
 import { readConfigFile, readData } from './document.ts'
@@ -44,6 +45,8 @@ export interface Config {
   corsOrigins: readonly string[]
   /** How long rows are kept that only serve a request, a sign-in or a wake-up. */
   retention: RetentionSettings
+  /** When the server archives by itself; undefined for never. */
+  archive?: ArchiveSettings | undefined
   /** Where heads of the record are sent; undefined for nowhere. */
   anchor?: AnchorSettings | undefined
   /** Where requests of its tools and models go through. */
@@ -155,6 +158,7 @@ export async function openConfig(
     ...[...readFrom, ...filesNamedIn(document, folder)].map((path) => ({ path, what: 'the configuration' })),
   ]
   const { gateway, retention } = shape
+  const archive = shape.archive && readArchive(shape.archive, folder)
   return {
     folder,
     files,
@@ -164,6 +168,7 @@ export async function openConfig(
     gateway,
     corsOrigins,
     retention,
+    archive,
     anchor: record?.anchor,
     network,
     secrets,

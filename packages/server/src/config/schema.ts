@@ -12,6 +12,7 @@ import {
   type RouteTableInput,
   type WorkspaceInput,
 } from '../tools/index.ts'
+import { ArchiveSection } from './archive.ts'
 import { CorsSection } from './cors.ts'
 import { RecordSection } from './record.ts'
 import { RemoteSection } from './remote.ts'
@@ -80,6 +81,7 @@ export const ConfigShape = z.strictObject({
   gateway: GatewaySection.prefault({}),
   cors: CorsSection.prefault({}),
   retention: RetentionSection.prefault({}),
+  archive: ArchiveSection.optional(),
   record: RecordSection.prefault({}),
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
@@ -115,6 +117,8 @@ export interface ConfigInput {
   cors?: z.input<typeof CorsSection>
   /** How long rows are kept that only serve a request, a sign-in or a wake-up: ISO 8601 durations. */
   retention?: z.input<typeof RetentionSection>
+  /** When the server moves the events of settled sessions into files by itself. Default: never. */
+  archive?: z.input<typeof ArchiveSection>
   /** What becomes of the record beside the database. */
   record?: z.input<typeof RecordSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
