@@ -45,6 +45,7 @@ import { identityRoutes } from './identity/routes.ts'
 import type { SignInLinks } from './identity/sign-in-links.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
+import { refuseUnknownQuery } from './known-query.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { metricRoutes } from './metrics.ts'
@@ -169,6 +170,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
   recordRefusals(app, parts)
   noteAnswers(app, parts.announcements)
   acceptStrictJson(app)
+  refuseUnknownQuery(app)
   app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(parts.hold.why, method, url))
   await docsRoutes(app)
   app.after(() => {
