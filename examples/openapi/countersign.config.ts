@@ -3,7 +3,7 @@ import { startInventory } from './service/server.ts'
 
 // A small inventory with a description of its own. For your own service leave it out and write its document and `auth: { key: '${…}' }`.
 const key = 'only-an-example-key'
-export const inventory = await startInventory({ key, port: Number(process.env.INVENTORY_PORT ?? 4430) })
+export const inventory = await startInventory({ key, port: Number(process.env.INVENTORY_PORT ?? 4440) })
 
 export default defineConfig({
   agents: {

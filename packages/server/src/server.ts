@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { startArchiveSchedule } from './archive/schedule.ts'
 import { openAnchor, startRecordCheck } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
@@ -149,12 +150,17 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       isStopping: () => stopping.signal.aborted,
       stopping: stopping.signal,
       gateway: config.gateway,
+      corsOrigins: config.corsOrigins,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
     const url = await listen(app, settings)
     const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
     const check = startRecordCheck({ store, sealer: engine.sealer, clock, log })
     const retention = startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits })
+    const { archive } = config
+    const folder = archive?.folder ?? join(settings.dataDir, 'archive')
+    const trouble = () => engine.trouble ?? engine.hold.why
+    const archiving = archive && startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
     reach('start.listening')
     log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
@@ -167,6 +173,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
         reach('stop.asked')
         streams.endAll()
         await retention[Symbol.asyncDispose]()
+        await archiving?.[Symbol.asyncDispose]()
         await check[Symbol.asyncDispose]()
         await engine.drain()
         await sender?.[Symbol.asyncDispose]()
@@ -205,12 +212,13 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
 async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, circuits: Circuits, log: Logger) {
-  const { name, model, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
+  const { name, model, remoteHeaders, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
   const { folder, network } = config
   const secrets = secretsOf(settings, config)
-  const open = (spec: string) => openModel(spec, { ...settings.models, scriptDirectory: folder, network, secrets, cache })
+  const open = (spec: string, headers: Readonly<Record<string, string>> = {}) =>
+    openModel(spec, { ...settings.models, remote: { headers: { ...headers } }, scriptDirectory: folder, network, secrets, cache })
   try {
-    const first: ChainLink = { model: await open(model), contextTokens }
+    const first: ChainLink = { model: await open(model, remoteHeaders), contextTokens }
     const others = await Promise.all(
       fallbacks.map(async ({ model: spec, contextTokens }): Promise<ChainLink> => ({ model: await open(spec), contextTokens })),
     )

@@ -52,6 +52,7 @@ const WORDS: Record<AuditKind, string> = {
   record_problem: 'Record does not match',
   record_accepted: 'Record accepted',
   record_memory_lost: 'Remembered head lost',
+  archived: 'Events archived',
 }
 
 export const isKind = (text: string): text is AuditKind => Object.hasOwn(WORDS, text)

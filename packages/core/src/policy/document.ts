@@ -38,7 +38,9 @@ export const PolicyRule = z
     match: PolicyMatch,
     verdict: Verdict,
     requires: PolicyRequires.optional(),
-    /** How long people may take; unanswered, the action expires. Without it they may take as long as they like. */
+    /** Why, in words for the agent: only with `deny`. */
+    reason: z.string().trim().min(1).max(500).optional(),
+    /** How long people may take; unanswered, the action expires. Without it, and without one of the document, as long as they like. */
     expires: Duration.optional(),
     /** When an unanswered action is called overdue, once; five minutes where nothing is said. Not before `expires`: never. */
     remind: Duration.optional(),
@@ -48,6 +50,9 @@ export const PolicyRule = z
     risk: RiskLevel.optional(),
   })
   .superRefine((rule, context) => {
+    if (rule.reason !== undefined && rule.verdict !== 'deny') {
+      context.addIssue({ code: 'custom', path: ['reason'], message: 'reason is for rules whose verdict is deny: the agent hears it' })
+    }
     if (rule.verdict === 'ask') return
     for (const key of FOR_PEOPLE) {
       if (rule[key] === undefined) continue
@@ -66,6 +71,8 @@ export const PolicyDocument = z
   .strictObject({
     /** What stands where no rule matches: never `allow`. */
     default: z.enum(['ask', 'deny']).default('ask'),
+    /** How long people may take where the rule that asks says nothing, and where no rule matches. Without it, as long as they like. */
+    expires: Duration.optional(),
     rules: z.array(PolicyRule).max(1_000).default([]),
     /** How many actions may wait for people at once. What goes beyond is refused when it is proposed. */
     limits: z

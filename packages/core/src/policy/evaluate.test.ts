@@ -110,6 +110,8 @@ describe('a policy document', () => {
     ['an empty tool', { rules: [{ name: 'x', match: { tool: '' }, verdict: 'ask' }] }],
     ['a time that is no duration', { rules: [{ ...rule('ask'), expires: '1 hour' }] }],
     ['a reminder that is no duration', { rules: [{ ...rule('ask'), remind: 300 }] }],
+    ['a reason of a rule that denies nothing', { rules: [{ ...rule('ask'), reason: 'because' }] }],
+    ['a time of the document that is no duration', { expires: '1 hour' }],
     ['a deadline for what nobody decides', { rules: [{ ...rule('allow'), expires: 'PT1H' }] }],
     ['a quorum for what nobody decides', { rules: [{ ...rule('allow'), requires: { quorum: 2 } }] }],
     ['roles for what nobody decides', { rules: [{ ...rule('deny'), requires: { roles: ['finance'] } }] }],

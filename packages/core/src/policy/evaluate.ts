@@ -83,18 +83,21 @@ export function evaluatePolicy(policy: PolicyDocument, version: number, subject:
     const found = matchOf(rule, index, subject, check)
     if (found && (!best || found.strength > best.strength)) best = found
   }
-  if (!best) return byDefault(policy.default, version)
+  if (!best) return byDefault(policy, version)
   const { rule, failed } = best
   const verdict = best.strength === STRENGTH.doubt ? 'ask' : rule.verdict
+  const said = rule.reason === undefined ? '' : `: ${rule.reason}`
   return {
     verdict,
     rule: rule.name,
     reason:
-      failed === undefined ? SAYS[verdict](rule.name) : `${DOUBTS[verdict](rule.name)}: its condition could not be evaluated (${failed})`,
+      failed === undefined
+        ? `${SAYS[verdict](rule.name)}${said}`
+        : `${DOUBTS[verdict](rule.name)}: its condition could not be evaluated (${failed})`,
     version,
     requires: { ...DEFAULT_REQUIREMENTS, ...rule.requires },
     ...(rule.risk !== undefined && { risk: rule.risk }),
-    ...(rule.expires !== undefined && { expiresMs: durationMs(rule.expires) }),
+    ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires)),
     ...(rule.remind !== undefined && { remindMs: durationMs(rule.remind) }),
     ...(rule.escalate !== undefined && { escalateMs: durationMs(rule.escalate.after), escalateTo: rule.escalate.roles }),
   }
@@ -108,12 +111,15 @@ const SAYS = {
 
 const DOUBTS = { ...SAYS, ask: (rule: string) => `A person decides because of the rule "${rule}"` }
 
-const byDefault = (verdict: PolicyDocument['default'], version: number): PolicyResult => ({
+const expiryOf = (expires: string | undefined) => expires !== undefined && { expiresMs: durationMs(expires) }
+
+const byDefault = ({ default: verdict, expires }: PolicyDocument, version: number): PolicyResult => ({
   verdict,
   rule: 'default',
   reason: verdict === 'ask' ? 'A person decides about what no rule allows' : 'Policy denies what no rule allows',
   version,
   requires: DEFAULT_REQUIREMENTS,
+  ...(verdict === 'ask' && expiryOf(expires)),
 })
 
 const strongest = ({ verdict, match }: PolicyRule): number =>

@@ -66,6 +66,10 @@ export interface ModelRequest {
   signal: AbortSignal
   /** The same for all requests of one conversation: a provider finds by it what it kept of the one before. */
   conversation?: string
+  /** The agent by its name in the configuration. */
+  agent?: string
+  /** Who wrote the newest message that the model is given. */
+  user?: { id: string; name: string }
 }
 
 export interface Usage {

@@ -42,6 +42,12 @@ export const RequestAnswer = z.object({
 })
 export type RequestAnswer = z.infer<typeof RequestAnswer>
 
+const RequestStatusNow = z.enum(['held', 'running', ...RequestStatus.options])
+
+/** The same at any time: `held` was not executed yet, `running` has something left that the server does by itself. */
+export const RequestView = RequestAnswer.extend({ status: RequestStatusNow, checkpoint: Checkpoint.extend({ status: RequestStatusNow }) })
+export type RequestView = z.infer<typeof RequestView>
+
 export const ApproveToolBody = z.strictObject({
   approved: z.boolean(),
   reason: z.string().trim().max(2_000).optional(),

@@ -57,6 +57,7 @@ export const AUDIT_KINDS = [
   'record_problem',
   'record_accepted',
   'record_memory_lost',
+  'archived',
 ] as const
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 

@@ -32,6 +32,7 @@ export {
   Checkpoint,
   RequestAnswer,
   RequestStatus,
+  RequestView,
 } from './agent-request.ts'
 export {
   AcceptRecordBody,

@@ -163,6 +163,7 @@ const ROUTES: Record<string, Route> = {
     rule: (who, what) => (has(WRITES, who) ? writesIn(who, what) : 'out'),
     body: ({ sessionId }) => ({ sessionId, message: 'hello' }),
   },
+  'GET /api/agent-requests/{id}': { about: 'requestId', rule: sees },
   'POST /api/agent-requests/{id}/execute': { about: 'requestId', rule: writesIn, body: () => ({}) },
   'POST /api/approve-tool/{id}': { about: 'actionId', rule: inSession(decides), body: () => ({ approved: true }) },
 

@@ -32,7 +32,19 @@ test('D3.1 a request runs when it is executed: to the next pause, with its check
   expect(brain.requests).toHaveLength(0)
   expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toMatchObject([{ content: 'do x', queued: true }])
 
+  // Asking where it stands runs nothing.
+  const now = () => server.admin.get(`/api/agent-requests/${requestId}`)
+  expect(await now()).toEqual({
+    requestId,
+    sessionId,
+    status: 'held',
+    checkpoint: { iterationCount: 0, lastToolCall: null, status: 'held' },
+    pendingApprovals: [],
+  })
+  expect(brain.requests).toHaveLength(0)
+
   const paused = await server.admin.post(`/api/agent-requests/${requestId}/execute`)
+  expect(await now()).toEqual(paused)
   expect(paused).toMatchObject({
     requestId,
     sessionId,

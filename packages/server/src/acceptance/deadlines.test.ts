@@ -73,6 +73,38 @@ test('D2.5 an approval that nobody answers in time is a Timeout for the model, a
   expect(talk.target.writes).toEqual([])
 })
 
+test('D2.5 one line, `expires`, ends every approval that no rule says otherwise about', async () => {
+  const rules = [
+    { name: 'reads run', match: { effect: 'read' as const }, verdict: 'allow' as const },
+    { name: 'longer', match: { tool: 'unkeyed' }, verdict: 'ask' as const, expires: 'PT2H' },
+    { name: 'unsaid', match: { tool: 'keyed', when: 'args.what == "x"' }, verdict: 'ask' as const },
+  ]
+  await using talk = await startTalk({ says: [], policy: { expires: 'PT1H', rules } })
+  const { admin } = talk.server
+  const lasts = async (tool: string, what: string) => {
+    const { createdAt, expiresAt }: Action = await admin.post('/api/actions', { tool, arguments: { what } })
+    return expiresAt === null || expiresAt === undefined ? undefined : (Date.parse(expiresAt) - Date.parse(createdAt)) / 60_000
+  }
+  expect(await lasts('keyed', 'by default')).toBe(60)
+  expect(await lasts('keyed', 'x')).toBe(60)
+  expect(await lasts('unkeyed', 'x')).toBe(120)
+  expect(await lasts('look', 'x')).toBeUndefined()
+})
+
+test('D2.5 a deny rule says why, and the model hears it as the tool’s result', async () => {
+  const reason = 'Refunds go through finance: open a ticket in the queue refunds'
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'I open a ticket.' }],
+    policy: { rules: [{ name: 'no refunds', match: { tool: 'unkeyed' }, verdict: 'deny', reason }] },
+  })
+  using stream = await talk.server.admin.stream('/api/chat', { body: { message: 'go' } })
+  await stream.ended()
+  const wanted = `Denied by the rule "no refunds": ${reason}`
+  expect(resultsHeard(talk.brain, 1)).toEqual([['a', { denied: true, reason: wanted }]])
+  expect((await talk.server.admin.get('/api/actions')).items[0]).toMatchObject({ state: 'declined', policy: { reason: wanted } })
+  expect(talk.target.writes).toEqual([])
+})
+
 test('D2.5 where a decline stops the run, an approval that nobody answers stops it too, with no further model call', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Not asked.' }],

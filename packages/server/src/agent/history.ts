@@ -1,5 +1,5 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
-import { type MessageRow, messages, type RunRow, type Store } from '../store/index.ts'
+import { type MessageRow, messages, principals, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
 import { asCalled } from './catalogue/index.ts'
 import { isAtStep } from './run.ts'
@@ -11,12 +11,15 @@ interface Cached {
   upTo: number
   messages: ModelMessage[]
   callIds: Set<string>
+  user: { id: string; name: string } | undefined
 }
 
 export interface History {
   messages: readonly ModelMessage[]
   /** The ids of all its tool calls. */
   callIds: ReadonlySet<string>
+  /** Who wrote the newest message of a person or program; undefined where that is not known. */
+  user: { readonly id: string; readonly name: string } | undefined
 }
 
 /** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
@@ -30,14 +33,18 @@ export function createHistories(): Histories {
   return {
     async read(store, run, agent) {
       const sessionId = run.session_id
-      const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set() }
-      const rows = await store.read(function* () {
+      const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set(), user: undefined }
+      const found = await store.read(function* () {
         // A process that stood still since it looked may be behind others by whole steps.
         if (!(yield* isAtStep(run))) return undefined
-        return yield* messages.historyAfter.all({ session_id: sessionId, after: known.upTo })
+        const rows = yield* messages.historyAfter.all({ session_id: sessionId, after: known.upTo })
+        const author = rows.findLast(({ role, author_id }) => role === 'user' && author_id !== null)?.author_id ?? known.user?.id
+        const writer = author && author !== known.user?.id ? yield* principals.principalById(author) : undefined
+        return { rows, user: writer ? { id: writer.id, name: writer.name } : known.user }
       })
-      if (!rows) return undefined
-      const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent) }
+      if (!found) return undefined
+      const { rows, user } = found
+      const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent), user }
       for (const { tool_calls } of rows) for (const call of readCalls(tool_calls)) next.callIds.add(call.id)
       // Last used goes to the end; the first of the map is the one longest unused.
       cache.delete(sessionId)

@@ -1,6 +1,6 @@
-import type { Checkpoint, RequestAnswer, RequestStatus } from '@countersign/core'
+import type { Action, Checkpoint, RequestAnswer, RequestStatus, RequestView } from '@countersign/core'
 import { viewAction } from '../gate/index.ts'
-import { type ActionRow, actions, type MessageRow, messages, type RunRow, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, agentRequests, type MessageRow, messages, type RunRow, sessions, type Tx } from '../store/index.ts'
 
 export interface RequestPlace {
   /** The id of its run. */
@@ -16,13 +16,35 @@ const ENDED = { done: 'completed', failed: 'failed', cancelled: 'rejected' } as 
  * Where a request stands, or undefined while the server itself has something to do for it: a model call, a tool, the run before it.
  * What is answered stays so until somebody outside acts.
  */
-export function* viewRequest({ requestId, sessionId }: RequestPlace): Tx<RequestAnswer | undefined> {
+export function* viewRequest(place: RequestPlace): Tx<RequestAnswer | undefined> {
+  const { run, open } = yield* readRequest(place)
+  const status = statusOf(run, open)
+  return status && (yield* viewAs(place, status, run, open))
+}
+
+/** Where a request stands, whatever it does: asking runs nothing and waits for nothing. */
+export function* viewRequestNow(place: RequestPlace, heldSeq: number): Tx<RequestView> {
+  const { run, open } = yield* readRequest(place)
+  const isHeld = !run && (yield* agentRequests.findHeldRequest.first({ session_id: place.sessionId, seq: heldSeq })) !== undefined
+  const status = isHeld ? 'held' : (statusOf(run, open) ?? 'running')
+  // What waits before a held request is none of its own.
+  return yield* viewAs(place, status, run, isHeld ? [] : open)
+}
+
+function* readRequest({ requestId, sessionId }: RequestPlace): Tx<{ run: RunRow | undefined; open: readonly OpenAction[] }> {
   const run = yield* sessions.findRun.first({ session_id: sessionId, id: requestId })
   const open = run && run.state !== 'open' ? [] : yield* actions.openActions.all({ session_id: sessionId })
-  const status = statusOf(run, open)
-  if (status === undefined) return undefined
+  return { run, open }
+}
+
+function* viewAs<Status extends RequestView['status']>(
+  { requestId, sessionId }: RequestPlace,
+  status: Status,
+  run: RunRow | undefined,
+  open: readonly OpenAction[],
+) {
   const said = yield* messages.lastOfRun.all({ session_id: sessionId, run_id: requestId })
-  const pendingApprovals: RequestAnswer['pendingApprovals'] = []
+  const pendingApprovals: Action[] = []
   for (const { id, state } of open) {
     const row = state === 'proposed' ? yield* actions.findAction.first({ id }) : undefined
     if (row) pendingApprovals.push(yield* viewAction(row))
@@ -47,7 +69,7 @@ function statusOf(run: RunRow | undefined, open: readonly OpenAction[]): Request
 }
 
 /** The agent's words about what it did are not why it ended. */
-function wordsOf(status: RequestStatus, said: readonly MessageRow[]): string | undefined {
+function wordsOf(status: RequestView['status'], said: readonly MessageRow[]): string | undefined {
   const ended = status === 'failed' || status === 'rejected'
   return said.find(({ kind, content }) => content !== '' && (kind === 'note') === ended)?.content
 }

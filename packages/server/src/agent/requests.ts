@@ -1,11 +1,22 @@
-import { type AgentRequest, type AgentRequestBody, assert, CountersignError } from '@countersign/core'
+import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
 import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter, writeSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
-import { actions, agentRequests, doOnce, messages, newId, sessions, type Tx, type visibility } from '../store/index.ts'
+import {
+  type AgentRequestRow,
+  actions,
+  agentRequests,
+  doOnce,
+  messages,
+  newId,
+  type SessionRow,
+  sessions,
+  type Tx,
+  type visibility,
+} from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { createSession, titleFrom } from './messages.ts'
 import { requireParticipant } from './participants.ts'
-import type { RequestPlace } from './request-answer.ts'
+import { type RequestPlace, viewRequestNow } from './request-answer.ts'
 import { startRun } from './run.ts'
 import { findVisibleSession } from './session.ts'
 
@@ -57,10 +68,7 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
   const now = parts.clock.nowMs()
   reach('request.before_call')
   const place = await parts.store.transact(function* (outbox) {
-    const request = yield* agentRequests.findRequest.first({ id: requestId })
-    const found = request && (yield* sessions.findSession.first({ id: request.session_id }))
-    const session = yield* requireVisibleSession(caller.principal, found, `request ${requestId}`)
-    assert(request, 'its session was found by it')
+    const { request, session } = yield* findVisibleRequest(requestId, caller)
     requireWriter(caller.principal)
     yield* requireParticipant(session, caller.principal)
     const writer = yield* writeSession(outbox, session.id, now)
@@ -73,6 +81,23 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
   })
   reach('request.after_call')
   return place
+}
+
+/** Where a request stands; reading runs nothing. @throws CountersignError `not_found`. */
+export function* readRequest(requestId: string, caller: Pick<Caller, 'principal'>): Tx<RequestView> {
+  const { request, session } = yield* findVisibleRequest(requestId, caller)
+  return yield* viewRequestNow({ requestId, sessionId: session.id }, request.held_seq)
+}
+
+function* findVisibleRequest(
+  requestId: string,
+  { principal }: Pick<Caller, 'principal'>,
+): Tx<{ request: AgentRequestRow; session: SessionRow }> {
+  const request = yield* agentRequests.findRequest.first({ id: requestId })
+  const found = request && (yield* sessions.findSession.first({ id: request.session_id }))
+  const session = yield* requireVisibleSession(principal, found, `request ${requestId}`)
+  assert(request, 'its session was found by it')
+  return { request, session }
 }
 
 function* isBusy(sessionId: string): Tx<boolean> {

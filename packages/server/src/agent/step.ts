@@ -60,6 +60,8 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
         tools: offeredTools(agent),
         signal: call.signal,
         conversation: session.id,
+        agent: agent.name,
+        ...(history.user && { user: history.user }),
       },
       deltas,
       openCallIds(history.callIds, () => newId('call', parts.clock.nowMs())),

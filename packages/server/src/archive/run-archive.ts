@@ -23,6 +23,8 @@ export interface ArchiveOptions {
   nowMs(): number
   /** Told of every file as it is finished. */
   onFile(file: FinishedFile): void
+  /** Ends the run behind the file under way; the next run goes on there. */
+  signal?: AbortSignal
 }
 
 export interface FinishedFile extends WrittenFile {
@@ -48,7 +50,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
   await writeManifest(store, folder, database)
   const finished: FinishedFile[] = []
   let progress = fromTheStart()
-  for (let tries = 0; ; ) {
+  for (let tries = 0; !options.signal?.aborted; ) {
     const batch = emptyBatch()
     const rows = collect(store, before, batch, progress)
     const first = await rows.next()
@@ -65,6 +67,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
     await writeManifest(store, folder, database)
     reach('archive.after_manifest')
   }
+  return finished
 }
 
 async function* startingWith(first: IteratorResult<EventRow>, rest: AsyncGenerator<EventRow>): AsyncGenerator<EventRow> {

@@ -6,12 +6,14 @@ import { auditCommand } from './audit.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { decideCommand, inboxCommand } from './inbox.ts'
 import { keyCommand } from './key.ts'
 import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
 import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
 import { signInCommand } from './sign-in.ts'
+import { tailCommand } from './tail.ts'
 
 /** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
@@ -22,6 +24,10 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
   program.addCommand(mcpCommand(environment))
+  program.addCommand(inboxCommand(environment))
+  program.addCommand(decideCommand('approve', environment))
+  program.addCommand(decideCommand('decline', environment))
+  program.addCommand(tailCommand(environment))
   program.addCommand(archiveCommand(environment))
   program.addCommand(backupCommand(environment))
   program.addCommand(restoreCommand(environment))

@@ -254,6 +254,51 @@ test("a remote brain's address may come from a variable; any other model may not
   expect(await refusal(agents(`openai/\${MODEL}`))).toMatch(`${place}: cannot hold \${MODEL}`)
 })
 
+test('a remote brain takes headers with variables; what is wrong with one is said without its value', async () => {
+  const brain = (remote: object, more: object = {}) => ({ agents: { desk: { remote, ...more } } })
+  const headers = { authorization: `Bearer \${BRAIN_KEY}`, 'x-team': 'orders' }
+  const options = { environment: { BRAIN_KEY: 'key-0123456789', BRAIN_URL: 'https://brain.example.com/chat' }, folder: '.' }
+  const config = await openConfig(brain({ url: `\${BRAIN_URL}`, headers }), options)
+  expect(config.agents[0]).toMatchObject({
+    model: 'remote/https://brain.example.com/chat',
+    remoteHeaders: { authorization: 'Bearer key-0123456789', 'x-team': 'orders' },
+  })
+  expect(config.secrets).toContain('key-0123456789')
+  expect(config.secrets).not.toContain('orders')
+
+  const at = 'agents.desk.remote'
+  const url = 'https://brain.example.com'
+  expect(await refusal(brain({ url, headers }))).toContain(`${at}.headers.authorization: needs the environment variable BRAIN_KEY`)
+  expect(await refusal(brain({ url: 'brain.example.com' }))).toContain(`${at}.url: must be an http:// or https:// address`)
+  expect(await refusal(brain({ url: `${url}/\${TOKEN}` }))).toContain(`${at}.url: may have a variable only at its start`)
+  const broken = await refusal(brain({ url, headers: { 'x-key': 'line\nbreak' } }))
+  expect(broken).toContain(`${at}.headers.x-key: is not a valid header`)
+  expect(broken).not.toContain('break')
+  const both = 'agents.desk: must have either a model or remote'
+  expect(await refusal(brain({ url }, { model: 'openai/gpt-5-mini' }))).toContain(both)
+  expect(await refusal({ agents: { desk: {} } })).toContain(both)
+})
+
+test('an origin of cors is one origin, never a pattern', async () => {
+  const cors = (...origins: string[]) => ({ cors: { origins } })
+  const config = await openConfig(cors('https://app.example.com', `\${FRONT_END}`), {
+    environment: { FRONT_END: 'http://localhost:5173' },
+    folder: '.',
+  })
+  expect(config.corsOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
+  for (const wrong of [
+    '*',
+    'null',
+    'https://*.example.com',
+    'https://app.example.com/',
+    'app.example.com',
+    'https://APP.example.com',
+    'file://',
+  ]) {
+    expect(await refusal(cors(wrong)), wrong).toContain('cors.origins.0: must be one origin as browsers send it')
+  }
+})
+
 test('a value from the environment does not come back from the service, whatever its header is called', async () => {
   const server = createServer((request, response) => response.end(JSON.stringify(request.headers)))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

@@ -5,20 +5,26 @@ import type { AnchorSettings } from '../audit/index.ts'
 import { type Network, openNetwork } from '../net/index.ts'
 import { findPolicyProblems } from '../policy/index.ts'
 import { groupSecrets, openTools, SetupError, type SetupProblem, type ToolRegistry, type ToolSource } from '../tools/index.ts'
+import { type ArchiveSettings, readArchive } from './archive.ts'
 import { ConfigError } from './config-error.ts'
+import { fillOrigins } from './cors.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, refuseVariables } from './environment.ts'
 import { openGroups } from './groups.ts'
 import { type ConfigFile, filesNamedIn } from './named-files.ts'
 import { parse, type Report } from './parse.ts'
 import { fillAnchor } from './record.ts'
+import { type FilledRemote, fillRemote } from './remote.ts'
 import type { RetentionSettings } from './retention.ts'
 import { type AgentSection, ConfigShape, type GatewaySettings } from './schema.ts'
 import { fillSignIn, type SignIn } from './sign-in.ts'
 
 /** An agent with its tools found; its model is still a name. */
-export interface ConfiguredAgent extends Omit<z.output<typeof AgentSection>, 'tools'> {
+export interface ConfiguredAgent extends Omit<z.output<typeof AgentSection>, 'tools' | 'model' | 'remote'> {
   name: string
+  model: string
+  /** What its remote brain is sent with each request. Secrets. */
+  remoteHeaders: Readonly<Record<string, string>>
   /** Those that there are now. */
   readonly tools: readonly Tool[]
 }
@@ -35,8 +41,12 @@ export interface Config {
   signIn: SignIn | undefined
   /** How MCP clients are served. */
   gateway: GatewaySettings
+  /** Origins whose pages may call the API with a key. */
+  corsOrigins: readonly string[]
   /** How long rows are kept that only serve a request, a sign-in or a wake-up. */
   retention: RetentionSettings
+  /** When the server archives by itself; undefined for never. */
+  archive?: ArchiveSettings | undefined
   /** Where heads of the record are sent; undefined for nowhere. */
   anchor?: AnchorSettings | undefined
   /** Where requests of its tools and models go through. */
@@ -87,23 +97,25 @@ export async function openConfig(
   const shape = parse(ConfigShape, document, [], report)
   if (!shape) throw new ConfigError(source, problems)
 
-  const models = new Map<string, string>()
+  const models = new Map<string, FilledRemote>()
   const fallbacks = new Map<string, ConfiguredAgent['fallbacks']>()
-  for (const [name, { model, fallbacks: others, ...shown }] of Object.entries(shape.agents)) {
+  for (const [name, { model, remote, fallbacks: others, ...shown }] of Object.entries(shape.agents)) {
     refuseVariables(shown, ['agents', name], report)
-    models.set(name, fillModel(model, ['agents', name, 'model'], environment, report))
+    const first = fillFirst({ model, remote }, ['agents', name], environment, report)
+    models.set(name, first)
     const filled = others.map((other, index) => ({
       ...other,
       model: fillModel(other.model, ['agents', name, 'fallbacks', String(index)], environment, report),
     }))
     fallbacks.set(name, filled)
-    const chain = [models.get(name), ...filled.map((other) => other.model)]
+    const chain = [first.model, ...filled.map((other) => other.model)]
     for (const [index, spec] of chain.entries()) {
       if (chain.indexOf(spec) < index) report({ path: ['agents', name, 'fallbacks', index - 1], message: `names ${spec} a second time` })
     }
   }
   const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)
   const record = shape.record.anchor && fillAnchor(shape.record.anchor, folder, environment, report)
+  const corsOrigins = fillOrigins(shape.cors, environment, report)
   const network = readNetwork(shape.network.allow, report)
   const policy = await readPolicy(shape.policy, folder, report)
   const groups = await openGroups(shape.tools, { environment, folder, network, report })
@@ -121,12 +133,13 @@ export async function openConfig(
 
   const world = { tools, agents: Object.keys(shape.agents) }
   for (const problem of findPolicyProblems(policy, world)) report({ path: ['policy', ...problem.path], message: problem.message })
-  const agents = Object.entries(shape.agents).map(([name, { tools: globs, ...agent }]): ConfiguredAgent => {
+  const agents = Object.entries(shape.agents).map(([name, { tools: globs, model: _, remote: __, ...agent }]): ConfiguredAgent => {
     const own = attempt(['agents', name, 'tools'], () => tools.forAgent(globs), report)
     return {
       ...agent,
       name,
-      model: models.get(name) ?? agent.model,
+      model: models.get(name)?.model ?? '',
+      remoteHeaders: models.get(name)?.headers ?? {},
       fallbacks: fallbacks.get(name) ?? [],
       get tools() {
         return own?.() ?? []
@@ -136,6 +149,7 @@ export async function openConfig(
   if (problems.length > 0) return refuse()
   const secrets = [
     ...Object.values(groups).flatMap(groupSecrets),
+    ...[...models.values()].flatMap((model) => model.secrets),
     ...(signIn?.clientSecret ? [signIn.clientSecret] : []),
     ...(record?.secrets ?? []),
   ]
@@ -144,7 +158,36 @@ export async function openConfig(
     ...[...readFrom, ...filesNamedIn(document, folder)].map((path) => ({ path, what: 'the configuration' })),
   ]
   const { gateway, retention } = shape
-  return { folder, files, agents, tools, policy, gateway, retention, anchor: record?.anchor, network, secrets, signIn, sources, close }
+  const archive = shape.archive && readArchive(shape.archive, folder)
+  return {
+    folder,
+    files,
+    agents,
+    tools,
+    policy,
+    gateway,
+    corsOrigins,
+    retention,
+    archive,
+    anchor: record?.anchor,
+    network,
+    secrets,
+    signIn,
+    sources,
+    close,
+  }
+}
+
+/** The model that an agent asks first. */
+function fillFirst(
+  { model, remote }: Pick<z.output<typeof AgentSection>, 'model' | 'remote'>,
+  path: readonly string[],
+  environment: Environment,
+  report: Report,
+): FilledRemote {
+  if (remote && model === undefined) return fillRemote(remote, [...path, 'remote'], environment, report)
+  if ((model === undefined) === (remote === undefined)) report({ path, message: 'must have either a model or remote' })
+  return { model: fillModel(model ?? '', [...path, 'model'], environment, report), headers: {}, secrets: [] }
 }
 
 function readNetwork(allow: readonly string[], report: Report): Network {

@@ -12,7 +12,10 @@ import {
   type RouteTableInput,
   type WorkspaceInput,
 } from '../tools/index.ts'
+import { ArchiveSection } from './archive.ts'
+import { CorsSection } from './cors.ts'
 import { RecordSection } from './record.ts'
+import { RemoteSection } from './remote.ts'
 import { RetentionSection } from './retention.ts'
 import { SignInSection } from './sign-in.ts'
 
@@ -35,7 +38,10 @@ const Budget = z.strictObject({
 
 /** One agent: its model, what it is told, what it may call. */
 export const AgentSection = z.strictObject({
-  model: ModelName,
+  /** Needed unless the agent has a remote brain. */
+  model: ModelName.optional(),
+  /** A remote brain that wants headers, for example a secret; `model: remote/<url>` is one that wants none. */
+  remote: RemoteSection.optional(),
   /** Models to go on with when the first is down, in order. */
   fallbacks: z.array(Fallback).max(10).default([]),
   /** What is a reason to go on with another model beside what always is one: a refused request or key, a content filter. */
@@ -73,7 +79,9 @@ export const ConfigShape = z.strictObject({
   signIn: SignInSection.optional(),
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
   gateway: GatewaySection.prefault({}),
+  cors: CorsSection.prefault({}),
   retention: RetentionSection.prefault({}),
+  archive: ArchiveSection.optional(),
   record: RecordSection.prefault({}),
   network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
 })
@@ -105,8 +113,12 @@ export interface ConfigInput {
   policy?: string | z.input<typeof PolicyDocument>
   /** How MCP clients are served. */
   gateway?: z.input<typeof GatewaySection>
+  /** Pages of other origins that may call the API with a key. Default: none. */
+  cors?: z.input<typeof CorsSection>
   /** How long rows are kept that only serve a request, a sign-in or a wake-up: ISO 8601 durations. */
   retention?: z.input<typeof RetentionSection>
+  /** When the server moves the events of settled sessions into files by itself. Default: never. */
+  archive?: z.input<typeof ArchiveSection>
   /** What becomes of the record beside the database. */
   record?: z.input<typeof RecordSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */

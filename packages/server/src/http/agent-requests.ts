@@ -1,7 +1,15 @@
-import { AgentRequest, AgentRequestBody, ApproveToolBody, CountersignError, type NewEvent, RequestAnswer } from '@countersign/core'
+import {
+  AgentRequest,
+  AgentRequestBody,
+  ApproveToolBody,
+  CountersignError,
+  type NewEvent,
+  RequestAnswer,
+  RequestView,
+} from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findToolCall, findVisibleSession, type RequestPlace, viewRequest } from '../agent/index.ts'
+import { findToolCall, findVisibleSession, type RequestPlace, readRequest, viewRequest } from '../agent/index.ts'
 import { type Caller, partOf } from '../gate/index.ts'
 import { findAnswer, keepAnswer } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
@@ -24,6 +32,10 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
     reply.code(201)
     return made
   })
+
+  app.get('/api/agent-requests/:id', { schema: { tags, params: Params, response: { 200: RequestView } } }, (request) =>
+    store.read(() => readRequest(request.params.id, callerOf(request))),
+  )
 
   app.post('/api/agent-requests/:id/execute', { schema: { tags, params: Params, response: { 200: RequestAnswer } } }, (request, reply) => {
     const caller = callerOf(request)

@@ -25,6 +25,7 @@ import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
+import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs.ts'
 import { handleError } from './errors.ts'
@@ -44,6 +45,7 @@ import { identityRoutes } from './identity/routes.ts'
 import type { SignInLinks } from './identity/sign-in-links.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
+import { refuseUnknownQuery } from './known-query.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { metricRoutes } from './metrics.ts'
@@ -127,6 +129,8 @@ export interface HttpParts {
   /** Aborts when the process begins to drain: what only waits for people has no reason to go on here. */
   stopping: AbortSignal
   gateway: GatewaySettings
+  /** Origins whose pages may call the API with a key. */
+  corsOrigins: readonly string[]
   /** What is sealed or signed for MCP clients is under this. */
   gatewaySecret: string
 }
@@ -155,6 +159,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     if (request.method === 'POST') reach('http.before_answer')
   })
   addSecurityHeaders(app, parts.publicUrl)
+  allowOrigins(app, parts)
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') reach('http.after_answer')
   })
@@ -166,6 +171,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
   recordRefusals(app, parts)
   noteAnswers(app, parts.announcements)
   acceptStrictJson(app)
+  refuseUnknownQuery(app)
   app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(parts.hold.why, method, url))
   await docsRoutes(app)
   app.after(() => {

@@ -35,6 +35,9 @@ export interface RemoteBrainOptions {
  * OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name: `text-delta`, `require-action
  * {toolCallId, toolName, input}`, `finish`, `error`.
  *
+ * Beside the messages it is sent `session {id}`, `user {id, name}` (who wrote the newest message) and `agent {name}`. They are told, not
+ * proved: a brain takes them for true because the request carries its own secret header.
+ *
  * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows and is the
  * brain's own business (a lookup it made itself) when none does; either way it starts nothing here. `finish` ends the step: what
  * comes after it is not read, and without it nothing is a call.
@@ -170,7 +173,7 @@ function finishReason(reason: string | null | undefined, hasCalls: boolean): Fin
   }
 }
 
-function toBody(model: string, { instructions, messages, tools }: ModelRequest): JsonObject {
+function toBody(model: string, { instructions, messages, tools, conversation, agent, user }: ModelRequest): JsonObject {
   const idOf = brainIds(model, messages)
   const shaped = messages.map((message): JsonObject => {
     if (message.role === 'user') return { role: 'user', content: message.content }
@@ -193,6 +196,9 @@ function toBody(model: string, { instructions, messages, tools }: ModelRequest):
   return {
     messages: instructions === '' ? shaped : [{ role: 'system', content: instructions }, ...shaped],
     ...(offered.length > 0 && { tools: offered }),
+    ...(conversation !== undefined && { session: { id: conversation } }),
+    ...(user && { user: { id: user.id, name: user.name } }),
+    ...(agent !== undefined && { agent: { name: agent } }),
   }
 }
 

@@ -14,7 +14,7 @@ export interface ModelSettings {
   anthropic?: ProviderSettings | undefined
   google?: ProviderSettings | undefined
   openaiCompatible?: ProviderSettings | undefined
-  /** Headers sent to every remote brain, for example `authorization`. */
+  /** Headers sent to the remote brain that is opened, for example `authorization`. */
   remote?: { headers?: Record<string, string> | undefined } | undefined
   /** Texts that no model may bring in here. Default: the keys and headers of these settings. */
   secrets?: readonly string[] | undefined

@@ -4,8 +4,10 @@ import { durationMs, type PolicyDocument, type PolicyRule } from '@countersign/c
 const BUILT_IN = new Set(['admin', 'approver'])
 
 /** What the author of a policy may not have meant. Nothing of it keeps the policy from being used. @param roles Those that somebody has, where that is known. */
-export function warningsAbout({ rules }: PolicyDocument, roles: ReadonlySet<string> | undefined): string[] {
-  return rules.flatMap((rule) => [...warningsOf(rule, roles)].map((text) => `"${rule.name}" ${text}`))
+export function warningsAbout({ rules, expires }: PolicyDocument, roles: ReadonlySet<string> | undefined): string[] {
+  // What the document says stands for every rule that asks and says nothing.
+  const timed = rules.map((rule) => (rule.verdict === 'ask' ? { expires, ...rule } : rule))
+  return timed.flatMap((rule) => [...warningsOf(rule, roles)].map((text) => `"${rule.name}" ${text}`))
 }
 
 function* warningsOf(rule: PolicyRule, roles: ReadonlySet<string> | undefined): Generator<string> {

@@ -1,4 +1,4 @@
-import { ask, question, type Tx } from './query.ts'
+import { ask, lit, question, type Tx } from './query.ts'
 import type { ActionRow, AgentRequestRow } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
@@ -8,6 +8,11 @@ export const insertRequest = question<{ [K in keyof AgentRequestRow]: AgentReque
 
 export const findRequest = question<{ id: string }, AgentRequestRow>((db, p) =>
   db.selectFrom('agent_request').selectAll().where('id', '=', p.id),
+)
+
+/** A request that nobody called for yet. */
+export const findHeldRequest = question<{ session_id: string; seq: number }, { id: string }>((db, p) =>
+  db.selectFrom('message').select('id').where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
 )
 
 export interface ToolCallFilter {

@@ -44,6 +44,7 @@ export * as revisions from './revisions.ts'
 export type {
   ActionRevisionRow,
   ActionRow,
+  AgentRequestRow,
   ArchiveFileRow,
   AuditHeadRow,
   AuditRow,

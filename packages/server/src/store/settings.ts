@@ -11,3 +11,11 @@ export const insertSetting = question<{ name: string; value: string }>((db, p) =
     .values({ name: p.name, value: p.value })
     .onConflict((conflict) => conflict.doNothing()),
 )
+
+/** Replaces the value that is there. */
+export const saveSetting = question<{ name: string; value: string }>((db, p) =>
+  db
+    .insertInto('setting')
+    .values({ name: p.name, value: p.value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: p.value })),
+)

@@ -30,12 +30,13 @@ export function routeChecks({ tools, sources, network }: Config): Check[] {
 
 /** One check for every model an agent may ask: whether it can be opened; with `isAsked`, whether it answers one short question. */
 export function modelChecks(agents: readonly ConfiguredAgent[], settings: ModelSettings, isAsked: boolean): Check[] {
+  const headersOf = new Map(agents.map(({ model, remoteHeaders }) => [model, remoteHeaders]))
   const models = [...new Set(agents.flatMap(({ model, fallbacks }) => [model, ...fallbacks.map((one) => one.model)]))]
   return models.map((name) => ({
     // What follows the path of a remote brain may be a token.
     name: `model ${name.split(/[?#]/, 1)[0]}`,
     async run(signal): Promise<SourceFinding[]> {
-      const model = await openModel(name, settings)
+      const model = await openModel(name, { ...settings, remote: { headers: { ...headersOf.get(name) } } })
       // A scripted one has its own order of things, which a question would disturb.
       if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models asks it something')]
       for await (const event of model.stream({

@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+interface Parameter {
+  name: string
+  in: string
+}
+
+let server: TestServer
+let routes: { method: string; path: string; takes: string[] }[]
+
+beforeAll(async () => {
+  server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi' }] } })
+  const { paths } = await server.admin.get('/api/openapi.json')
+  routes = Object.entries(paths as Record<string, Record<string, { parameters?: Parameter[] }>>).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { parameters = [] }]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{\w+\}/g, 'x'),
+      takes: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+    })),
+  )
+})
+afterAll(() => server?.[Symbol.asyncDispose]())
+
+const isSigningIn = (path: string) => path.startsWith('/api/sign-')
+
+test('D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document', async () => {
+  expect(routes.length).toBeGreaterThan(60)
+  expect(routes.filter(({ takes }) => takes.length > 0).length).toBeGreaterThan(15)
+  const before = await server.dump()
+  for (const { method, path, takes } of routes) {
+    const { status, body } = await server.admin.send(method, `${path}?statsu=waiting`, method === 'GET' ? {} : { body: {} })
+    expect([status, body?.code], `${method} ${path}`).toEqual([400, 'bad_request'])
+    expect(body.detail, `${method} ${path}`).toContain('unknown query parameter "statsu"')
+    for (const name of takes) expect(body.detail).toContain(name)
+  }
+  expect(await server.dump()).toEqual(before)
+})
+
+test('D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes', async () => {
+  for (const { method, path, takes } of routes.filter((route) => route.method === 'GET')) {
+    // A value may be wrong, and is then refused for that.
+    for (const name of takes) {
+      const { text } = await server.admin.send(method, `${path}?${name}=~`)
+      expect(text, `${path} ${name}`).not.toContain('unknown query parameter')
+    }
+    const stranger = await server.with({}).send(method, `${path}?statsu=x`)
+    const isPublic = ['/healthz', '/readyz', '/api/me'].includes(path) || isSigningIn(path)
+    expect(stranger.status, path).toBe(isPublic ? 400 : 401)
+  }
+})
+
+test('D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), async (name) => {
+      const query = new URLSearchParams([[name, 'x']]).toString()
+      const { status, body, text } = await server.admin.send('GET', `/api/sessions?${query}`)
+      if (['limit', 'cursor'].includes(name)) return
+      expect([status, body.code]).toEqual([400, 'bad_request'])
+      expect(text.length).toBeLessThan(3_000)
+    }),
+    { numRuns: 100, seed: 4319 },
+  )
+})

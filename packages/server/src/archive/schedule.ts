@@ -1,0 +1,98 @@
+import type { Logger } from 'pino'
+import { recordAudit, SYSTEM } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import { type Database, openForArchive, type Store, settings } from '../store/index.ts'
+import { type FinishedFile, runArchive } from './run-archive.ts'
+
+/** Soon after the start, but not in the middle of it. */
+const FIRST_AFTER_MS = 60_000
+/** How late a round may be, and how long after a process was killed in the middle of one the next takes it up. */
+const LOOK_EVERY_MS = 10 * 60_000
+/** Epoch ms of the last round that was done to its end, by whichever process. */
+const LAST_ROUND = 'archive.last_round'
+
+/** The times that the configuration names. */
+export interface ArchiveSchedule {
+  olderThanMs: number
+  everyMs: number
+}
+
+interface ArchiveScheduleOptions extends ArchiveSchedule {
+  store: Store
+  /** Where that store is: the archive works beside the server, under the lock that the command takes too. */
+  database: Database
+  folder: string
+  clock: Clock
+  log: Logger
+  /** Why nothing is changed at the moment; undefined while all is well. */
+  trouble(): string | undefined
+}
+
+/**
+ * Archives what was settled `olderThanMs` ago, every `everyMs`: once for all processes on a database, counted on through restarts. A round
+ * that a killed process left is made again by the next one. Each round is logged as `archive.finished` or `archive.failed`; one that wrote
+ * files has a row `archived` in the record. Disposing of it ends it after the file under way.
+ */
+export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisposable {
+  const { clock, log, everyMs } = options
+  const stopping = new AbortController()
+  let underWay = Promise.resolve()
+  let stopWaiting = wait(FIRST_AFTER_MS)
+
+  function wait(delayMs: number): () => void {
+    return clock.after(delayMs, () => {
+      underWay = makeRound(options, stopping.signal)
+        // The next look finds the same sessions.
+        .catch((error: unknown) => log.error({ error }, 'archive.failed'))
+        .then(() => {
+          if (!stopping.signal.aborted) stopWaiting = wait(Math.min(LOOK_EVERY_MS, everyMs))
+          log.debug({}, 'archive.looked')
+        })
+    })
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      stopWaiting()
+      await underWay
+    },
+  }
+}
+
+async function makeRound(options: ArchiveScheduleOptions, signal: AbortSignal): Promise<void> {
+  const { store, database, folder, clock, log, olderThanMs, everyMs, trouble } = options
+  const isDue = async () => clock.nowMs() >= (await lastRound(store)) + everyMs
+  if (trouble() !== undefined || !(await isDue())) return
+  const beside = await openForArchive(database).catch((error: unknown) => {
+    // Most often another process, which is at it.
+    log.info({ error }, 'archive.postponed')
+  })
+  if (!beside) return
+  const startedMs = clock.nowMs()
+  const before = startedMs - olderThanMs
+  try {
+    // Whoever had the lock before may have done it.
+    if (!(await isDue())) return
+    const files = await runArchive({ store: beside, folder, before, nowMs: clock.nowMs, onFile: () => undefined, signal })
+    if (signal.aborted) return
+    const done = { ...totalsOf(files), settledBefore: new Date(before).toISOString() }
+    await store.transact(function* (outbox) {
+      yield* settings.saveSetting.run({ name: LAST_ROUND, value: String(startedMs) })
+      if (files.length > 0) yield* recordAudit(outbox, { kind: 'archived', actor: SYSTEM, data: { ...done, folder } }, clock.nowMs())
+    })
+    log.info({ ...done, ms: clock.nowMs() - startedMs }, 'archive.finished')
+  } finally {
+    await beside.close()
+  }
+}
+
+async function lastRound(store: Store): Promise<number> {
+  const found = await store.read(() => settings.findSetting.first({ name: LAST_ROUND }))
+  return found ? Number(found.value) : 0
+}
+
+function totalsOf(files: readonly FinishedFile[]) {
+  const sum = (of: (file: FinishedFile) => number) => files.reduce((total, file) => total + of(file), 0)
+  return { files: files.map(({ name }) => name), sessions: sum(({ sessions }) => sessions), rows: sum(({ rows }) => rows) }
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Environment } from '../config/index.ts'
+
+/** Which server a command speaks to, and as whom. */
+export interface ApiFlags {
+  url?: string
+  keyFile?: string
+  json?: true
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+const API_HELP = `
+The key is that of a person: COUNTERSIGN_KEY in the environment, or a file that holds it (--key-file, COUNTERSIGN_KEY_FILE).
+It is never taken from the command line, where other users of the machine see it.
+
+Exit code: 0 when it is done. 1 when something went wrong: no answer, no such action, not allowed. 3 when the action is not as it was:
+somebody else decided, or it changed.`
+
+export const withApiFlags = (command: Command): Command =>
+  command
+    .option('--url <url>', 'the server (COUNTERSIGN_URL, default http://127.0.0.1:4319)')
+    .option('--key-file <file>', 'a file that holds the key (COUNTERSIGN_KEY_FILE)')
+    .addHelpText('after', API_HELP)
+
+/** An answer of the server that is no success. */
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Calls a running server over HTTP with a person's key. */
+export interface Api {
+  /** @throws Refused with the server's own sentence. */
+  call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
+  /** An open event stream. @throws Refused */
+  open(path: string, headers?: Record<string, string>): Promise<Response>
+}
+
+/** @throws Error in plain words: no key, an address that would show the key to the network. */
+export function openApi({ url, keyFile }: ApiFlags, environment: Environment): Api {
+  const base = (url ?? environment.COUNTERSIGN_URL ?? 'http://127.0.0.1:4319').replace(/\/$/, '')
+  const address = URL.canParse(base) ? new URL(base) : undefined
+  if (!address || !/^https?:$/.test(address.protocol)) throw new Error('--url must be an http:// or https:// address')
+  if (address.protocol === 'http:' && !LOOPBACK.has(address.hostname)) {
+    throw new Error(`the key would go to ${address.host} unencrypted: use https`)
+  }
+  const authorization = `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}`
+
+  async function send(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
+      throw new Error(`${address?.origin} cannot be reached`, { cause })
+    })
+    if (response.ok) return response
+    const problem: unknown = await response.json().catch(() => undefined)
+    const detail = typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : response.statusText
+    throw new Refused(response.status, detail)
+  }
+
+  return {
+    async call(method, path, body) {
+      const headers = { authorization, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) }
+      return (await send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).json()
+    },
+    open: (path, headers = {}) => send(path, { headers: { ...headers, authorization, accept: 'text/event-stream' } }),
+  }
+}
+
+function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment): string {
+  const text = file === undefined ? key : readFileSync(file, 'utf8')
+  const found = text?.trim()
+  if (!found) throw new Error('no key: set COUNTERSIGN_KEY, or name a file with --key-file')
+  return found
+}

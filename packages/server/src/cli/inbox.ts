@@ -1,0 +1,139 @@
+import { createInterface } from 'node:readline/promises'
+import type { Action, ActionList } from '@countersign/core'
+import { Command } from 'commander'
+import type { Environment } from '../config/index.ts'
+import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
+import { say } from './say.ts'
+
+interface DecideFlags extends ApiFlags {
+  reason?: string
+  revision?: string
+  digest?: string
+  yes?: true
+}
+
+/** The answers of the server to who comes too late. */
+const MOVED = 409
+const MOVED_EXIT = 3
+
+/** `countersign inbox`: what waits for the person whose key it is, decided one by one at a terminal. */
+export const inboxCommand = (environment: Environment): Command =>
+  withApiFlags(new Command('inbox').description('show what waits for your decision; at a terminal, decide it'))
+    .option('--json', 'print one JSON object, {items}, and ask nothing')
+    .option('--ask', 'ask for each, also without a terminal: answers are read as lines')
+    .action(async (flags: ApiFlags & { ask?: true }) => {
+      const api = openApi(flags, environment)
+      const items = await waiting(api)
+      if (flags.json) return void process.stdout.write(`${JSON.stringify({ items })}\n`)
+      if (items.length === 0) return void say('Nothing waits for your decision.')
+      if (flags.ask ?? (process.stdin.isTTY && process.stdout.isTTY)) return decideEach(api, items)
+      for (const action of items) say(lineOf(action))
+    })
+
+/** `countersign approve ID` and `countersign decline ID`. */
+export const decideCommand = (verdict: 'approve' | 'decline', environment: Environment): Command =>
+  withApiFlags(new Command(verdict).description(`${verdict} an action that waits`))
+    .argument('<id>', 'its id: act_…')
+    .option('--reason <text>', 'why: the agent hears it')
+    .option('--revision <number>', 'the revision that you saw; needed with --digest once the action was changed')
+    .option('--digest <digest>', 'the digest that you saw')
+    .option('--yes', 'do not show it and ask first, at a terminal')
+    .option('--json', 'print the action as one JSON object')
+    .action((id: string, flags: DecideFlags) => decideOne(openApi(flags, environment), id, verdict, flags))
+
+async function decideOne(api: Api, id: string, verdict: 'approve' | 'decline', flags: DecideFlags): Promise<void> {
+  const { reason, revision, digest, yes, json } = flags
+  const said = { verdict, ...(reason !== undefined && { reason }) }
+  let named = { ...(revision !== undefined && { revision: Number(revision) }), ...(digest !== undefined && { digest }) }
+  if (!yes && process.stdin.isTTY && process.stdout.isTTY && digest === undefined) {
+    const action = await read(api, id)
+    show(action)
+    // What is shown is what is decided.
+    named = { revision: action.revision, digest: action.digest }
+    if (!/^y(es)?$/i.test(await question(`${verdict === 'approve' ? 'Approve' : 'Decline'} it? [y/N] `)))
+      return void say('Nothing was decided.')
+  }
+  const decided = await decide(api, id, { ...said, ...named })
+  if (decided) say(json ? JSON.stringify(decided) : `${decided.id} is ${decided.state}: ${decided.description}`)
+}
+
+async function decideEach(api: Api, items: readonly Action[]): Promise<void> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout })
+  const answers = lines[Symbol.asyncIterator]()
+  const ask = async (words: string): Promise<string | undefined> => {
+    process.stdout.write(words)
+    const { value, done } = await answers.next()
+    return done ? undefined : String(value).trim()
+  }
+  try {
+    for (const [index, action] of items.entries()) {
+      say(`\n${index + 1} of ${items.length}`)
+      show(action)
+      const { id, revision, digest } = action
+      const answer = await askKey(ask)
+      if (answer === undefined || answer === 'q') return
+      if (answer === 's') continue
+      const reason = answer === 'd' ? await ask('Reason (may be empty): ') : undefined
+      const verdict = answer === 'a' ? 'approve' : 'decline'
+      const decided = await decide(api, id, { verdict, revision, digest, ...(reason && { reason }) })
+      if (decided) say(`${id} is ${decided.state}`)
+    }
+  } finally {
+    lines.close()
+  }
+}
+
+async function askKey(ask: (words: string) => Promise<string | undefined>): Promise<string | undefined> {
+  for (;;) {
+    const answer = (await ask('[a]pprove, [d]ecline, [s]kip, [q]uit? '))?.toLowerCase()
+    if (answer === undefined || ['a', 'd', 's', 'q'].includes(answer)) return answer
+  }
+}
+
+async function question(words: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return await lines.question(words)
+  } finally {
+    lines.close()
+  }
+}
+
+/** Undefined when the action is not as it was: that is said, and is the exit code. */
+async function decide(api: Api, id: string, body: object): Promise<Action | undefined> {
+  try {
+    return (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, body)) as Action
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== MOVED) throw error
+    say(`${id} was not decided: ${error.message}`, process.stderr)
+    process.exitCode = MOVED_EXIT
+    return undefined
+  }
+}
+
+const read = async (api: Api, id: string): Promise<Action> => (await api.call('GET', `/api/actions/${encodeURIComponent(id)}`)) as Action
+
+async function waiting(api: Api): Promise<Action[]> {
+  const items: Action[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query: string = new URLSearchParams({ state: 'proposed', mine: 'true', limit: '200', ...(cursor && { cursor }) }).toString()
+    const page = (await api.call('GET', `/api/actions?${query}`)) as ActionList
+    items.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return items
+}
+
+const lineOf = ({ id, risk, tool, description, createdAt }: Action): string => `${id}  ${risk.level}  ${createdAt}  ${tool}  ${description}`
+
+/** All of an action that its card shows: what is approved is what was shown. */
+function show(action: Action): void {
+  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, expiresAt, revision } = action
+  say(`${description}`)
+  say(`  ${id}, revision ${revision}, ${tool}, ${risk.level} risk${risk.reasons.length > 0 ? ` (${risk.reasons.join('; ')})` : ''}`)
+  say(`  asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`)
+  say(`  arguments: ${JSON.stringify(args)}`)
+  for (const { field, oldValue, newValue } of preview ?? []) {
+    say(`  ${field}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { Environment } from '../config/index.ts'
+import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
+import { complain, say } from './say.ts'
+
+interface TailFlags extends ApiFlags {
+  count?: string
+}
+
+const RECONNECT_MS = 1_000
+
+/** `countersign tail`: what happens to actions, as it happens. */
+export const tailCommand = (environment: Environment): Command =>
+  withApiFlags(new Command('tail').description('print what happens to actions, as it happens'))
+    .option('--json', 'print one JSON object a line: {id, type, data}')
+    .option('--count <number>', 'end after so many events')
+    .action((flags: TailFlags) => tail(openApi(flags, environment), flags))
+
+/** Goes on behind the last event after a cut; ends when the server refuses, or before the first connection when there is no answer. */
+async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
+  let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count)
+  if (!(left > 0)) throw new Error('--count must be a number above 0')
+  let lastId: string | undefined
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const { body } = await api.open('/api/events', lastId === undefined ? {} : { 'last-event-id': lastId })
+      if (isFirst) complain('connected')
+      for await (const { id, event, data } of eventsOf(body)) {
+        if (id !== undefined) lastId = id
+        if (event === undefined) continue
+        const parsed: unknown = JSON.parse(data)
+        if (json) process.stdout.write(`${JSON.stringify({ ...(id !== undefined && { id: Number(id) }), type: event, data: parsed })}\n`)
+        else say(lineOf(event, parsed))
+        if (--left <= 0) process.exit(0)
+      }
+    } catch (error) {
+      if (isFirst || error instanceof Refused) throw error
+      complain('the connection was cut: connecting again')
+    }
+    await delay(RECONNECT_MS)
+  }
+}
+
+async function* eventsOf(body: Response['body']): AsyncGenerator<EventSourceMessage> {
+  const events: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (event) => events.push(event) })
+  const decoder = new TextDecoder()
+  for await (const chunk of body ?? []) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* events.splice(0)
+  }
+}
+
+interface Told {
+  proposal?: { id: string; state: string; description: string; risk: { level: string } }
+  proposalId?: string
+  actionId?: string
+  state?: string
+  revision?: number
+}
+
+function lineOf(type: string, data: unknown): string {
+  const { proposal, proposalId, actionId, state } = data as Told
+  const at = new Date().toISOString()
+  if (proposal) return `${at}  ${type}  ${proposal.id}  ${proposal.state}  ${proposal.risk.level}  ${proposal.description}`
+  return [at, type, proposalId ?? actionId, state].filter((part) => part !== undefined).join('  ')
+}
