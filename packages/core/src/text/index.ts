@@ -1,4 +1,5 @@
 export {
+  changesOf,
   childPath,
   HEAD_CHARS,
   type HiddenPart,

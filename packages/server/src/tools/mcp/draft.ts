@@ -4,6 +4,7 @@ import {
   type JsonValue,
   matchesGlob,
   type Preview,
+  type PreviewField,
   type RiskLevel,
   type Tool,
   ToolError,
@@ -13,17 +14,21 @@ import {
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
 import { fillJson, fillWords, readJsonTemplate, readTemplate } from '../template.ts'
-import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
+import { type ToolDraft, valuesOf } from '../tool-draft.ts'
+import { callWords } from './call-words.ts'
 import type { McpCall } from './calls.ts'
-import { isTask } from './definitions.ts'
+import { isTask, type McpDefinition } from './definitions.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, whatIsOther } from './pins.ts'
 import { costFault } from './schema-cost.ts'
 import type { ToolSettings } from './section.ts'
+import { plainLine } from './words.ts'
 
 /** How long a call may take where the configuration does not say. What is made a task is what takes long. */
 const CALL_MS = 60_000
 const TASK_MS = 600_000
+/** Of a server's words about its tool on a card: short enough that the card shows them whole. */
+const MAX_SAID_CHARACTERS = 400
 
 /** What the drafts of one server share. */
 export interface DraftParts {
@@ -85,6 +90,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const preview = previewOf(parts, tool, known)
   return {
     name: toolNameOf(name),
+    title: shown.title,
     // A server's words are not ours: a model may weigh them.
     description: `${parts.name} says: ${shown.description || shown.title || '(nothing)'}`,
     effect,
@@ -99,7 +105,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     credential: parts.credential,
     definition: { server: parts.server, said: hash, ...(was && { was: was.hash }) },
     check: openJsonSchema(shown.inputSchema),
-    describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? plainDescription(`${parts.group}.${name}`, args))),
+    describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? callWords(shown, args))),
     ...(preview && { preview }),
     execute: (args, { signal, idempotencyKey: attempt }) => parts.call(tool, { args, effect, signal, timeoutMs, attempt }),
     ...(effect === 'write' &&
@@ -127,16 +133,28 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
 }
 
 function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, known: KnownTool | undefined): ToolDraft['preview'] {
-  const { before } = settingsOf(parts.settings, definition.name)
+  const { before, describe } = settingsOf(parts.settings, definition.name)
   const look = before ? lookBefore(before) : known?.preview
-  if (!look && !was) return undefined
+  // Where we or the configuration have words for it, and where what it says is shown as a change, they say it once.
+  const says = known || describe !== undefined || was ? [] : saidBy(parts, definition)
+  if (!look && !was && says.length === 0) return undefined
   return async (args, signal): Promise<Preview> => {
     if (was) parts.lookAtPins()
     const other = was ? whatIsOther(was.definition, definition) : []
     const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
     const fields = (await look?.(args, read)) ?? []
-    return { fields: [...other, ...fields], precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }
+    const isHeld = look !== undefined || was !== undefined
+    return {
+      fields: [...other, ...fields, ...says],
+      ...(isHeld && { precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }),
+    }
   }
+}
+
+/** What a server that we have not looked at says of its tool: for people, who are told that it is only said. */
+function saidBy({ group }: DraftParts, { title, description }: McpDefinition): PreviewField[] {
+  const text = plainLine(description || title, MAX_SAID_CHARACTERS)
+  return text === '' ? [] : [{ field: `${group} says`, newValue: text, unverified: true }]
 }
 
 /** What the configuration says that a write replaces, and by what. */

@@ -1,10 +1,11 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createRedactor, secretHeaders } from '../../net/index.ts'
 import { credentialOf } from '../credential.ts'
 import type { SourceKind, SourceOpening } from '../source.ts'
 import { KNOWN_SERVERS, knownServer } from './classification.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpSource } from './mcp-source.ts'
+import { programName } from './program-name.ts'
 import { McpSection } from './section.ts'
 import { createStderrLog } from './stderr-log.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -45,7 +46,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   return new McpSource({
     group,
     isHttp: false,
-    destination: `program:${basename(command)}`,
+    destination: `program:${programName(command, section.args)}`,
     // Also what is no secret: another value may lead the same program somewhere else.
     credential: credentialOf({ ...env, ...(secrets.length > 0 && { arguments: args.join(' ') }) }),
     written: { command, args: section.args, cwd: section.cwd, env: Object.keys(section.env).sort() },
