@@ -1,3 +1,4 @@
+export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export {
   changesOf,
   childPath,
