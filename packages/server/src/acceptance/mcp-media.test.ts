@@ -118,7 +118,7 @@ test('five popular servers side by side behind the gate: each is looked at at on
         git: node('@cyanheads/git-mcp-server/dist/index.js'),
         web: await playwright(),
       },
-      policy: { rules: ['files', 'memory', 'all', 'git', 'web'].flatMap((group) => mcpStarter(group)) },
+      policy: { rules: ['files', 'memory', 'all', 'git', 'web'].flatMap((group) => mcpStarter(group) ?? []) },
     },
   })
   const path = join(folder, 'a.txt')

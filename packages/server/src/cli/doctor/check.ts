@@ -37,7 +37,8 @@ async function runOne({ run }: Check, timeoutMs: number): Promise<SourceFinding[
   const late = Promise.withResolvers<SourceFinding[]>()
   const timer = setTimeout(() => {
     stop.abort(new Error('too late'))
-    late.resolve([problem(`did not answer within ${timeoutMs / 1_000} s`)])
+    // What heeds the signal may still say what it knows.
+    setImmediate(() => late.resolve([problem(`did not answer within ${timeoutMs / 1_000} s`)]))
   }, timeoutMs)
   try {
     // What does not heed the signal is not waited for either.

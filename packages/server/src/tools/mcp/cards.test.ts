@@ -42,7 +42,7 @@ test('a title that says other words than the name does not hide the name, and it
   expect(tool('drop_table').describe({})).toBe('List tables (drop_table)')
   expect(tool('drop_table')).toMatchObject({ effect: 'write', risk: { level: 'high' } })
   expect(tool('make-room').describe({})).toBe('Clean up (make-room)')
-  expect(tool('make-room').risk).toEqual({ level: 'high', reason: 'its server says that it may destroy something' })
+  expect(tool('make-room').risk).toEqual({ level: 'high', reason: 'its server says that it may destroy something', isGuess: true })
 })
 
 test('a headline names the tool and every argument that it has room for, whatever they hold, and stays a headline', () => {

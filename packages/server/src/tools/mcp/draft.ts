@@ -13,6 +13,7 @@ import {
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
+import { riskByName } from '../risk-by-name.ts'
 import { fillJson, fillWords, readJsonTemplate, readTemplate } from '../template.ts'
 import { type ToolDraft, valuesOf } from '../tool-draft.ts'
 import { callWords } from './call-words.ts'
@@ -43,6 +44,7 @@ export interface DraftParts {
   settings: Readonly<Record<string, ToolSettings>>
   /** Of each call, where the configuration says one. */
   timeoutMs: number | undefined
+  trustReadOnlyHints: boolean
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
   /** What became of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
@@ -58,9 +60,27 @@ export function settingsOf(settings: DraftParts['settings'], name: string): Tool
   return Object.assign({}, ...fitting.map(([, own]) => own), settings[name])
 }
 
-/** Whether a tool changes anything: as the configuration says, or our own list. What the server says of it lowers nothing. */
-export const effectOf = ({ known, settings }: Pick<DraftParts, 'known' | 'settings'>, name: string): Effect =>
-  settingsOf(settings, name).effect ?? knownTool(known, name)?.effect ?? 'write'
+type EffectParts = Pick<DraftParts, 'known' | 'settings' | 'trustReadOnlyHints'>
+
+/**
+ * Whether a tool changes anything: as the configuration says, or our own list. What the server says of it counts only where the configuration
+ * trusts it.
+ */
+export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
+  settingsOf(parts.settings, tool.definition.name).effect ??
+  knownTool(parts.known, tool.definition.name)?.effect ??
+  (isTrusted(parts, tool) ? 'read' : 'write')
+
+/**
+ * Whether a tool is a read only because its server says so: now and when it was pinned, without saying the contrary as well, and with no word
+ * in its name that says more.
+ */
+export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, { definition, was }: PinnedTool): boolean {
+  const { name, title } = definition
+  if (!trustReadOnlyHints || settingsOf(settings, name).effect !== undefined || knownTool(known, name)?.effect !== undefined) return false
+  const saysSo = ({ annotations }: McpDefinition) => annotations.readOnlyHint === true && annotations.destructiveHint !== true
+  return saysSo(definition) && (was === undefined || saysSo(was.definition)) && riskByName({ name, title, effect: 'write' }) === undefined
+}
 
 const knownTool = (known: KnownServer | undefined, name: string): KnownTool | undefined =>
   known && Object.hasOwn(known.tools, name) ? known.tools[name] : undefined
@@ -77,7 +97,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const { name } = definition
   const own = settingsOf(parts.settings, name)
   const known = knownTool(parts.known, name)
-  const effect = effectOf(parts, name)
+  const effect = effectOf(parts, tool)
   const shown = was?.definition ?? definition
   const fault = costFault(shown.inputSchema)
   if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)
@@ -128,7 +148,7 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
     return known.risk === 'high' ? is('high', 'known to do what is hard to take back') : is(known.risk, 'known to change data')
   // A hint may raise the risk; none lowers it.
   if (effect === 'write' && !known && annotations.destructiveHint === true)
-    return is('high', 'its server says that it may destroy something')
+    return { ...is('high', 'its server says that it may destroy something'), isGuess: true }
   return undefined
 }
 

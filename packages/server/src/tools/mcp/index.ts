@@ -20,7 +20,7 @@ export const mcp: SourceKind<McpSection> = {
   schema: McpSection,
   async open(section, opening) {
     const source = 'command' in section ? openProgram(section, opening) : openRemote(section, opening)
-    await source?.start(section.startWithinMs)
+    await source?.start()
     return source
   },
 }
@@ -39,6 +39,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   const env = Object.fromEntries(Object.entries(section.env).map(([name, text]) => [name, fill(text, ['env', name])]))
   opening.refuseVariables(section.tools, ['tools'])
   const { group, folder, inherit } = opening
+  const lastWords: string[] = []
   const { command } = section
   const cwd = resolve(folder, section.cwd)
   // A path is meant from the same folder; a name is looked for on the PATH.
@@ -53,8 +54,11 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([command, ...section.args]),
     tools: section.tools,
     timeoutMs: section.timeoutMs,
+    startWithinMs: section.startWithinMs,
+    trustReadOnlyHints: section.trustReadOnlyHints,
+    lastWords,
     secrets,
-    openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log) }),
+    openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log, lastWords) }),
   })
 }
 
@@ -83,6 +87,8 @@ function openRemote(section: RemoteSection, opening: SourceOpening): McpSource |
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([host]),
     tools: section.tools,
     timeoutMs: section.timeoutMs,
+    startWithinMs: section.startWithinMs,
+    trustReadOnlyHints: section.trustReadOnlyHints,
     secrets: [...secrets, ...secretHeaders(headers)],
     openTransport: () => httpTransport({ url, headers }, opening.network),
   })
