@@ -86,7 +86,7 @@ test('a picture in a result is drawn, what is no picture is only offered for sav
   const result = {
     content: 'Taken.',
     media: [
-      { type: 'image', mimeType: 'image/png', data },
+      { type: 'image', mimeType: 'image/png', data, name: 'shot.png' },
       { type: 'image', mimeType: 'image/svg+xml', data: 'PHN2Zy8+', name: 'file:///tmp/a.svg' },
     ],
   }
