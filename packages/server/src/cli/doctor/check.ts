@@ -35,17 +35,14 @@ export async function runChecks(
 async function runOne({ run }: Check, timeoutMs: number): Promise<SourceFinding[]> {
   const stop = new AbortController()
   const late = Promise.withResolvers<SourceFinding[]>()
-  const tooLate = problem(`did not answer within ${timeoutMs / 1_000} s`)
   const timer = setTimeout(() => {
     stop.abort(new Error('too late'))
-    // What heeds the signal may still say what it knows.
-    setImmediate(() => late.resolve([tooLate]))
+    late.resolve([problem(`did not answer within ${timeoutMs / 1_000} s`)])
   }, timeoutMs)
   try {
     // What does not heed the signal is not waited for either.
     return await Promise.race([Promise.try(run, stop.signal), late.promise])
   } catch (error) {
-    if (stop.signal.aborted) return [tooLate]
     return [problem(error instanceof Error ? error.message : String(error))]
   } finally {
     clearTimeout(timer)
