@@ -29,6 +29,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/acceptance/lost-fetch',
   'packages/server/src/acceptance/mcp-conformance',
   'packages/server/src/acceptance/mcp-example',
+  'packages/server/src/acceptance/mcp-media',
   'packages/server/src/acceptance/mcp-once',
   'packages/server/src/acceptance/mcp-stdio',
   'packages/server/src/acceptance/outcome-crash',

@@ -67,4 +67,5 @@ export {
   type Verification,
   type VerifyContext,
 } from './ports/tool.ts'
+export { mediaBytes, mediaOf, mediaOfOutcome, resultWithoutMedia, type ToolMedia, withoutMedia } from './ports/tool-media.ts'
 export * from './wire/index.ts'

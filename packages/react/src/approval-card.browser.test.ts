@@ -558,3 +558,20 @@ test('the focus stays on the card when its buttons go', async () => {
   await card().getByText('Declined by Sam').waitFor()
   expect(await activeIs('article.cs-card')).toBe(true)
 })
+
+test('what a server says about its tool stands in a box of its own, as not verified, and is no change', async () => {
+  const said = { field: 'easql says', newValue: 'Drops a table. <b>Harmless</b>\u202e!', unverified: true as const }
+  page = await cards.open()
+  await show(page, { action: sampleAction({ preview: [said] }) })
+  const box = card().locator('figure.cs-says', { hasText: 'easql says' })
+  expect(await box.locator('figcaption').textContent()).toBe('easql says (not verified)')
+  expect(await box.locator('blockquote').textContent()).toContain('Drops a table. <b>Harmless</b>')
+  expect(await box.locator('b').count()).toBe(0)
+  expect(await card().locator('.cs-changes').count()).toBe(0)
+  expect(await card().getByText('Current values unknown.').count()).toBe(1)
+  expect(await card().locator('details.cs-raw').getAttribute('open')).not.toBeNull()
+
+  await show(page, { action: sampleAction({ preview: [{ field: 'status', oldValue: 'new', newValue: 'done' }, said] }) })
+  expect(await card().locator('.cs-changes li').allTextContents()).toEqual(['statusfrom new →  to done'])
+  expect(await card().locator('figure.cs-says', { hasText: 'easql says' }).count()).toBe(1)
+})

@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
+import { changesOf, showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DiffText } from './diff-text.tsx'
@@ -9,7 +9,10 @@ import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]
 
-/** What would change: field, old → new. A creation has new values only, a deletion old ones only. */
+/**
+ * What would change: field, old → new. A creation has new values only, a deletion old ones only. What somebody only says about the call stands
+ * in a box of its own.
+ */
 export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; nowMs: number; onLookAgain?: (() => void) | undefined }) {
   const { preview, previewError, previewedAt } = action
   const again = onLookAgain ? (
@@ -17,24 +20,30 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
       Look again
     </CardButton>
   ) : null
-  if (preview === null) {
+  const said = preview?.some(({ unverified }) => unverified) ? <Said rows={preview} /> : null
+  if (preview === null || (said !== null && changesOf(preview).length === 0)) {
     return (
-      <p className="cs-unknown">
-        Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`} {again}
-      </p>
+      <>
+        <p className="cs-unknown">
+          Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`} {again}
+        </p>
+        {said}
+      </>
     )
   }
   return (
     <div className="cs-changes">
       <ul>
-        {preview.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
-          <li key={index}>
-            <span className="cs-field">{showInvisible(row.field)}</span>
-            <Values row={row} path={`preview/${index}`} />
-            {row.diff ? <DiffText diff={row.diff} path={`preview/${index}/diff`} /> : null}
-          </li>
-        ))}
+        {preview.map((row, index) =>
+          row.unverified ? null : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
+            <li key={index}>
+              <span className="cs-field">{showInvisible(row.field)}</span>
+              <Values row={row} path={`preview/${index}`} />
+              {row.diff ? <DiffText diff={row.diff} path={`preview/${index}/diff`} /> : null}
+            </li>
+          ),
+        )}
       </ul>
       {previewedAt === null ? null : (
         <p className="cs-note">
@@ -42,7 +51,23 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
         </p>
       )}
       {previewError === null ? null : <p className="cs-unknown">{showInvisible(previewError)}</p>}
+      {said}
     </div>
+  )
+}
+
+/** What others say about the call, marked as not verified. */
+function Said({ rows }: { rows: readonly Row[] }) {
+  return rows.map((row, index) =>
+    row.unverified ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered
+      <figure key={index} className="cs-says">
+        <figcaption>{showInvisible(row.field)} (not verified)</figcaption>
+        <blockquote dir="auto">
+          <LongText text={valueText(row.newValue)} path={`preview/${index}/new`} lines />
+        </blockquote>
+      </figure>
+    ) : null,
   )
 }
 

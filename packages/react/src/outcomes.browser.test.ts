@@ -80,3 +80,24 @@ test('an approved action of a client is carried out from the page, once', async 
   await button('Carry out here').dblclick()
   expect((await calls()).map((call) => call.verdict)).toEqual(['carry out'])
 })
+
+test('a picture in a result is drawn, what is no picture is only offered for saving, and no Base64 stands among the details', async () => {
+  const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const result = {
+    content: 'Taken.',
+    media: [
+      { type: 'image', mimeType: 'image/png', data, name: 'shot.png' },
+      { type: 'image', mimeType: 'image/svg+xml', data: 'PHN2Zy8+', name: 'file:///tmp/a.svg' },
+    ],
+  }
+  page = await cards.open()
+  await show(page, { action: sampleAction({ state: 'succeeded', result }) })
+  const picture = card().locator('.cs-media img')
+  expect(await picture.count()).toBe(1)
+  await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(1)
+  const link = card().locator('.cs-media a')
+  expect(await link.getAttribute('download')).toBe('a.svg')
+  expect(await link.getAttribute('href')).toBe('data:application/octet-stream;base64,PHN2Zy8+')
+  await card().getByText('Details').click()
+  expect(await card().locator('details.cs-details > pre').textContent()).not.toContain(data)
+})

@@ -1,11 +1,12 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible, withoutMedia } from '@countersign/core/text'
 import type { ReactNode, RefObject } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 import type { Outcome } from './card-props.ts'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { ResolveRow } from './resolve-row.tsx'
+import { ResultMedia } from './result-media.tsx'
 import { ActionFacts } from './status-bar.tsx'
 import { useKeepFocus } from './use-keep-focus.ts'
 import { joined } from './words.ts'
@@ -53,6 +54,7 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
         />
       ) : null}
       <Resolved action={action} />
+      <ResultMedia result={result} />
       <details className="cs-details">
         <summary>Details</summary>
         <p className="cs-bar">
@@ -61,7 +63,7 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
         {children}
         {result === undefined ? null : (
           <pre>
-            <JsonText value={result} path="result" />
+            <JsonText value={withoutMedia(result)} path="result" />
           </pre>
         )}
       </details>

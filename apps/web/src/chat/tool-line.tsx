@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/react'
+import { ResultMedia, showInvisible, withoutMedia } from '@countersign/react'
 import { memo } from 'react'
 import { Icon, type IconName } from '../ui/index.ts'
 import type { Call } from './conversation.ts'
@@ -26,21 +26,24 @@ export const ToolLine = memo(function ToolLine({ call }: { call: Call }) {
   const why = action?.error?.message ?? (action?.state === 'declined' ? action.policy.reason : '')
   const answer = action?.result ?? call.result
   return (
-    <details className="tool-line" data-testid="tool-line" data-tool={name} data-state={action?.state}>
-      <summary>
-        <Icon name="chevron" size={12} />
-        <span className="mono">{showInvisible(name)}</span>
-        <span className="tool-outcome" data-tone={outcome.tone}>
-          <Icon name={outcome.icon} size={13} />
-          {outcome.word}
-        </span>
-        {action && <span className="tool-what">{showInvisible(action.description)}</span>}
-      </summary>
-      <div className="tool-raw">
-        {why && <p>{showInvisible(why)}</p>}
-        {action && <RawJson label="Arguments" value={action.arguments} />}
-        {answer !== undefined && <RawJson label="Result" value={answer} />}
-      </div>
-    </details>
+    <>
+      <details className="tool-line" data-testid="tool-line" data-tool={name} data-state={action?.state}>
+        <summary>
+          <Icon name="chevron" size={12} />
+          <span className="mono">{showInvisible(name)}</span>
+          <span className="tool-outcome" data-tone={outcome.tone}>
+            <Icon name={outcome.icon} size={13} />
+            {outcome.word}
+          </span>
+          {action && <span className="tool-what">{showInvisible(action.description)}</span>}
+        </summary>
+        <div className="tool-raw">
+          {why && <p>{showInvisible(why)}</p>}
+          {action && <RawJson label="Arguments" value={action.arguments} />}
+          {answer !== undefined && <RawJson label="Result" value={withoutMedia(answer)} />}
+        </div>
+      </details>
+      <ResultMedia result={answer} />
+    </>
   )
 })

@@ -17,6 +17,8 @@ export interface PreviewField {
   newValue?: JsonValue
   /** A unified diff of what would change in one text, for example a file: applied to the text as it is, it gives the text as it would be. */
   diff?: string
+  /** Set where `newValue` is what somebody else says about the call (`field` says who), which nothing here has verified. */
+  unverified?: true
 }
 
 /** What would change, and what the target was when that was read. */
@@ -96,8 +98,11 @@ export interface Tool {
    * for a tool that signs in with nothing of ours. Another value after a decision is another action.
    */
   readonly credential: string
-  /** What is known of its risk, where that is not what its effect tells. A rule of the policy that names one counts over it. */
-  readonly risk?: { level: RiskLevel; reason: string }
+  /**
+   * What is known of its risk, where that is not what its effect tells. A rule of the policy that names one counts over it. `isGuess`:
+   * nobody said so, its method or its name suggests it.
+   */
+  readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /**
    * Why every call of it is asked about, whatever policy or a grant allows: it is not the tool that people know. Undefined for one that is.
    */

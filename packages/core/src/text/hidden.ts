@@ -7,10 +7,16 @@ export const LONG_DIFF_CHARS = 6_000
 /** Nobody approves while more of an action than this has not been shown, whatever its risk. */
 export const MAX_HIDDEN_CHARS = 2_000
 
+type PreviewRow = { readonly oldValue?: unknown; readonly newValue?: unknown; readonly diff?: string; readonly unverified?: boolean }
+
+/** The rows of a preview that say what would change: without what somebody only says about the call. */
+export const changesOf = <Row extends { readonly unverified?: boolean }>(preview: readonly Row[] | null): Row[] =>
+  (preview ?? []).filter(({ unverified }) => unverified !== true)
+
 /** What a card hides at first: the parts of an action that this reads. */
 export type Hideable = {
   readonly arguments: unknown
-  readonly preview: readonly { readonly oldValue?: unknown; readonly newValue?: unknown; readonly diff?: string }[] | null
+  readonly preview: readonly PreviewRow[] | null
   readonly risk: { readonly level: string }
 }
 
@@ -57,11 +63,12 @@ export function hiddenParts(action: Hideable): HiddenPart[] {
         : []),
     ]
   })
-  const shown = isHighRisk(action) ? () => false : shownIn(rows)
+  const changes = changesOf(rows)
+  const shown = isHighRisk(action) ? () => false : shownIn(changes)
   const inArguments: HiddenPart[] = []
   const restChars = readArguments(action.arguments, 'arguments', 0, shown, inArguments)
   // Without a preview the box of the arguments is open: only what one has to scroll to is hidden.
-  const hiddenChars = rows.length === 0 ? restChars - MAX_HIDDEN_CHARS : restChars
+  const hiddenChars = changes.length === 0 ? restChars - MAX_HIDDEN_CHARS : restChars
   if (hiddenChars > 0) inArguments.push({ path: 'arguments', chars: restChars, hiddenChars, isFolded: false })
   return [...parts, ...inArguments]
 }

@@ -1,4 +1,6 @@
+export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export {
+  changesOf,
   childPath,
   HEAD_CHARS,
   type HiddenPart,

@@ -13,6 +13,8 @@ const PreviewField = z.object({
   newValue: Json.optional(),
   /** A unified diff of one text, in place of both values. */
   diff: z.string().optional(),
+  /** Set where `newValue` is what somebody else says about the call, which nothing here has verified. */
+  unverified: z.literal(true).optional(),
 })
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])

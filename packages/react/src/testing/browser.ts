@@ -22,7 +22,10 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   const server = createServer((request, response) => {
     const file = files.get(request.url ?? '/')
     if (file === undefined) return response.writeHead(404).end()
-    response.setHeader('content-security-policy', "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'")
+    response.setHeader(
+      'content-security-policy',
+      "default-src 'self'; img-src 'self' data:; style-src 'self'; style-src-attr 'unsafe-inline'",
+    )
     response.setHeader('content-type', file.type)
     return response.end(file.body)
   })

@@ -37,7 +37,7 @@ test('MCP: the example reads notes at once, and writes one when a person says so
     tool: 'notes.write_note',
     state: 'proposed',
     description: 'Write the note team-calendar',
-    destination: 'program:node',
+    destination: 'program:notes-server.mjs',
     preview: [{ field: 'content', oldValue: expect.stringContaining('at 9:30'), newValue: expect.stringContaining('at 10:00') }],
   })
   const { items } = await server.admin.get('/api/actions')

@@ -157,7 +157,10 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     openai: provider(['OPENAI_API_KEY'], 'OPENAI_BASE_URL'),
     anthropic: provider(['ANTHROPIC_API_KEY'], 'ANTHROPIC_BASE_URL'),
     google: provider(['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'], 'GOOGLE_BASE_URL'),
-    openaiCompatible: provider(['OPENAI_COMPATIBLE_API_KEY'], 'OPENAI_COMPATIBLE_BASE_URL'),
+    openaiCompatible: {
+      ...provider(['OPENAI_COMPATIBLE_API_KEY'], 'OPENAI_COMPATIBLE_BASE_URL'),
+      ...(variable('OPENAI_COMPATIBLE_PICTURES') === 'true' && { pictures: true }),
+    },
   }
   if (problems.length > 0 || !logLevel) throw new ConfigError(undefined, problems)
   return {

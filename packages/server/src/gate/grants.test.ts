@@ -31,10 +31,10 @@ const RULES: PolicyDocument['rules'] = [
   { name: 'big', match: { tool: 'own.wire' }, verdict: 'ask', risk: 'high' },
   { name: 'two', match: { tool: 'own.two' }, verdict: 'ask', requires: { quorum: 2 } },
   { name: 'not yourself', match: { tool: 'own.hire' }, verdict: 'ask', requires: { notRequester: true } },
-  { name: 'finance', match: { tool: 'own.refund' }, verdict: 'ask', requires: { roles: ['finance'] } },
+  { name: 'finance', match: { tool: 'own.credit' }, verdict: 'ask', requires: { roles: ['finance'] } },
 ]
 
-async function open(tools = ['pay', 'ship', 'wire', 'two', 'hire', 'refund'].map((name) => tool(name))) {
+async function open(tools = ['send', 'ship', 'wire', 'two', 'hire', 'credit'].map((name) => tool(name))) {
   const temp = await openTempSqlite()
   let nowMs = Date.UTC(2026, 0, 1)
   const policyOf = (rules: PolicyDocument['rules']) => fixedPolicies(compilePolicy({ default: 'ask', rules }, 1))
@@ -86,13 +86,13 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 
 test('what is remembered with an approval is not asked again: exactly these arguments, and says by which grant', async () => {
   await using desk = await open()
-  const first = await desk.propose('pay', { to: 'acme', cents: 5 })
+  const first = await desk.propose('send', { to: 'acme', cents: 5 })
   await desk.gate.decide(first.id, { verdict: 'approve', remember: { scope: 'agent', expiresIn: 'P1D', exact: true } }, { principal: ana })
-  const again = await desk.propose('pay', { cents: 5, to: 'acme' })
+  const again = await desk.propose('send', { cents: 5, to: 'acme' })
   expect(again).toMatchObject({ state: 'approved', policy: { verdict: 'allow', rule: expect.stringMatching(/^grant gra_/) } })
   expect(again.policy.reason).toContain('ana')
-  expect((await desk.propose('pay', { to: 'acme', cents: 6 })).state).toBe('proposed')
-  expect((await desk.propose('pay', { to: 'acme', cents: 5, urgent: true })).state).toBe('proposed')
+  expect((await desk.propose('send', { to: 'acme', cents: 6 })).state).toBe('proposed')
+  expect((await desk.propose('send', { to: 'acme', cents: 5, urgent: true })).state).toBe('proposed')
   expect((await desk.propose('ship', { to: 'acme', cents: 5 })).state).toBe('proposed')
   const row = await desk.store.read(() => grants.findGrant.first({ id: again.policy.rule.slice('grant '.length) }))
   expect(row).toMatchObject({ used: 1, last_used_at: Date.UTC(2026, 0, 1), made_by: ana.id })
@@ -100,45 +100,45 @@ test('what is remembered with an approval is not asked again: exactly these argu
 
 test('a condition allows what it is true of, and asks where it is false, fails, or gives no answer', async () => {
   await using desk = await open()
-  const first = await desk.propose('pay', { cents: 5 })
+  const first = await desk.propose('send', { cents: 5 })
   await desk.grant(first.id, { when: 'args.cents <= 100' })
-  expect((await desk.propose('pay', { cents: 100 })).state).toBe('approved')
-  expect((await desk.propose('pay', { cents: 101 })).state).toBe('proposed')
-  expect((await desk.propose('pay', { cents: 'many' })).state).toBe('proposed')
-  expect((await desk.propose('pay', {})).state).toBe('proposed')
+  expect((await desk.propose('send', { cents: 100 })).state).toBe('approved')
+  expect((await desk.propose('send', { cents: 101 })).state).toBe('proposed')
+  expect((await desk.propose('send', { cents: 'many' })).state).toBe('proposed')
+  expect((await desk.propose('send', {})).state).toBe('proposed')
   expect(await codeOf(desk.grant(first.id, { when: 'args.cents <=' }))).toBe('bad_request')
   expect(await codeOf(desk.grant(first.id, { when: 'args.cents.matches("(a+)+$")' }))).toBe('bad_request')
 })
 
 test('T30 a grant ends: by its time, by its uses, by its revocation, with its tool', async () => {
   await using desk = await open()
-  const first = await desk.propose('pay')
+  const first = await desk.propose('send')
   const short = await desk.grant(first.id, { expiresIn: 'PT1H', uses: 2 })
-  expect([(await desk.propose('pay')).state, (await desk.propose('pay')).state]).toEqual(['approved', 'approved'])
-  expect((await desk.propose('pay')).state, 'used up').toBe('proposed')
+  expect([(await desk.propose('send')).state, (await desk.propose('send')).state]).toEqual(['approved', 'approved'])
+  expect((await desk.propose('send')).state, 'used up').toBe('proposed')
   const timed = await desk.grant(first.id, { expiresIn: 'PT1H' })
   desk.pass(3_600_000)
-  expect((await desk.propose('pay')).state, 'over').toBe('proposed')
+  expect((await desk.propose('send')).state, 'over').toBe('proposed')
   const revoked = await desk.grant(first.id)
-  expect((await desk.propose('pay')).state).toBe('approved')
+  expect((await desk.propose('send')).state).toBe('approved')
   expect(await desk.gate.revokeGrant(revoked.id, { principal: cy })).toMatchObject({ state: 'revoked', revokedBy: { id: cy.id } })
-  expect((await desk.propose('pay')).state, 'revoked').toBe('proposed')
+  expect((await desk.propose('send')).state, 'revoked').toBe('proposed')
   await desk.grant(first.id)
-  const changed = desk.gateOver([tool('pay', 'pays somebody else')])
-  expect((await changed.propose({ tool: 'own.pay', arguments: {} }, { principal: bot })).state, 'another tool').toBe('proposed')
-  expect((await desk.propose('pay')).state).toBe('approved')
+  const changed = desk.gateOver([tool('send', 'pays somebody else')])
+  expect((await changed.propose({ tool: 'own.send', arguments: {} }, { principal: bot })).state, 'another tool').toBe('proposed')
+  expect((await desk.propose('send')).state).toBe('approved')
   expect(new Set([short.id, timed.id, revoked.id]).size).toBe(3)
 })
 
 test('T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone', async () => {
   await using desk = await open()
   const [pay, wire, two, hire, refund, own] = [
-    await desk.propose('pay'),
+    await desk.propose('send'),
     await desk.propose('wire'),
     await desk.propose('two'),
     await desk.propose('hire', {}, anasBot),
-    await desk.propose('refund'),
-    await desk.propose('pay', { x: 1 }, anasBot),
+    await desk.propose('credit'),
+    await desk.propose('send', { x: 1 }, anasBot),
   ]
   expect(await codeOf(desk.grant(wire.id))).toBe('illegal_transition')
   expect(await codeOf(desk.grant(two.id))).toBe('illegal_transition')
@@ -158,51 +158,51 @@ test('T30 nothing is granted for a high risk, for what takes two, beyond 30 days
 
 test('a grant answers in place of people only: what policy denies stays denied', async () => {
   await using desk = await open()
-  const first = await desk.propose('pay')
+  const first = await desk.propose('send')
   await desk.grant(first.id)
-  expect((await desk.propose('pay')).state).toBe('approved')
-  desk.setRules([{ name: 'never', match: { tool: 'own.pay' }, verdict: 'deny' }])
-  expect(await desk.propose('pay')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'never' } })
+  expect((await desk.propose('send')).state).toBe('approved')
+  desk.setRules([{ name: 'never', match: { tool: 'own.send' }, verdict: 'deny' }])
+  expect(await desk.propose('send')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'never' } })
 })
 
 test('I10 a grant never does what its maker could not do alone now', async () => {
   await using desk = await open()
-  await desk.grant((await desk.propose('pay')).id)
+  await desk.grant((await desk.propose('send')).id)
   await desk.save({ ...ana, roles: ['viewer'] })
-  expect((await desk.propose('pay')).state, 'its maker lost the role').toBe('proposed')
+  expect((await desk.propose('send')).state, 'its maker lost the role').toBe('proposed')
   await desk.save(ana)
-  expect((await desk.propose('pay')).state).toBe('approved')
+  expect((await desk.propose('send')).state).toBe('approved')
 
   await desk.grant((await desk.propose('hire', {}, bot)).id)
   expect((await desk.propose('hire', {}, bot)).state).toBe('approved')
   await desk.save({ ...bot, personId: ana.id })
-  desk.setRules([{ name: 'raised', match: { tool: 'own.pay' }, verdict: 'ask', risk: 'critical' }])
-  expect((await desk.propose('pay')).state, 'its risk is critical now').toBe('proposed')
-  desk.setRules([{ name: 'more', match: { tool: 'own.pay' }, verdict: 'ask', requires: { quorum: 2 } }])
-  expect((await desk.propose('pay')).state, 'it takes two now').toBe('proposed')
-  desk.setRules([{ name: 'others', match: { tool: 'own.pay' }, verdict: 'ask', requires: { roles: ['finance'] } }])
-  expect((await desk.propose('pay')).state, 'others decide it now').toBe('proposed')
-  desk.setRules([{ name: 'never', match: { tool: 'own.pay' }, verdict: 'deny' }])
-  expect((await desk.propose('pay')).state, 'policy denies it now').toBe('declined')
+  desk.setRules([{ name: 'raised', match: { tool: 'own.send' }, verdict: 'ask', risk: 'critical' }])
+  expect((await desk.propose('send')).state, 'its risk is critical now').toBe('proposed')
+  desk.setRules([{ name: 'more', match: { tool: 'own.send' }, verdict: 'ask', requires: { quorum: 2 } }])
+  expect((await desk.propose('send')).state, 'it takes two now').toBe('proposed')
+  desk.setRules([{ name: 'others', match: { tool: 'own.send' }, verdict: 'ask', requires: { roles: ['finance'] } }])
+  expect((await desk.propose('send')).state, 'others decide it now').toBe('proposed')
+  desk.setRules([{ name: 'never', match: { tool: 'own.send' }, verdict: 'deny' }])
+  expect((await desk.propose('send')).state, 'policy denies it now').toBe('declined')
 })
 
 test('a grant for an outside agent is for its key: the name that another gives itself does not matter', async () => {
   await using desk = await open()
-  await desk.grant((await desk.propose('pay', {}, bot, 'desk')).id)
-  expect((await desk.propose('pay', {}, bot, 'desk')).state).toBe('approved')
-  expect((await desk.propose('pay', {}, anasBot, 'desk')).state).toBe('proposed')
-  expect((await desk.propose('pay', {}, bot, 'other')).state).toBe('proposed')
+  await desk.grant((await desk.propose('send', {}, bot, 'desk')).id)
+  expect((await desk.propose('send', {}, bot, 'desk')).state).toBe('approved')
+  expect((await desk.propose('send', {}, anasBot, 'desk')).state).toBe('proposed')
+  expect((await desk.propose('send', {}, bot, 'other')).state).toBe('proposed')
 })
 
 test('H37 what a grant approved and has not started is asked again when the grant does not hold any more', async () => {
   await using desk = await open()
-  const made = await desk.grant((await desk.propose('pay')).id)
+  const made = await desk.grant((await desk.propose('send')).id)
   const cases: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     ['its maker lost the role', () => desk.save({ ...ana, roles: [] }), () => desk.save(ana)],
     ['it is revoked', () => desk.gate.revokeGrant(made.id, { principal: ana }), async () => undefined],
   ]
   for (const [what, end, restore] of cases) {
-    const approved = await desk.propose('pay')
+    const approved = await desk.propose('send')
     expect(approved.state).toBe('approved')
     await end()
     await desk.gate.execute(approved.id)
@@ -219,8 +219,8 @@ test('H37 what a grant approved and has not started is asked again when the gran
 
 test('a grant that is revoked while its action is retried: people are asked, and nobody has to press a button twice', async () => {
   const pay = defineTool({
-    name: 'pay',
-    description: 'pay',
+    name: 'send',
+    description: 'send',
     effect: 'write',
     input: { type: 'object' },
     execute: () => {
@@ -228,8 +228,8 @@ test('a grant that is revoked while its action is retried: people are asked, and
     },
   })
   await using desk = await open([pay])
-  const made = await desk.grant((await desk.propose('pay')).id)
-  const { id } = await desk.propose('pay')
+  const made = await desk.grant((await desk.propose('send')).id)
+  const { id } = await desk.propose('send')
   await desk.gate.execute(id)
   expect((await rowOf(desk.store, id)).state).toBe('failed')
   // Committed right before the retry is stored, in the same batch.

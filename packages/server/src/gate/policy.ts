@@ -33,7 +33,7 @@ export function riskOf(
   { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>,
 ): Action['risk'] {
   const { level, reasons, setBy } = RISK[effect]
-  if (risk === undefined && own) return { level: own.level, reasons: [own.reason, ...reasons], setBy: 'tool' }
+  if (risk === undefined && own) return { level: own.level, reasons: [own.reason, ...reasons], setBy: own.isGuess ? 'unverified' : 'tool' }
   if (risk === undefined) return { level, reasons: [...reasons], setBy }
   return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }
 }

@@ -1,7 +1,8 @@
-import { type ToolOutcome, toolResultValue } from '@countersign/core'
+import { resultWithoutMedia, type ToolOutcome } from '@countersign/core'
 import type { ActionRow } from '../store/index.ts'
 
-export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(toolResultValue(outcome))
+/** A result as the text of a message. Its pictures are in the action's result and in what the model is given, and not a third time here. */
+export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(resultWithoutMedia(outcome))
 
 /** Asks the model not to try again on its own: the effect may be there already. */
 const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it; a person will find out.'

@@ -8,7 +8,7 @@ import { openTempPostgres, openTempSqlite, type TempStore } from '../testing/tem
 import { openTestDatabase } from '../testing/test-database.ts'
 import { defineTool } from '../tools/index.ts'
 
-const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, execute: () => null })
+const pay = defineTool({ name: 'send', description: 'Pay', effect: 'write', input: { type: 'object' }, execute: () => null })
 const people = Array.from({ length: 5 }, (_, n): Principal => ({ id: `prn_${n}`, kind: 'person', name: `P${n}`, roles: ['finance'] }))
 
 /** Two processes on one Postgres, or two callers of one SQLite. */
@@ -30,7 +30,7 @@ const policies = fixedPolicies(
       rules: [
         {
           name: 'two of finance',
-          match: { tool: 'own.pay' },
+          match: { tool: 'own.send' },
           verdict: 'ask',
           requires: { quorum: 2, declineQuorum: 2, roles: ['finance'] },
         },
@@ -52,7 +52,7 @@ test.each(['sqlite', 'postgres'])(
     })
     const ended = { approved: 0, declined: 0 }
     for (let round = 0; round < 40; round++) {
-      const { id } = (await gates[round % 2]?.propose({ tool: 'own.pay', arguments: {} }, { principal: ana })) ?? { id: '' }
+      const { id } = (await gates[round % 2]?.propose({ tool: 'own.send', arguments: {} }, { principal: ana })) ?? { id: '' }
       // Five votes, two of which are given twice at once: whatever the order, two agree before the last.
       const given = [...people, ...people.slice(0, 2)].map((principal, n) => ({
         principal,
@@ -93,14 +93,14 @@ test.each(['sqlite', 'postgres'])(
     await store.transact(function* () {
       for (const person of [ana, ...people]) yield* principals.savePrincipal(person, 1)
     })
-    const first = await gates[0]?.propose({ tool: 'own.pay', arguments: {} }, { principal: ana })
+    const first = await gates[0]?.propose({ tool: 'own.send', arguments: {} }, { principal: ana })
     await gates[0]?.decide(
       first?.id ?? '',
       { verdict: 'approve', remember: { scope: 'agent', expiresIn: 'P1D', exact: true, uses: 3 } },
       { principal: ana },
     )
     const calls = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => gates[n % 2]?.propose({ tool: 'own.pay', arguments: {} }, { principal: ana })),
+      Array.from({ length: 12 }, (_, n) => gates[n % 2]?.propose({ tool: 'own.send', arguments: {} }, { principal: ana })),
     )
     expect(calls.filter((action) => action?.policy.rule.startsWith('grant gra_'))).toHaveLength(3)
     expect(calls.filter((action) => action?.state === 'proposed')).toHaveLength(9)

@@ -43,7 +43,7 @@ export async function consoleRoutes(app: App, consoleDir: string, reached: reado
       .header('cache-control', 'no-store')
       .header(
         'content-security-policy',
-        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; connect-src ${["'self'", ...reached].join(' ')}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; media-src data:; font-src 'self'; connect-src ${["'self'", ...reached].join(' ')}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
       )
       .serializer(String)
       .send(page.replaceAll('__CSP_NONCE__', nonce))

@@ -4,6 +4,7 @@ import { foreignError, hasForeignError, modelError, noStreamError, toModelError,
 import { historyProblem, toPrompt } from './history.ts'
 import type { CacheMarks } from './prompt-cache.ts'
 import { collectStep, type Step } from './step.ts'
+import type { MediaSupport } from './tool-media.ts'
 import { type WireReport, watchWire } from './watch.ts'
 
 export interface AiSdkModelOptions {
@@ -14,6 +15,8 @@ export interface AiSdkModelOptions {
   /** Sends its requests. */
   fetch: typeof globalThis.fetch
   callId: RegExp
+  /** The pictures, sounds and files that it takes. Default: none. */
+  media?: MediaSupport
   providerOptions?: SharedV4ProviderOptions
   cache?: CacheMarks
   timeoutMs: number
@@ -54,7 +57,11 @@ async function* runStep(
   watch: ReturnType<typeof watchWire>,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const prompt = toPrompt(request.instructions, request.messages, { model: options.id, callId: options.callId })
+  const prompt = toPrompt(request.instructions, request.messages, {
+    model: options.id,
+    callId: options.callId,
+    media: options.media,
+  })
   const tools = request.tools.map(
     ({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({ type: 'function', name, description, inputSchema }),
   )

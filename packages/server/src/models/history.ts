@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import { type ModelMessage, type ToolOutcome, toolResultValue } from '@countersign/core'
+import type { ModelMessage, ToolOutcome } from '@countersign/core'
 import { readStepData, type StepPart } from './step-data.ts'
+import { type MediaSupport, planMedia } from './tool-media.ts'
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -10,6 +11,8 @@ export interface PromptOptions {
   model: string
   /** The ids of tool calls that this provider takes. */
   callId: RegExp
+  /** The pictures, sounds and files that it takes. Default: none. */
+  media?: MediaSupport | undefined
 }
 
 /**
@@ -20,12 +23,18 @@ export interface PromptOptions {
  * write our own ids on both, and the provider's, which repeat or are empty with some, never leave `providerCallId`. Reasoning items,
  * thinking blocks and thought signatures are replayed verbatim from `providerData`.
  */
-export function toPrompt(instructions: string, messages: readonly ModelMessage[], { model, callId }: PromptOptions): LanguageModelV4Prompt {
+export function toPrompt(
+  instructions: string,
+  messages: readonly ModelMessage[],
+  { model, callId, media }: PromptOptions,
+): LanguageModelV4Prompt {
   const idOf = wireIds(messages, callId)
+  const plan = planMedia(messages, media)
+  let results: { toolName: string; outcome: ToolOutcome }[] = []
   const prompt: LanguageModelV4Prompt = []
   if (instructions !== '') prompt.push({ role: 'system', content: instructions })
 
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
     if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.content }] })
     else if (message.role === 'assistant') {
       const content = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
@@ -36,12 +45,16 @@ export function toPrompt(instructions: string, messages: readonly ModelMessage[]
         type: 'tool-result',
         toolCallId: idOf(message.toolCallId),
         toolName: message.toolName,
-        output: toOutput(message.outcome),
+        output: plan.output(message.outcome),
       }
       // Anthropic and Gemini want all results of a step in one message.
       const last = prompt.at(-1)
       if (last?.role === 'tool') last.content.push(result)
       else prompt.push({ role: 'tool', content: [result] })
+      results.push(message)
+      if (messages[at + 1]?.role === 'tool') continue
+      prompt.push(...plan.after(results))
+      results = []
     }
   }
   return prompt
@@ -78,11 +91,6 @@ function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) 
   if (ids.every((id) => fits.test(id))) return (id) => id
   const numbered = new Map(ids.map((id, index) => [id, `call${String(index + 1).padStart(5, '0')}`]))
   return (id) => numbered.get(id) ?? id
-}
-
-function toOutput(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output'] {
-  const value = toolResultValue(outcome)
-  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value }
 }
 
 function plain(message: AssistantMessage, idOf: (id: string) => string): AssistantContent {

@@ -10,6 +10,7 @@ import { redactModel } from './redact.ts'
 import { remoteBrain } from './remote-brain.ts'
 import { openScript } from './script-file.ts'
 import { DEFAULT_CACHE, DEFAULT_TIMEOUT_MS, type ModelSettings, modelSecrets, type ProviderSettings } from './settings.ts'
+import { MEDIA } from './tool-media.ts'
 
 /** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all take for a tool call. */
 const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/
@@ -25,6 +26,7 @@ const OPENERS: Record<string, Opener> = {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
       // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
       providerOptions: { openai: { store: false } },
+      media: MEDIA.openai,
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
@@ -32,6 +34,7 @@ const OPENERS: Record<string, Opener> = {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name),
+      media: MEDIA.openaiChat,
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
@@ -39,20 +42,26 @@ const OPENERS: Record<string, Opener> = {
     const { apiKey, baseURL } = signIn(spec, settings.anthropic, 'ANTHROPIC_API_KEY', 'https://api.anthropic.com/v1')
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name),
+      media: MEDIA.anthropic,
       cache: anthropicCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
   google(name, spec, settings) {
     const google = 'https://generativelanguage.googleapis.com/v1beta'
     const { apiKey, baseURL } = signIn(spec, settings.google, 'GOOGLE_GENERATIVE_AI_API_KEY', google)
-    return provider(spec, settings, baseURL, { connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name) })
+    return provider(spec, settings, baseURL, {
+      connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name),
+      media: MEDIA.google,
+    })
   },
   'openai-compatible'(name, spec, settings) {
-    const { baseUrl, apiKey } = settings.openaiCompatible ?? {}
+    const { baseUrl, apiKey, pictures } = settings.openaiCompatible ?? {}
     if (!baseUrl) throw new Error(`${spec} needs OPENAI_COMPATIBLE_BASE_URL, the address of the provider (https://host/v1)`)
     const baseURL = httpUrl(spec, baseUrl, 'OPENAI_COMPATIBLE_BASE_URL')
     return provider(spec, settings, baseURL, {
       callId: SHORT_CALL_ID,
+      // Most of these models read text only, and refuse the whole conversation for one picture in it.
+      ...(pictures && { media: MEDIA.pictures }),
       connect: (fetch) =>
         createOpenAICompatible({ name: 'openaiCompatible', baseURL, fetch, includeUsage: true, ...(apiKey && { apiKey }) }).chatModel(name),
     })

@@ -13,7 +13,8 @@ export interface ModelSettings {
   openai?: ProviderSettings | undefined
   anthropic?: ProviderSettings | undefined
   google?: ProviderSettings | undefined
-  openaiCompatible?: ProviderSettings | undefined
+  /** `pictures`: the model takes pictures in messages. Default false. */
+  openaiCompatible?: (ProviderSettings & { pictures?: boolean | undefined }) | undefined
   /** Headers sent to the remote brain that is opened, for example `authorization`. */
   remote?: { headers?: Record<string, string> | undefined } | undefined
   /** Texts that no model may bring in here. Default: the keys and headers of these settings. */

@@ -107,3 +107,24 @@ test('a definition hash changes with what a tool is, and not with its words for 
   ]
   expect(new Set([original, ...changes]).size).toBe(changes.length + 1)
 })
+
+test('whatever its source, a write is high risk by its method or its name; the name of its group says nothing', () => {
+  const write = (name: string) => defineTool({ name, description: '', input: { type: 'object' }, effect: 'write', execute: () => null })
+  const tools = openTools({
+    shop: routes({
+      takeOut: { method: 'DELETE', path: '/orders/{id}' },
+      refundOrder: { method: 'POST', path: '/orders/{id}/refund' },
+      reorderLines: { method: 'PUT', path: '/orders/{id}' },
+      listRefunds: { method: 'GET', path: '/refunds' },
+    }),
+    payments: { prefix: true, tools: [write('banUser'), write('note')] },
+  })
+  expect(tools.all().map(({ name, risk }) => [name, risk?.level, risk?.isGuess])).toEqual([
+    ['shop.takeOut', 'high', true],
+    ['shop.refundOrder', 'high', true],
+    ['shop.reorderLines', undefined, undefined],
+    ['shop.listRefunds', undefined, undefined],
+    ['payments.banUser', 'high', true],
+    ['payments.note', undefined, undefined],
+  ])
+})

@@ -5,6 +5,7 @@ import type { CodedTool } from './define.ts'
 import { modelNames } from './model-names.ts'
 import { overlay } from './overlay.ts'
 import { redactTool } from './redact.ts'
+import { riskByName } from './risk-by-name.ts'
 import type { RouteTable } from './route-schema.ts'
 import { openRouteTable } from './route-table.ts'
 import { SetupError, type SetupProblem } from './setup-error.ts'
@@ -92,7 +93,14 @@ function joinGroups(opened: ReadonlyMap<string, readonly ToolDraft[]>, report: (
   const named = [...opened].flatMap(([group, drafts]) => drafts.map((draft) => ({ group, draft })))
   return named
     .filter(({ draft }) => seen.get(draft.name)?.draft === draft)
-    .map(({ group, draft }) => overlay(draft, { group, modelName: names.get(draft.name) ?? draft.name }))
+    .map(({ group, draft }) => overlay(draft, { group, modelName: names.get(draft.name) ?? draft.name, ...riskOf(group, draft) }))
+}
+
+/** What a source knows of its tool counts; else its name tells, without that of its group. */
+function riskOf(group: string, { name, risk, effect, method, title }: ToolDraft): Pick<Tool, 'risk'> {
+  const own = name.startsWith(`${group}.`) ? name.slice(group.length + 1) : name
+  const known = risk ?? riskByName({ name: own, effect, method, title })
+  return known ? { risk: known } : {}
 }
 
 /** The texts that a group's calls carry and that must not come back. */

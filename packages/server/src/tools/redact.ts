@@ -35,11 +35,12 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
   })
 }
 
-const redactField = ({ field, oldValue, newValue, diff }: PreviewField, redactor: Redactor): PreviewField => ({
+const redactField = ({ field, oldValue, newValue, diff, unverified }: PreviewField, redactor: Redactor): PreviewField => ({
   field: redactor.text(field),
   ...(oldValue !== undefined && { oldValue: redactor.json(oldValue) }),
   ...(newValue !== undefined && { newValue: redactor.json(newValue) }),
   ...(diff !== undefined && { diff: redactor.text(diff) }),
+  ...(unverified && { unverified }),
 })
 
 const redactFound = (found: Verification, redactor: Redactor): Verification =>

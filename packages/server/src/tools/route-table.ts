@@ -74,6 +74,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     name,
     description: route.description ?? `${route.method} ${route.path}`,
     effect: read.effect,
+    method: route.method,
     inputSchema: read.inputSchema,
     executor,
     idempotent: route.idempotent ?? read.effect === 'read',

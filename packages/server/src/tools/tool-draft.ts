@@ -4,6 +4,10 @@ import { type Executor, type JsonValue, type PreviewField, type Tool, ToolError 
 export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
   /** What the tool does beyond what the port shows (a route's method and templates): part of its definition hash. */
   readonly definition: JsonValue
+  /** The HTTP method, where a call is one request: its risk may show in it. */
+  readonly method?: string
+  /** What its source calls it in words, unverified: its risk may show in them. */
+  readonly title?: string
 }
 
 /** How long a tool may take when its definition does not say. A client has to be heard of again by then. */

@@ -1,5 +1,6 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { contentOf } from './content.ts'
 
 /** The tool of ours that waits for a decision. */
 export const WAIT_TOOL = 'countersign_wait'
@@ -40,10 +41,11 @@ function settledAnswer(action: Action, { isRepeated }: Answering): CallToolResul
   if (action.state !== 'succeeded') return refusal(action)
   const { result = null } = action
   const notes = [...editNote(action), ...(isRepeated ? [repeatNote(action)] : [])]
-  return {
-    content: [textOf(result, action), ...notes].map((text) => ({ type: 'text', text })),
+  const own = contentOf(result) ?? {
+    content: [{ type: 'text', text: textOf(result, action) }],
     ...(isObject(result) && { structuredContent: result }),
   }
+  return { ...own, content: [...own.content, ...notes.map((text) => ({ type: 'text' as const, text }))] }
 }
 
 const isObject = (value: JsonValue): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

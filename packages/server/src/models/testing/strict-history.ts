@@ -67,6 +67,9 @@ function chatProblems(messages: Item[]): string[] {
   return problems.found
 }
 
+/** What the output of a call may be made of, besides plain text. */
+const CONTENT: ReadonlySet<string> = new Set(['input_text', 'input_image', 'input_file'])
+
 // DeepSeek's Responses API refuses outputs between calls: all calls of a step, then all their outputs, then anything else.
 function responsesProblems(input: Item[]): string[] {
   const problems = new Problems()
@@ -79,7 +82,9 @@ function responsesProblems(input: Item[]): string[] {
       problems.check(!reasoning, 'reasoning without what it led to')
       open = problems.close(open, item.call_id)
       answering = true
-      problems.check(typeof item.output === 'string', 'an output without text')
+      const isContent =
+        Array.isArray(item.output) && item.output.length > 0 && items(item.output).every(({ type }) => CONTENT.has(String(type)))
+      problems.check(typeof item.output === 'string' || isContent, 'an output without text')
       continue
     }
     if (answering || item.type !== 'function_call') problems.none(open, 'an item stands before the outputs of')

@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   openTransport(): Transport
   /** Over HTTP a server that is away is only noticed when it is asked. */
   isHttp: boolean
+  /** How long connecting may take at least. Never less than 60,000 ms. */
+  connectMs: number
   /** Called with all entries of `tools/list`, as they came, after connecting and whenever the server says that they changed. */
   onListed(entries: unknown[], notes: string[]): void
   onAway(why: string): void
@@ -56,6 +58,7 @@ export class McpConnection {
   #returnMs = FIRST_RETURN_MS
   #upSinceMs = 0
   #why = 'it was not connected yet'
+  #hasFailed = false
   #listing: Promise<void> | undefined
   #listAgain = false
   facts: ServerFacts | undefined
@@ -72,6 +75,11 @@ export class McpConnection {
   /** Why it is away; undefined while it is connected. */
   get trouble(): string | undefined {
     return this.#client ? undefined : this.#why
+  }
+
+  /** True while it is connected for the first time: it may only be slow. */
+  get isStarting(): boolean {
+    return !this.#client && !this.#hasFailed && this.#connecting !== undefined
   }
 
   /** Connects and lists its tools once. Resolves whether or not that worked; it is tried again by itself. */
@@ -131,7 +139,7 @@ export class McpConnection {
   async #ready(effect: Effect, signal: AbortSignal): Promise<Client> {
     if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
     const client = this.#client
-    if (!client) throw away(`${this.#options.name} (${this.#why})`)
+    if (!client) throw away(`${this.#options.name} (${this.isStarting ? 'it is still starting' : this.#why})`)
     // Over HTTP a session that is gone shows only when it is used: a write is not what finds that out.
     if (!this.#options.isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
     try {
@@ -193,7 +201,7 @@ export class McpConnection {
       },
     )
     client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
-    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal }
+    const options = { timeout: Math.max(CONNECT_MS, this.#options.connectMs), signal: this.#stopped.signal }
     try {
       this.#transport = this.#options.openTransport()
       await client.connect(this.#transport, prior ? { ...options, prior } : options)
@@ -237,6 +245,7 @@ export class McpConnection {
   #away(why: string): void {
     const client = this.#client
     this.#client = undefined
+    this.#hasFailed = true
     void client?.close().catch(() => {})
     this.#why = why
     if (this.#stopped.signal.aborted) return

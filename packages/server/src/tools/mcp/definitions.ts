@@ -60,6 +60,9 @@ export function readDefinitions(listed: readonly unknown[]): { seen: SeenDefinit
   return { seen: [...seen.values()], leftOut }
 }
 
+/** Where the protocol had it before tools had one. */
+const olderTitle = ({ title }: JsonObject): string => (typeof title === 'string' ? title : '')
+
 function readDefinition(entry: unknown): SeenDefinition | { fault: string } {
   const named = typeof entry === 'object' && entry !== null && 'name' in entry && typeof entry.name === 'string' ? entry.name : '(no name)'
   const name = JSON.stringify(plainLine(named, 60))
@@ -83,7 +86,7 @@ function readDefinition(entry: unknown): SeenDefinition | { fault: string } {
   return {
     definition: {
       name: parsed.data.name,
-      title: plainLine(kept.title, 200),
+      title: plainLine(kept.title || olderTitle(kept.annotations), 200),
       description: plainText(description, MAX_DESCRIPTION_CHARACTERS),
       inputSchema: kept.inputSchema,
       annotations: kept.annotations,

@@ -4,6 +4,7 @@ import {
   type JsonValue,
   matchesGlob,
   type Preview,
+  type PreviewField,
   type RiskLevel,
   type Tool,
   ToolError,
@@ -12,18 +13,23 @@ import {
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
+import { riskByName } from '../risk-by-name.ts'
 import { fillJson, fillWords, readJsonTemplate, readWords } from '../template.ts'
-import { plainDescription, type ToolDraft, valuesOf } from '../tool-draft.ts'
+import { type ToolDraft, valuesOf } from '../tool-draft.ts'
+import { callWords } from './call-words.ts'
 import type { McpCall } from './calls.ts'
-import { isTask } from './definitions.ts'
+import { isTask, type McpDefinition } from './definitions.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, whatIsOther } from './pins.ts'
 import { costFault } from './schema-cost.ts'
 import type { ToolSettings } from './section.ts'
+import { plainLine } from './words.ts'
 
 /** How long a call may take where the configuration does not say. What is made a task is what takes long. */
 const CALL_MS = 60_000
 const TASK_MS = 600_000
+/** Of a server's words about its tool on a card: short enough that the card shows them whole. */
+const MAX_SAID_CHARACTERS = 400
 
 /** What the drafts of one server share. */
 export interface DraftParts {
@@ -38,6 +44,7 @@ export interface DraftParts {
   settings: Readonly<Record<string, ToolSettings>>
   /** Of each call, where the configuration says one. */
   timeoutMs: number | undefined
+  trustReadOnlyHints: boolean
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
   /** What became of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
@@ -53,9 +60,27 @@ export function settingsOf(settings: DraftParts['settings'], name: string): Tool
   return Object.assign({}, ...fitting.map(([, own]) => own), settings[name])
 }
 
-/** Whether a tool changes anything: as the configuration says, or our own list. What the server says of it lowers nothing. */
-export const effectOf = ({ known, settings }: Pick<DraftParts, 'known' | 'settings'>, name: string): Effect =>
-  settingsOf(settings, name).effect ?? knownTool(known, name)?.effect ?? 'write'
+type EffectParts = Pick<DraftParts, 'known' | 'settings' | 'trustReadOnlyHints'>
+
+/**
+ * Whether a tool changes anything: as the configuration says, or our own list. What the server says of it counts only where the configuration
+ * trusts it.
+ */
+export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
+  settingsOf(parts.settings, tool.definition.name).effect ??
+  knownTool(parts.known, tool.definition.name)?.effect ??
+  (isTrusted(parts, tool) ? 'read' : 'write')
+
+/**
+ * Whether a tool is a read only because its server says so: now and when it was pinned, without saying the contrary as well, and with no word
+ * in its name that says more.
+ */
+export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, { definition, was }: PinnedTool): boolean {
+  const { name, title } = definition
+  if (!trustReadOnlyHints || settingsOf(settings, name).effect !== undefined || knownTool(known, name)?.effect !== undefined) return false
+  const saysSo = ({ annotations }: McpDefinition) => annotations.readOnlyHint === true && annotations.destructiveHint !== true
+  return saysSo(definition) && (was === undefined || saysSo(was.definition)) && riskByName({ name, title, effect: 'write' }) === undefined
+}
 
 const knownTool = (known: KnownServer | undefined, name: string): KnownTool | undefined =>
   known && Object.hasOwn(known.tools, name) ? known.tools[name] : undefined
@@ -72,7 +97,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const { name } = definition
   const own = settingsOf(parts.settings, name)
   const known = knownTool(parts.known, name)
-  const effect = effectOf(parts, name)
+  const effect = effectOf(parts, tool)
   const shown = was?.definition ?? definition
   const fault = costFault(shown.inputSchema)
   if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)
@@ -85,6 +110,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const preview = previewOf(parts, tool, known)
   return {
     name: toolNameOf(name),
+    title: shown.title,
     // A server's words are not ours: a model may weigh them.
     description: `${parts.name} says: ${shown.description || shown.title || '(nothing)'}`,
     effect,
@@ -99,7 +125,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     credential: parts.credential,
     definition: { server: parts.server, said: hash, ...(was && { was: was.hash }) },
     check: openJsonSchema(shown.inputSchema),
-    describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? plainDescription(`${parts.group}.${name}`, args))),
+    describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? callWords(shown, args))),
     ...(preview && { preview }),
     execute: (args, { signal, idempotencyKey: attempt }) => parts.call(tool, { args, effect, signal, timeoutMs, attempt }),
     ...(effect === 'write' &&
@@ -122,21 +148,33 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
     return known.risk === 'high' ? is('high', 'known to do what is hard to take back') : is(known.risk, 'known to change data')
   // A hint may raise the risk; none lowers it.
   if (effect === 'write' && !known && annotations.destructiveHint === true)
-    return is('high', 'its server says that it may destroy something')
+    return { ...is('high', 'its server says that it may destroy something'), isGuess: true }
   return undefined
 }
 
 function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, known: KnownTool | undefined): ToolDraft['preview'] {
-  const { before } = settingsOf(parts.settings, definition.name)
+  const { before, describe } = settingsOf(parts.settings, definition.name)
   const look = before ? lookBefore(before) : known?.preview
-  if (!look && !was) return undefined
+  // Where we or the configuration have words for it, and where what it says is shown as a change, they say it once.
+  const says = known || describe !== undefined || was ? [] : saidBy(parts, definition)
+  if (!look && !was && says.length === 0) return undefined
   return async (args, signal): Promise<Preview> => {
     if (was) parts.lookAtPins()
     const other = was ? whatIsOther(was.definition, definition) : []
     const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
     const fields = (await look?.(args, read)) ?? []
-    return { fields: [...other, ...fields], precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }
+    const isHeld = look !== undefined || was !== undefined
+    return {
+      fields: [...other, ...fields, ...says],
+      ...(isHeld && { precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }),
+    }
   }
+}
+
+/** What a server that we have not looked at says of its tool: for people, who are told that it is only said. */
+function saidBy({ group }: DraftParts, { title, description }: McpDefinition): PreviewField[] {
+  const text = plainLine(description || title, MAX_SAID_CHARACTERS)
+  return text === '' ? [] : [{ field: `${group} says`, newValue: text, unverified: true }]
 }
 
 /** What the configuration says that a write replaces, and by what. */

@@ -1,10 +1,11 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createRedactor, secretHeaders } from '../../net/index.ts'
 import { credentialOf } from '../credential.ts'
 import type { SourceKind, SourceOpening } from '../source.ts'
 import { KNOWN_SERVERS, knownServer } from './classification.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpSource } from './mcp-source.ts'
+import { programName } from './program-name.ts'
 import { McpSection } from './section.ts'
 import { createStderrLog } from './stderr-log.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -19,7 +20,7 @@ export const mcp: SourceKind<McpSection> = {
   schema: McpSection,
   async open(section, opening) {
     const source = 'command' in section ? openProgram(section, opening) : openRemote(section, opening)
-    await source?.start(section.startWithinMs)
+    await source?.start()
     return source
   },
 }
@@ -38,6 +39,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   const env = Object.fromEntries(Object.entries(section.env).map(([name, text]) => [name, fill(text, ['env', name])]))
   opening.refuseVariables(section.tools, ['tools'])
   const { group, folder, inherit } = opening
+  const lastWords: string[] = []
   const { command } = section
   const cwd = resolve(folder, section.cwd)
   // A path is meant from the same folder; a name is looked for on the PATH.
@@ -45,15 +47,18 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   return new McpSource({
     group,
     isHttp: false,
-    destination: `program:${basename(command)}`,
+    destination: `program:${programName(command, section.args)}`,
     // Also what is no secret: another value may lead the same program somewhere else.
     credential: credentialOf({ ...env, ...(secrets.length > 0 && { arguments: args.join(' ') }) }),
     written: { command, args: section.args, cwd: section.cwd, env: Object.keys(section.env).sort() },
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([command, ...section.args]),
     tools: section.tools,
     timeoutMs: section.timeoutMs,
+    startWithinMs: section.startWithinMs,
+    trustReadOnlyHints: section.trustReadOnlyHints,
+    lastWords,
     secrets,
-    openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log) }),
+    openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log, lastWords) }),
   })
 }
 
@@ -82,6 +87,8 @@ function openRemote(section: RemoteSection, opening: SourceOpening): McpSource |
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([host]),
     tools: section.tools,
     timeoutMs: section.timeoutMs,
+    startWithinMs: section.startWithinMs,
+    trustReadOnlyHints: section.trustReadOnlyHints,
     secrets: [...secrets, ...secretHeaders(headers)],
     openTransport: () => httpTransport({ url, headers }, opening.network),
   })

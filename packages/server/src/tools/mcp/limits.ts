@@ -27,3 +27,9 @@ export const MAX_TASK_ID_CHARACTERS = 1_000
 
 /** Text in the result of a call. */
 export const MAX_TEXT_CHARACTERS = 200_000
+
+/** Pictures, sounds, files and embedded texts in the result of a call. */
+export const MAX_MEDIA = 20
+
+/** The result of a call with all that is in it, written as JSON: below what the gate keeps of one. */
+export const MAX_RESULT_BYTES = 900_000

@@ -6,7 +6,7 @@ import type { ToolDraft } from '../tool-draft.ts'
 import { type McpCall, McpCalls } from './calls.ts'
 import { McpConnection } from './connection.ts'
 import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
-import { type DraftParts, draftOf, effectOf, settingsOf, toolNameOf } from './draft.ts'
+import { type DraftParts, draftOf, effectOf, isTrusted, settingsOf, toolNameOf } from './draft.ts'
 import type { KnownServer } from './known/known-tool.ts'
 import { MAX_PINNED_TOOLS } from './limits.ts'
 import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
@@ -16,6 +16,8 @@ import { plainLine } from './words.ts'
 const PREVIEW_MS = 5_000
 /** Oddities of a server's that are told, of one connection. */
 const MAX_ODDITIES = 20
+/** Tools in one sentence. */
+const MAX_NAMED = 20
 
 /** A server as its configuration describes it, with everything filled in. */
 export interface McpServerSettings {
@@ -28,6 +30,10 @@ export interface McpServerSettings {
   known: KnownServer | undefined
   tools: Readonly<Record<string, ToolSettings>>
   timeoutMs: number | undefined
+  startWithinMs: number
+  trustReadOnlyHints: boolean
+  /** The last lines of a program's error output. */
+  lastWords?: readonly string[]
   secrets: readonly string[]
   openTransport(log: () => SourceGround['log'] | undefined): Transport
 }
@@ -58,6 +64,7 @@ export class McpSource implements ToolSource {
     this.#connection = new McpConnection({
       name: this.#name,
       isHttp: settings.isHttp,
+      connectMs: settings.startWithinMs,
       openTransport: () => settings.openTransport(() => this.#ground?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
       onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.away'),
@@ -75,9 +82,9 @@ export class McpSource implements ToolSource {
   }
 
   /** Connects, for at most so long; after that it goes on by itself. */
-  async start(withinMs: number): Promise<void> {
+  async start(): Promise<void> {
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, withinMs)
+    const timer = setTimeout(late.resolve, this.#settings.startWithinMs)
     await Promise.race([this.#connection.connect(), late.promise]).finally(() => clearTimeout(timer))
   }
 
@@ -98,12 +105,23 @@ export class McpSource implements ToolSource {
     })
   }
 
-  async check(): Promise<SourceFinding[]> {
-    const { trouble, facts } = this.#connection
+  async check(_way?: Pick<Way, 'network' | 'redactor'>, signal?: AbortSignal): Promise<SourceFinding[]> {
+    if (this.#connection.isStarting && signal) await Promise.race([this.#connection.connect(), aborted(signal)])
+    const { trouble, facts, isStarting } = this.#connection
+    const { group, lastWords = [] } = this.#settings
     const findings: SourceFinding[] = []
-    if (trouble !== undefined) findings.push({ level: 'problem', message: `${this.#name} is away: ${trouble}` })
+    if (isStarting) findings.push({ level: 'problem', message: `${this.#name} is still starting: it has not answered yet` })
+    else if (trouble !== undefined) findings.push({ level: 'problem', message: `${this.#name} is away: ${trouble}` })
     else
       findings.push({ level: 'ok', message: `${this.#name} is ${facts?.name}, protocol ${facts?.protocol}, ${this.#tools.length} tools` })
+    if (trouble !== undefined)
+      for (const line of lastWords) findings.push({ level: 'note', message: `${group} wrote on its error output: ${line}` })
+    const trusted = this.#tools.filter((tool) => isTrusted(this.#parts(), tool)).map(({ definition }) => definition.name)
+    if (trusted.length > 0) {
+      const named =
+        trusted.length > MAX_NAMED ? `${trusted.slice(0, MAX_NAMED).join(', ')} and ${trusted.length - MAX_NAMED} more` : trusted.join(', ')
+      findings.push({ level: 'note', message: `${this.#name} is trusted to know that these only read: ${named}` })
+    }
     for (const { definition } of this.#tools.filter(({ was }) => was)) {
       findings.push({ level: 'problem', message: `${definition.name} changed since it was first seen: its calls are asked about` })
     }
@@ -150,7 +168,7 @@ export class McpSource implements ToolSource {
   }
 
   #parts(): DraftParts {
-    const { group, destination, credential, written, known, tools, timeoutMs } = this.#settings
+    const { group, destination, credential, written, known, tools, timeoutMs, trustReadOnlyHints } = this.#settings
     return {
       group,
       name: this.#name,
@@ -160,6 +178,7 @@ export class McpSource implements ToolSource {
       known,
       settings: tools,
       timeoutMs,
+      trustReadOnlyHints,
       call: (tool, call) => this.#call(tool, call),
       find: (attempt, signal) => this.#calls.find(attempt, signal),
       lookAtPins: () =>
@@ -176,8 +195,7 @@ export class McpSource implements ToolSource {
 
   async #readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined> {
     const tool = this.#tools.find(({ definition, was }) => definition.name === name && !was)
-    const { known, tools: settings } = this.#settings
-    if (!tool || effectOf({ known, settings }, name) !== 'read') return undefined
+    if (!tool || effectOf(this.#parts(), tool) !== 'read') return undefined
     return this.#call(tool, { args, effect: 'read', signal, timeoutMs: PREVIEW_MS, attempt: undefined })
   }
 
@@ -238,7 +256,8 @@ export class McpSource implements ToolSource {
     const { group } = this.#settings
     const tools = this.#tools.length
     const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
-    if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.away')
+    if (this.#connection.isStarting) this.#ground?.log.info({ group, tools }, 'mcp.starting')
+    else if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.away')
     else this.#ground?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
     if (changed.length > 0) this.#ground?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
     const leftOut = this.#allLeftOut()
@@ -249,3 +268,9 @@ export class McpSource implements ToolSource {
     if (this.#oddities++ < MAX_ODDITIES) this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.odd')
   }
 }
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -25,7 +25,7 @@ test('server-memory: what is to be forgotten is shown', async () => {
   expect(await call('search_nodes', { query: 'Ana' })).toMatchObject({ entities: [{ name: 'Ana' }] })
 })
 
-test('server-everything: pictures are left out with a note, get-env is asked about, a tool that is only a task is one', async () => {
+test('server-everything: pictures arrive, get-env is asked about, a tool that is only a task is one', async () => {
   const { source, tool, call } = await openSource({
     command: node,
     args: [counterpart('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
@@ -34,7 +34,8 @@ test('server-everything: pictures are left out with a note, get-env is asked abo
   expect(await call('get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.')
   expect(await call('get-structured-content', { location: 'Chicago' })).toMatchObject({ temperature: expect.anything() })
   expect(await call('get-tiny-image', {})).toMatchObject({
-    notes: [expect.stringMatching(/^an image was left out \(image\/png, \d+ bytes\)$/)],
+    content: expect.stringContaining('image'),
+    media: [{ type: 'image', mimeType: 'image/png', data: expect.stringMatching(/^iVBOR/) }],
   })
   expect(tool('get-env').effect).toBe('write')
   expect(tool('echo').description).toBe('The MCP server s says: Echoes back the input string')

@@ -1,6 +1,6 @@
-import { checkJson, type JsonObject, type JsonValue } from '@countersign/core'
+import { checkJson, type JsonObject, type JsonValue, type ToolMedia } from '@countersign/core'
 import { z } from 'zod'
-import { MAX_TEXT_CHARACTERS } from './limits.ts'
+import { MAX_MEDIA, MAX_RESULT_BYTES, MAX_TEXT_CHARACTERS } from './limits.ts'
 
 const Block = z.looseObject({ type: z.string() })
 const Result = z.looseObject({
@@ -11,53 +11,68 @@ const Result = z.looseObject({
 
 export interface ReadResult {
   isError: boolean
-  /** What is kept of it: JSON where the server gave some, else text. */
+  /**
+   * What is kept of it: JSON where the server gave some, else text. Where there is more to it, an object: `content` (that JSON or text), `text`
+   * beside JSON that does not say the same, `resources` (embedded texts), `media` (pictures, sounds, files), `links` and `notes`.
+   */
   output: JsonValue
   /** Its text alone, for a sentence about a failure. */
   text: string
 }
 
-/**
- * What a person and a model get of a tool's result: its structured content, else its text; links beside it. Pictures, sounds and files are
- * left out with a note of their size. Bounded.
- */
+/** What a person and a model get of a tool's result. Bounded: what is left out is noted. */
 export function readResult(result: unknown): ReadResult | undefined {
   const parsed = Result.safeParse(result)
   if (!parsed.success) return undefined
   const { content, structuredContent, isError } = parsed.data
-  const texts: string[] = []
-  const links: JsonObject[] = []
-  const notes: string[] = []
+  const kept: Kept = { texts: [], links: [], resources: [], media: [], notes: [] }
   for (const entry of content) {
     const block = Block.safeParse(entry)
-    if (block.success) takeBlock(block.data, { texts, links, notes })
-    else notes.push('a part that is none of the protocol was left out')
+    if (block.success) takeBlock(block.data, kept)
+    else kept.notes.push('a part that is none of the protocol was left out')
   }
-  const text = cut(texts.join('\n').toWellFormed(), notes)
-  const output = outputOf(structuredContent, text, links, notes)
-  return { isError, output, text }
+  const text = cut(kept.texts.join('\n').toWellFormed(), kept.notes)
+  return { isError, output: outputOf(structuredContent, text, kept), text }
 }
 
-type Kept = { texts: string[]; links: JsonObject[]; notes: string[] }
+interface Kept {
+  texts: string[]
+  links: JsonObject[]
+  resources: { uri: string; mimeType?: string; text: string }[]
+  media: ToolMedia[]
+  notes: string[]
+}
 
-function takeBlock({ type, ...block }: z.output<typeof Block>, { texts, links, notes }: Kept): void {
+function takeBlock({ type, ...block }: z.output<typeof Block>, { texts, links, resources, media, notes }: Kept): void {
   if (type === 'text' && typeof block.text === 'string') texts.push(block.text)
   else if (type === 'resource_link') {
     const { uri, name } = block
     links.push({ uri: textOf(uri), name: textOf(name) })
-  } else if (type === 'image' || type === 'audio') {
-    notes.push(`${type === 'image' ? 'an image' : 'a sound'} was left out (${textOf(block.mimeType)}, ${bytesOf(block.data)} bytes)`)
-  } else if (type === 'resource' && typeof block.resource === 'object' && block.resource !== null) {
-    const { text, blob, uri } = block.resource as Record<string, unknown>
-    if (typeof text === 'string') texts.push(text)
-    else notes.push(`a file was left out (${textOf(uri)}, ${bytesOf(blob)} bytes)`)
+  } else if (type === 'image' || type === 'audio') takeMedia({ type, mimeType: textOf(block.mimeType), data: block.data }, media, notes)
+  else if (type === 'resource' && typeof block.resource === 'object' && block.resource !== null) {
+    const { text, blob, uri, mimeType } = block.resource as Record<string, unknown>
+    const kind = textOf(mimeType)
+    if (typeof text === 'string')
+      resources.push({ uri: textOf(uri), ...(kind !== '' && { mimeType: kind }), text: cut(text.toWellFormed(), notes) })
+    else takeMedia({ type: 'file', mimeType: kind || 'application/octet-stream', data: blob, name: textOf(uri) }, media, notes)
   } else notes.push(`a part of the kind ${JSON.stringify(type.slice(0, 40))} was left out`)
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 2_000).toWellFormed() : '')
+const WORDS = { image: 'an image', audio: 'a sound', file: 'a file' } as const
 
-/** Of Base64. */
-const bytesOf = (data: unknown): number => (typeof data === 'string' ? Math.floor((data.length * 3) / 4) : 0)
+function takeMedia(given: Omit<ToolMedia, 'data'> & { data: unknown }, media: ToolMedia[], notes: string[]): void {
+  const data = typeof given.data === 'string' ? toBase64(given.data) : undefined
+  if (data === undefined || !/^[\w.+-]+\/[\w.+-]+$/.test(given.mimeType)) notes.push(`${WORDS[given.type]} was left out: it cannot be read`)
+  else media.push({ ...given, data })
+}
+
+/** Base64 in its plain form; undefined for what is none or empty. */
+function toBase64(text: string): string | undefined {
+  const data = text.replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? data : undefined
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 2_000).toWellFormed() : '')
 
 function cut(text: string, notes: string[]): string {
   const rest = text.length - MAX_TEXT_CHARACTERS
@@ -66,14 +81,57 @@ function cut(text: string, notes: string[]): string {
   return text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()
 }
 
-function outputOf(structured: unknown, text: string, links: JsonObject[], notes: string[]): JsonValue {
+function outputOf(structured: unknown, text: string, { links, resources, media, notes }: Kept): JsonValue {
   const checked = structured === undefined || structured === null ? undefined : checkJson(structured, { maxBytes: MAX_TEXT_CHARACTERS })
   if (checked && !checked.ok) notes.push(`its structured content was left out: ${checked.reason}`)
   const content = checked?.ok ? checked.value : text
-  if (links.length === 0 && notes.length === 0) return content
-  return {
+  const beside = checked?.ok && text !== '' && !saysTheSame(text, checked.value) ? text : ''
+  const rest = {
     ...(content !== '' && { content }),
+    ...(beside !== '' && { text: beside }),
     ...(links.length > 0 && { links: links.slice(0, 100) }),
-    ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
   }
+  const shown = keepWhatFits(rest, resources, media, notes)
+  if (beside === '' && links.length === 0 && resources.length === 0 && media.length === 0 && notes.length === 0) return content
+  return { ...rest, ...shown, ...(notes.length > 0 && { notes: notes.slice(0, 100) }) }
 }
+
+/** The embedded parts, in their order, as long as the whole result stays one that can be kept. */
+function keepWhatFits(rest: JsonObject, resources: Kept['resources'], media: readonly ToolMedia[], notes: string[]): JsonObject {
+  let bytes = Buffer.byteLength(JSON.stringify(rest))
+  let count = 0
+  const fits = (part: object) => {
+    const size = Buffer.byteLength(JSON.stringify(part))
+    if (count >= MAX_MEDIA || bytes + size > MAX_RESULT_BYTES) return false
+    bytes += size
+    count++
+    return true
+  }
+  const limits = `a result holds ${MAX_MEDIA} parts and ${(MAX_RESULT_BYTES / 1_000).toLocaleString('en')} kB at most`
+  const texts = resources.filter((resource) => {
+    const isKept = fits(resource)
+    if (!isKept)
+      notes.push(`a text was left out (${resource.uri.slice(0, 200)}, ${resource.text.length.toLocaleString('en')} characters): ${limits}`)
+    return isKept
+  })
+  const kept = media.filter((one) => {
+    const isKept = fits(one)
+    const size = Math.floor((one.data.length * 3) / 4).toLocaleString('en')
+    if (!isKept) notes.push(`${WORDS[one.type]} was left out (${one.mimeType}, ${size} bytes): ${limits}`)
+    return isKept
+  })
+  return { ...(texts.length > 0 && { resources: texts }), ...(kept.length > 0 && { media: kept.map((one) => ({ ...one })) }) }
+}
+
+/** Servers are told to repeat their structured content as text, for clients that read text only. */
+function saysTheSame(text: string, structured: JsonValue): boolean {
+  try {
+    if (JSON.stringify(JSON.parse(text)) === JSON.stringify(structured)) return true
+  } catch {
+    // No JSON, so it may stand in it.
+  }
+  return leavesOf(structured).join('\n') === text
+}
+
+const leavesOf = (value: JsonValue): JsonValue[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value]

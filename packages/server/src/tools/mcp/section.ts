@@ -37,6 +37,8 @@ const SHARED = {
   tools: z.record(z.string().min(1), ToolSettings).default({}),
   /** Of each call. Default: 60,000; for a tool that is called as a task 600,000. */
   timeoutMs: z.int().min(100).max(3_600_000).optional(),
+  /** Whether a tool is a read where the server says so of it (`readOnlyHint`). Default false: a hint is the server's own word. */
+  trustReadOnlyHints: z.boolean().default(false),
   /** How long the start waits for it. It is connected later where it takes longer. */
   startWithinMs: z.int().min(0).max(120_000).default(10_000),
 }
@@ -65,6 +67,7 @@ interface SharedInput {
   tools?: Record<string, z.input<typeof ToolSettings>>
   timeoutMs?: number
   startWithinMs?: number
+  trustReadOnlyHints?: boolean
 }
 
 /** `mcp` as it is written. */

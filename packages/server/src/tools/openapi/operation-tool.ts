@@ -40,6 +40,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
     name: operation.name,
     description: said.description ?? descriptionOf(operation),
     effect,
+    method,
     get inputSchema(): JsonSchema {
       return plan.inputSchema()
     },

@@ -45,7 +45,7 @@ export function patchTool(ground: Ground): WorkspaceTool {
         }))
         return { fields: plans.flatMap(fieldsOf), precondition: { files }, version: ends.map(versionOf).join(',') }
       } catch (error) {
-        return cannot(error, 'files')
+        return cannot(error)
       }
     },
   }

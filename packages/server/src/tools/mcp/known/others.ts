@@ -6,6 +6,7 @@ export const EVERYTHING: KnownServer = {
   tools: {
     ...reads('echo', 'get-annotated-message', 'get-resource-links', 'get-resource-reference', 'get-structured-content', 'get-sum'),
     ...reads('get-tiny-image', 'trigger-long-running-operation'),
+    'get-env': { effect: 'write' },
   },
 }
 
@@ -70,6 +71,7 @@ export const CHROME_DEVTOOLS: KnownServer = {
 export const KUBERNETES: KnownServer = {
   startedBy: ['mcp-server-kubernetes'],
   tools: {
+    kubectl_context: { effect: 'write' },
     ...reads('kubectl_get', 'kubectl_describe', 'kubectl_logs', 'explain_resource', 'list_api_resources', 'ping'),
     ...highRisk('kubectl_delete', 'kubectl_generic', 'exec_in_pod', 'cleanup', 'cleanup_pods', 'uninstall_helm_chart', 'node_management'),
     ...highRisk('kubectl_apply', 'kubectl_patch', 'kubectl_rollout', 'kubectl_scale'),

@@ -1,0 +1,89 @@
+import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import { type ModelMessage, mediaOfOutcome, resultWithoutMedia, type ToolMedia, type ToolOutcome } from '@countersign/core'
+
+/** Which media types a provider takes, and where: in the result of a tool, or in a message after the results of a step. */
+export interface MediaSupport {
+  inResult?: RegExp
+  after?: RegExp
+}
+
+const PICTURES = /^image\/(png|jpeg|gif|webp)$/
+const PICTURES_AND_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/
+
+/** What the APIs take, by provider. Chat Completions has no place for them in a result. */
+export const MEDIA = {
+  openai: { inResult: PICTURES_AND_PDF },
+  openaiChat: { after: PICTURES_AND_PDF },
+  anthropic: { inResult: PICTURES_AND_PDF },
+  google: {
+    inResult: /^(image\/(png|jpeg|webp)|application\/pdf)$/,
+    after: /^audio\/(wav|x-wav|mp3|mpeg|aiff|aac|ogg|flac)$/,
+  },
+  pictures: { after: PICTURES },
+} as const satisfies Record<string, MediaSupport>
+
+/** A history is sent anew with every step: no more of it than these, the newest first. */
+const MAX_PARTS = 20
+const MAX_CHARACTERS = 8_000_000
+
+type Place = 'inResult' | 'after' | { note: string }
+
+/** How the results of a history go to one provider. */
+export interface MediaPlan {
+  /** A result, with the media that stand in it. */
+  output(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output']
+  /** The message after the results of a step, where one is needed. */
+  after(outcomes: readonly { toolName: string; outcome: ToolOutcome }[]): LanguageModelV4Prompt
+}
+
+/** Decides for each picture, sound and file of a history whether and where this provider gets it; the model is told of those it does not get. */
+export function planMedia(messages: readonly ModelMessage[], support: MediaSupport = {}): MediaPlan {
+  const places = new Map<ToolMedia, Place>()
+  let parts = 0
+  let characters = 0
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'tool') continue
+    for (const media of mediaOfOutcome(message.outcome)) {
+      const place = placeOf(media, support)
+      const isSent = typeof place === 'string'
+      const fits = parts < MAX_PARTS && characters + media.data.length <= MAX_CHARACTERS
+      places.set(media, isSent && !fits ? { note: 'left out here: newer ones take its room' } : place)
+      if (!isSent || !fits) continue
+      parts++
+      characters += media.data.length
+    }
+  }
+  const sentAt = (outcome: ToolOutcome, place: Place) => mediaOfOutcome(outcome).filter((media) => places.get(media) === place)
+  return {
+    output(outcome) {
+      const value = resultWithoutMedia(outcome, (media) => ({ note: noteOf(places.get(media)) }))
+      const files = sentAt(outcome, 'inResult')
+      if (files.length === 0) return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value }
+      return { type: 'content', value: [{ type: 'text', text: JSON.stringify(value) }, ...files.map(filePart)] }
+    },
+    after(results) {
+      const content = results.flatMap(({ toolName, outcome }) => {
+        const files = sentAt(outcome, 'after').map(filePart)
+        return files.length === 0 ? [] : [{ type: 'text' as const, text: `[Not from the person: what ${toolName} returned]` }, ...files]
+      })
+      return content.length === 0 ? [] : [{ role: 'user', content }]
+    },
+  }
+}
+
+function placeOf({ mimeType }: ToolMedia, { inResult, after }: MediaSupport): Place {
+  if (inResult?.test(mimeType)) return 'inResult'
+  return after?.test(mimeType) ? 'after' : { note: `this model is not given ${mimeType}` }
+}
+
+function noteOf(place: Place | undefined): string {
+  if (typeof place === 'object') return place.note
+  return place === 'after' ? 'in the message after the results' : 'attached'
+}
+
+const filePart = ({ mimeType, data, name }: ToolMedia): LanguageModelV4FilePart => ({
+  type: 'file',
+  mediaType: mimeType,
+  data: { type: 'data', data },
+  ...(name !== undefined && { filename: name.split(/[/\\]/).at(-1) || name }),
+})

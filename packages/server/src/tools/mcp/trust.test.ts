@@ -1,0 +1,84 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '@countersign/core'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { effectOf } from './draft.ts'
+import { memoryPins, openSource } from './testing/open-source.ts'
+
+const RAW = fileURLToPath(new URL('./testing/raw-server.ts', import.meta.url))
+const reads = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  inputSchema: { type: 'object' },
+  annotations: { readOnlyHint: true, ...more },
+})
+
+async function serverOf(...tools: JsonObject[]) {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-trust-')), 'tools.json')
+  const become = (...next: JsonObject[]) => writeFile(file, JSON.stringify(next))
+  await become(...tools)
+  return { become, mcp: { command: process.execPath, args: [RAW, 'plain', file] } }
+}
+
+test('hints of reading count only where the configuration trusts them, and doctor names whose word is taken', async () => {
+  const tools = [reads('list'), reads('drop_table'), reads('sync', { destructiveHint: true }), { ...reads('note'), annotations: {} }]
+  const { mcp } = await serverOf(...tools)
+  const plain = await openSource(mcp)
+  expect(plain.tools.all().map(({ effect }) => effect)).toEqual(['write', 'write', 'write', 'write'])
+  expect((await plain.source.check()).map(({ message }) => message).join()).not.toContain('trusted')
+  const trusting = await openSource({ ...mcp, trustReadOnlyHints: true, tools: { note: { effect: 'read' } } })
+  expect(trusting.tools.all().map(({ effect }) => effect)).toEqual(['read', 'write', 'write', 'read'])
+  expect((await trusting.source.check())[1]).toEqual({
+    level: 'note',
+    message: 'The MCP server s is trusted to know that these only read: list',
+  })
+})
+
+test('a write that says later that it reads stays a write until a person accepts it', async () => {
+  const { become, mcp } = await serverOf({ ...reads('list'), annotations: {} })
+  const pins = memoryPins()
+  const first = await openSource({ ...mcp, trustReadOnlyHints: true }, pins)
+  expect(first.tool('list').effect).toBe('write')
+  await first.source.close()
+  await become(reads('list'))
+  const later = await openSource({ ...mcp, trustReadOnlyHints: true }, pins)
+  expect(later.tool('list')).toMatchObject({ effect: 'write', caution: expect.stringContaining('annotations, readOnlyHint') })
+  await later.call('list', {})
+  expect(later.tool('list').effect).toBe('read')
+})
+
+test('without trust no hint makes a read, and with it only a plain readOnlyHint does', () => {
+  const hint = fc.option(fc.oneof(fc.boolean(), fc.constantFrom('true', 1, null)), { nil: undefined })
+  fc.assert(
+    fc.property(hint, hint, fc.boolean(), fc.constantFrom('list', 'drop_all'), (readOnlyHint, destructiveHint, trust, name) => {
+      const annotations = JSON.parse(JSON.stringify({ readOnlyHint, destructiveHint }))
+      const definition = { name, title: '', description: '', inputSchema: {}, annotations, taskSupport: 'forbidden' }
+      const effect = effectOf({ known: undefined, settings: {}, trustReadOnlyHints: trust }, { definition, hash: '' })
+      expect(effect === 'read').toBe(trust && readOnlyHint === true && destructiveHint !== true && name === 'list')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('doctor tells what a server that does not come up wrote on its error output, without our secrets', async () => {
+  const script = "process.stderr.write('no DATABASE_URL is set\\n'); process.exit(1)"
+  const { source } = await openSource({ command: process.execPath, args: ['-e', script], startWithinMs: 10_000 })
+  const found = await source.check()
+  expect(found[0]).toMatchObject({ level: 'problem', message: expect.stringContaining('The MCP server s is away') })
+  expect(found).toContainEqual({ level: 'note', message: 's wrote on its error output: no DATABASE_URL is set' })
+})
+
+test('a server that has not answered yet is starting, not away, and doctor waits for it as long as it was told to', async () => {
+  const silent = await openSource({ command: process.execPath, args: [RAW, 'silent'], startWithinMs: 0 })
+  await silent.hears('mcp.starting')
+  expect(silent.said.join()).not.toContain('mcp.away')
+  const stop = new AbortController()
+  const checking = silent.source.check(undefined, stop.signal)
+  stop.abort()
+  expect((await checking)[0]).toEqual({ level: 'problem', message: 'The MCP server s is still starting: it has not answered yet' })
+
+  const slow = await openSource({ command: process.execPath, args: [RAW, 'noise'], startWithinMs: 0 })
+  expect((await slow.source.check(undefined, new AbortController().signal))[0]).toMatchObject({ level: 'ok' })
+})
