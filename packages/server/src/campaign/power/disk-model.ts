@@ -86,6 +86,8 @@ export function createDiskModel({ random: ofFailures, forgets = () => false }: D
 
   function open({ inode, path, isNew }: DiskCall & { kind: 'opened' }): void {
     paths.set(inode, path)
+    // A file system gives the number of a deleted file to the next one, also to a folder: its sync is of names then.
+    if (current.get(path) === 'folder') files.delete(inode)
     if (!isNew) return
     const file: File = { inode, durable: createContent(), pending: [], syncs: new Map() }
     files.set(inode, file)
