@@ -1,8 +1,9 @@
 import { showInvisible } from '@countersign/react'
-import { lazy, useId, useState } from 'react'
+import { lazy, useId } from 'react'
 import { useServices } from '../services.tsx'
 import { Button, Icon } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
+import { useBarMenu } from './shell-context.ts'
 
 const load = () => import('./account-list.tsx')
 const AccountList = lazy(load)
@@ -10,11 +11,12 @@ const AccountList = lazy(load)
 /** Who is signed in; behind it the roles and the way out. */
 export function AccountMenu() {
   const { me } = useServices()
-  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const { ref, anchor, open, close } = useBarMenu('account')
   const menuId = useId()
   return (
     <>
       <Button
+        ref={ref}
         className="account"
         aria-label={`Signed in as ${showInvisible(me.name)}`}
         title={`Signed in as ${showInvisible(me.name)}`}
@@ -23,7 +25,7 @@ export function AccountMenu() {
         aria-controls={anchor ? menuId : undefined}
         onPointerEnter={load}
         onFocus={load}
-        onClick={(event) => setAnchor(event.currentTarget)}
+        onClick={open}
         data-testid="account"
       >
         <Icon name="user" />
@@ -31,7 +33,7 @@ export function AccountMenu() {
       </Button>
       {anchor && (
         <Boundary>
-          <AccountList id={menuId} anchor={anchor} onClose={() => setAnchor(null)} />
+          <AccountList id={menuId} anchor={anchor} onClose={close} />
         </Boundary>
       )}
     </>

@@ -1,14 +1,15 @@
-import { lazy, useEffect, useState } from 'react'
+import { lazy, useEffect } from 'react'
 import { isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { Icon, IconButton } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
+import { useShell } from './shell-context.ts'
 
 const load = () => import('./key-list.tsx')
 const KeyList = lazy(load)
 
 /** The button and the `?` key that list all keys. */
 export function KeyHelp() {
-  const [open, setOpen] = useState(false)
+  const { menu, setMenu } = useShell()
   const [shortcuts] = useShortcuts()
 
   useEffect(() => {
@@ -16,20 +17,20 @@ export function KeyHelp() {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== '?' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       event.preventDefault()
-      setOpen(true)
+      setMenu('keys')
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [shortcuts])
+  }, [shortcuts, setMenu])
 
   return (
     <>
-      <IconButton data-keys aria-label="Keyboard shortcuts" onPointerEnter={load} onFocus={load} onClick={() => setOpen(true)}>
+      <IconButton data-keys aria-label="Keyboard shortcuts" onPointerEnter={load} onFocus={load} onClick={() => setMenu('keys')}>
         <Icon name="help" />
       </IconButton>
-      {open && (
+      {menu === 'keys' && (
         <Boundary>
-          <KeyList onClose={() => setOpen(false)} />
+          <KeyList onClose={() => setMenu(null)} />
         </Boundary>
       )}
     </>

@@ -7,7 +7,7 @@ import { useWaiting } from '../live/use-waiting.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
 import './shell.css'
-import { ShellContext } from './shell-context.ts'
+import { type BarMenu, ShellContext } from './shell-context.ts'
 import { Sidebar } from './sidebar.tsx'
 import { useSessionsFollowing } from './use-sessions.ts'
 
@@ -17,6 +17,7 @@ const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 export function Shell() {
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
+  const [menu, setMenu] = useState<BarMenu | null>(null)
   const [openActions, setOpenActions] = useState<Actions>({})
   const { items, actionable } = useWaiting()
   useSessionsFollowing(items)
@@ -27,7 +28,10 @@ export function Shell() {
     document.title = count > 0 ? `(${count}) Countersign` : 'Countersign'
   }, [count])
 
-  const shell = useMemo(() => ({ openSidebar: () => setOpen(true), sidebarButton: narrow }), [narrow])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is the event, not an input
+  useEffect(() => setMenu(null), [pathname])
+
+  const shell = useMemo(() => ({ openSidebar: () => setOpen(true), sidebarButton: narrow, menu, setMenu }), [narrow, menu])
   const close = () => setOpen(false)
 
   return (

@@ -85,10 +85,13 @@ test.skipIf(whyNoOtherUser !== undefined)(
 
 test('wrong links are told to wait and fold into few rows of the record; a good one at the same address is not stopped', async () => {
   await using server = await startTestServer({ ...talk, environment: { COUNTERSIGN_MAX_FAILURES: '40' }, logLevel: 'warn' })
+  const began = performance.now()
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => sendSignIn(server.url, { link: String(i).padStart(72, 'A') })))
+  const minutes = (performance.now() - began) / 60_000
   const statuses = answers.map(({ status }) => status)
   expect([...new Set(statuses)].sort()).toEqual([401, 429])
-  expect(statuses.filter((status) => status === 401).length).toBeLessThan(45)
+  // Forty a minute, and what has come back of them meanwhile.
+  expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(41 + Math.ceil(40 * minutes))
   expect((await server.with(await signInLocally(server)).get('/api/me')).principal.id).toBe('prn_local')
   const { items } = await server.admin.get('/api/audit?kind=sign_in_refused')
   expect(items.length).toBeGreaterThanOrEqual(10)
