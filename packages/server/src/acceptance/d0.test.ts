@@ -134,7 +134,12 @@ test('D0.3 the five routes of the table are tools: reads run at once, writes wai
   const { proposal } = await stream.next('action_proposed')
   const args = { items: [{ productId: 'mug', quantity: 2 }], customerName: 'Ada', customerEmail: 'ada@example.com' }
   expect(proposal).toMatchObject({ tool: 'checkout', state: 'proposed', arguments: args })
-  expect(proposal.preview).toEqual(Object.entries(args).map(([field, newValue]) => ({ field, newValue })))
+  expect(proposal.preview).toEqual([
+    { field: 'customerName', newValue: 'Ada' },
+    { field: 'customerEmail', newValue: 'ada@example.com' },
+    { field: 'lines', newValue: [{ product: 'Stoneware mug', quantity: 2, price: '€14.50', amount: '€29.00' }] },
+    { field: 'total', newValue: '€29.00' },
+  ])
 
   const stockBefore = await stockOf('mug')
   await decide(proposal.id, { verdict: 'approve' })

@@ -44,7 +44,7 @@ test('the doctor finds nothing wrong with what works, says what would be asked, 
   writeFileSync(config, JSON.stringify({ agents: { desk: { model: `scripted/${script}`, tools: ['*'] } }, tools, policy: { rules } }))
   const data = join(folder.path, 'data')
   const { problems, text } = await examine({ config, data }, {})
-  expect(text).toContain('14 tools in ')
+  expect(text).toContain('15 tools in ')
   expect(text).toMatch(/repo\.commit +write +asks 1 of approver {2}\("default"\)/)
   expect(text).toMatch(
     /shop\.refund +write +asks 2 of finance, high risk {2}\("two for a refund"; otherwise where "never on Sundays" says so\)/,
@@ -134,7 +134,7 @@ test('--json is one object with every finding and what policy says of each tool'
   const answer = JSON.parse(text)
   expect(problems).toBe(0)
   expect(answer).toEqual({ problems: 0, findings: expect.any(Array), policy: expect.any(Array) })
-  expect(answer.findings).toContainEqual({ check: 'repo (workspace)', level: 'ok', message: `14 tools in ${repository.root}` })
+  expect(answer.findings).toContainEqual({ check: 'repo (workspace)', level: 'ok', message: `15 tools in ${repository.root}` })
   expect(answer.policy).toContainEqual({
     tool: 'repo.editFile',
     effect: 'write',

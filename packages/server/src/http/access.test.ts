@@ -66,6 +66,8 @@ test('the public routes are these and no others, as the router itself lists them
     log: pino({ level: 'silent' }),
     trustedProxies: [],
     consoleDir: folder.path,
+    corsOrigins: [],
+    refusals: { note: () => undefined, flush: async () => undefined },
     publicUrl: undefined,
     consoleCredential: { read: () => undefined, clear: () => undefined },
     tools: { all: () => [], onChange: () => undefined },

@@ -25,8 +25,8 @@ export const WHOSE_WORDS: readonly Failure[] = [
         'policy is asked for the owner alone',
         [
           'packages/server/src/policy/for-all.ts',
-          'return requesters.flatMap((requester)',
-          'return requesters.slice(0, 1).flatMap((requester)',
+          'return requesters.flatMap(facesOf)',
+          'return requesters.slice(0, 1).flatMap(facesOf)',
         ],
         [
           WORDS,
