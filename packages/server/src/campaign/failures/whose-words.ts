@@ -23,11 +23,7 @@ export const WHOSE_WORDS: readonly Failure[] = [
       ),
       plant(
         'policy is asked for the owner alone',
-        [
-          'packages/server/src/policy/for-all.ts',
-          'return requesters.flatMap(facesOf)',
-          'return requesters.slice(0, 1).flatMap(facesOf)',
-        ],
+        ['packages/server/src/policy/for-all.ts', 'return requesters.flatMap(facesOf)', 'return requesters.slice(0, 1).flatMap(facesOf)'],
         [
           WORDS,
           'a rule that allows the owner does not allow what somebody else’s words led to: the strictest answer of all who asked counts',
