@@ -10,6 +10,8 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     trustedProxies: [],
     consoleDir: undefined,
     publicUrl: undefined,
+    corsOrigins: [],
+    refusals: { note: () => undefined, flush: async () => undefined },
     tools: { all: () => [], onChange: () => undefined },
     agents: new Map(),
   }
