@@ -20,6 +20,7 @@ import { credentialOf } from './credential.ts'
 import { toArgumentIssues, zodFindings } from './issues.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { networkError } from './network-error.ts'
+import { costFault } from './schema-cost.ts'
 import { readSettlesWithin } from './settles-within.ts'
 import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
 
@@ -167,7 +168,11 @@ export const isCodedTool = (value: unknown): value is CodedTool =>
 
 function openInput(name: string, input: z.ZodObject | JsonSchema): { inputSchema: JsonSchema; check: (args: JsonObject) => ArgumentCheck } {
   try {
-    if (!isZod(input)) return { inputSchema: input, check: openJsonSchema(input) }
+    if (!isZod(input)) {
+      const fault = costFault(input)
+      if (fault !== undefined) throw new Error(fault)
+      return { inputSchema: input, check: openJsonSchema(input) }
+    }
     const schema = input.def.catchall === undefined ? input.strict() : input
     // Only the output side refuses transforms and values that JSON cannot hold; the input side is what the model has to write.
     z.toJSONSchema(schema, { io: 'output' })

@@ -1,7 +1,7 @@
 import { format, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
-import { isPlainPattern, openPattern } from './pattern.ts'
+import { isPlainPattern, openCountedPattern, startCheck, TooMuchText } from './pattern.ts'
 
 // The library's pattern for its own (not a standard) format `url` takes exponential time: 60 characters hang the process.
 if (format.uri) format.url = format.uri
@@ -67,7 +67,7 @@ function withLinearPatterns(node: JsonValue): JsonValue {
   if (typeof copy.pattern !== 'string') return copy
   const { pattern, allOf, ...rest } = copy
   const name = PATTERN + pattern
-  format[name] ??= openPattern(pattern)
+  format[name] ??= openCountedPattern(pattern)
   // At the end: a $ref may count the entries before it.
   return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { format: name }] }
 }
@@ -75,10 +75,15 @@ function withLinearPatterns(node: JsonValue): JsonValue {
 /** Enough for any answer: what follows compares errors with each other, and a long list of wrong entries has hundreds of thousands. */
 const MAX_ERRORS = 300
 
+/** A keyword of ours. */
+const TOO_MUCH_TEXT = 'tooMuchText'
+
 function errorsOf(validator: Validator, args: JsonObject): OutputUnit[] {
   try {
+    startCheck()
     return validator.validate(withoutPrototype(args)).errors.slice(0, MAX_ERRORS)
-  } catch {
+  } catch (error) {
+    if (error instanceof TooMuchText) return [{ keyword: TOO_MUCH_TEXT, keywordLocation: '#', instanceLocation: '#', error: '' }]
     // It spreads its errors as arguments and so overflows on very many; and a $ref under a nested $id may turn out to lead nowhere.
     return [{ keyword: 'unchecked', keywordLocation: '#', instanceLocation: '#', error: '' }]
   }
@@ -111,7 +116,7 @@ const DATA_KEYWORDS = new Set(['default', 'enum', 'const', 'examples'])
 function patternFault({ pattern, patternProperties: names }: JsonObject): string | undefined {
   if (typeof pattern === 'string') {
     try {
-      openPattern(pattern)
+      openCountedPattern(pattern)
     } catch (error) {
       return `${error instanceof Error ? error.message : error}: ${pattern}`
     }
@@ -198,6 +203,8 @@ function unitWords({ keyword, error }: OutputUnit): string {
     case 'anyOf':
     case 'oneOf':
       return 'has none of the allowed shapes'
+    case TOO_MUCH_TEXT:
+      return 'holds more text than can be matched with the patterns of this tool'
     case 'unchecked':
       return 'could not be checked'
     case 'format':

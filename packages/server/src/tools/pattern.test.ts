@@ -107,3 +107,26 @@ test('a pattern is held wherever it stands, and its neighbours too', () => {
   const wrong: JsonObject[] = [{ id: 'ORD-12345678' }, { list: ['ab'] }, { pattern: 1 }]
   for (const args of wrong) expect(check(args).ok, JSON.stringify(args)).toBe(false)
 })
+
+test('a long text against many patterns is refused in bounded time, and many short ones are checked', () => {
+  // Without a period: a text that repeats itself is matched from what is remembered.
+  let seed = 1
+  const letter = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % 1_000 < 500 ? 'x' : 'y'
+  }
+  const letters = Array.from({ length: 49_000 }, letter).join('')
+  const patterns = Array.from({ length: 100 }, (_, at) => ({ pattern: `x[xy]{${50 + at}}[zw]` }))
+  const check = openJsonSchema({ type: 'object', properties: { a: { type: 'string', anyOf: patterns } } })
+  const startedAt = performance.now()
+  expect(check({ a: letters })).toEqual({
+    ok: false,
+    issues: [{ path: '', message: 'The whole of the arguments holds more text than can be matched with the patterns of this tool.' }],
+  })
+  expect(performance.now() - startedAt, 'all of them took 40 s').toBeLessThan(5_000)
+  expect(check({ a: `x${'y'.repeat(100)}z` }).ok, 'the next call has all of its time').toBe(true)
+
+  const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+  const ids = openJsonSchema({ type: 'object', properties: { ids: { type: 'array', items: { type: 'string', pattern: uuid } } } })
+  expect(ids({ ids: Array.from({ length: 2_000 }, () => '123e4567-e89b-12d3-a456-426614174000') }).ok).toBe(true)
+})

@@ -3,6 +3,7 @@ import { credentialOf, NO_CREDENTIAL } from './credential.ts'
 import { callHttp, type HttpCall } from './http-call.ts'
 import { isHeader } from './is-header.ts'
 import { toArgumentIssues } from './issues.ts'
+import { openPatternBudget } from './pattern-cost.ts'
 import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
@@ -40,8 +41,9 @@ export function openRouteTable(
     if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
     else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
   }
+  const patterns = openPatternBudget()
   return Object.entries(table.tools).flatMap(([key, route]) => {
-    const read = readRoute(route, ({ path, message }) => report({ path: ['tools', key, ...path], message }))
+    const read = readRoute(route, ({ path, message }) => report({ path: ['tools', key, ...path], message }), patterns)
     if (!base || !publicBase || !read) return []
     const service = { ...way, base, publicBase, headers: table.headers }
     if (read.resultUrl && linkOrigin(read, publicBase) === undefined) {

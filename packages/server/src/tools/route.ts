@@ -1,8 +1,10 @@
 import type { Effect, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { readCacheFor } from './cache-for.ts'
 import { openJsonSchema } from './json-schema.ts'
+import type { PatternBudget } from './pattern-cost.ts'
 import type { Route } from './route-schema.ts'
 import { KEY, type ReadVerify, readVerify, verifyTemplates } from './route-verify.ts'
+import { costFault } from './schema-cost.ts'
 import { readSettlesWithin } from './settles-within.ts'
 import type { SetupProblem } from './setup-error.ts'
 import {
@@ -51,8 +53,9 @@ const SENDS_BODY = new Set(['POST', 'PUT', 'PATCH'])
  * Reads one route and proves, before any call, that its parts fit: every placeholder is a property of the input, every property is
  * sent somewhere, nothing a path needs is optional.
  * @param report Takes each problem, with its path inside the route. When any was reported the result must not be used.
+ * @param patterns What the patterns of its table may still cost.
  */
-export function readRoute(route: Route, report: (problem: SetupProblem) => void): ReadRoute | undefined {
+export function readRoute(route: Route, report: (problem: SetupProblem) => void, patterns: PatternBudget): ReadRoute | undefined {
   let faulty = false
   const fault = (path: readonly PropertyKey[], message: string) => {
     faulty = true
@@ -107,7 +110,11 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void)
   const used = new Set(sentFrom.flatMap(([, template]) => (template ? namesIn(template) : [])))
   const sendsRest = route.body === undefined && SENDS_BODY.has(route.method)
   const inputSchema = closedInput(route.input, used)
-  const check = attempt(['input'], () => openJsonSchema(inputSchema))
+  const check = attempt(['input'], () => {
+    const fault = costFault(inputSchema, patterns)
+    if (fault !== undefined) throw new Error(fault)
+    return openJsonSchema(inputSchema)
+  })
   const properties = Object.keys((member(inputSchema, 'properties') ?? {}) as JsonObject)
   const required = member(inputSchema, 'required')
 

@@ -13,7 +13,9 @@ import {
 } from '@countersign/core'
 import { readCacheFor } from '../cache-for.ts'
 import { openJsonSchema } from '../json-schema.ts'
+import type { PatternBudget } from '../pattern-cost.ts'
 import { riskByName } from '../risk-by-name.ts'
+import { costFault } from '../schema-cost.ts'
 import { fillJson, fillWords, readJsonTemplate, readWords } from '../template.ts'
 import { type ToolDraft, valuesOf } from '../tool-draft.ts'
 import { callWords } from './call-words.ts'
@@ -21,7 +23,6 @@ import type { McpCall } from './calls.ts'
 import { isTask, type McpDefinition } from './definitions.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, whatIsOther } from './pins.ts'
-import { costFault } from './schema-cost.ts'
 import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
 
@@ -45,6 +46,8 @@ export interface DraftParts {
   /** Of each call, where the configuration says one. */
   timeoutMs: number | undefined
   trustReadOnlyHints: boolean
+  /** Of all its tools, for as long as this process runs: a new list does not buy new time. */
+  patterns: PatternBudget
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
   /** What became of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
@@ -99,7 +102,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const known = knownTool(parts.known, name)
   const effect = effectOf(parts, tool)
   const shown = was?.definition ?? definition
-  const fault = costFault(shown.inputSchema)
+  const fault = costFault(shown.inputSchema, parts.patterns)
   if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)
   const cacheForMs = readCacheFor(own.cacheFor, effect, (words) => {
     throw new Error(`cacheFor ${words}`)

@@ -19,9 +19,6 @@ export const MAX_DEFINITION_BYTES = 100_000
 /** All definitions of a server. */
 export const MAX_DEFINITIONS_BYTES = 5_000_000
 
-/** Levels in a schema. */
-export const MAX_SCHEMA_LEVELS = 40
-
 /** The name that a server gives to a task. */
 export const MAX_TASK_ID_CHARACTERS = 1_000
 

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import type { Transport } from '@modelcontextprotocol/client'
+import { openPatternBudget } from '../pattern-cost.ts'
 import type { SetupProblem } from '../setup-error.ts'
 import type { SourceFinding, SourceGround, ToolSource, Way } from '../source.ts'
 import type { ToolDraft } from '../tool-draft.ts'
@@ -54,6 +55,7 @@ export class McpSource implements ToolSource {
   #drafts = new Map<PinnedTool, ToolDraft | { fault: string }>()
   /** What was left out of its list, in words. */
   #leftOut: string[] = []
+  readonly #patterns = openPatternBudget()
   #oddities = 0
   /** Lists are taken in one after the other. */
   #taking: Promise<void> = Promise.resolve()
@@ -179,6 +181,7 @@ export class McpSource implements ToolSource {
       settings: tools,
       timeoutMs,
       trustReadOnlyHints,
+      patterns: this.#patterns,
       call: (tool, call) => this.#call(tool, call),
       find: (attempt, signal) => this.#calls.find(attempt, signal),
       lookAtPins: () =>

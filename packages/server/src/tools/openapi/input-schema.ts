@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
-import { isPlainPattern, openPattern } from '../pattern.ts'
+import { isPlainPattern, openCountedPattern } from '../pattern.ts'
 import { merged, nullable } from './merge-schemas.ts'
 import { isObject, proseLine, textOf } from './parts.ts'
 import { hiddenIn, isReadOnly } from './read-only.ts'
@@ -151,7 +151,7 @@ function limitsOf(node: JsonObject): JsonSchema {
 
 function patternsOf(node: JsonObject, refs: Refs, state: State): JsonSchema {
   const found: JsonSchema = {}
-  if (typeof node.pattern === 'string' && canMatch(node.pattern)) found.pattern = node.pattern
+  if (typeof node.pattern === 'string' && !refs.isTooCostly(node.pattern) && canMatch(node.pattern)) found.pattern = node.pattern
   if (isObject(node.patternProperties)) {
     const named = Object.entries(node.patternProperties)
     if (named.every(([name]) => isPlainPattern(name))) {
@@ -163,7 +163,7 @@ function patternsOf(node: JsonObject, refs: Refs, state: State): JsonSchema {
 
 function canMatch(pattern: string): boolean {
   try {
-    openPattern(pattern)
+    openCountedPattern(pattern)
     return true
   } catch {
     return false

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { openPatternBudget, patternCost, patternsIn, TOO_COSTLY } from '../pattern-cost.ts'
 import { BrokenPart, isObject } from './parts.ts'
 
 /** A document with its references followed where they are asked for: nothing is copied, so circles do no harm. */
@@ -9,9 +10,11 @@ export interface Refs {
   follow(value: JsonValue | undefined): JsonValue | undefined
   /**
    * Visits all of a schema over its references, each part once over the life of this object.
-   * @throws BrokenPart for the first reference that leads nowhere and the first type that is none.
+   * @throws BrokenPart for the first reference that leads nowhere, the first type that is none and the first pattern that is too costly.
    */
   prove(schema: JsonValue | undefined): void
+  /** True for a pattern that is more than the patterns of one document may cost. The cheaper ones are served first. */
+  isTooCostly(pattern: string): boolean
 }
 
 const MAX_CHAIN = 50
@@ -26,6 +29,7 @@ const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'arra
 export function createRefs(root: JsonObject, unread: readonly string[] = []): Refs {
   const sound = new Set<JsonValue>()
   const broken = new Map<JsonValue, BrokenPart>()
+  const tooCostly = costlyPatterns(root)
 
   function at(ref: string): JsonValue {
     if (!ref.startsWith('#')) throw new BrokenPart(`refers to ${ref}, which could not be read${unread.length > 0 ? `: ${unread[0]}` : ''}`)
@@ -57,7 +61,10 @@ export function createRefs(root: JsonObject, unread: readonly string[] = []): Re
     sound.add(value)
     try {
       if (isObject(value) && typeof value.$ref === 'string') prove(at(value.$ref))
-      if (!isMap && isObject(value)) requireTypes(value)
+      if (!isMap && isObject(value)) {
+        requireTypes(value)
+        if (typeof value.pattern === 'string' && tooCostly.has(value.pattern)) throw new BrokenPart(TOO_COSTLY)
+      }
       for (const [key, child] of Object.entries(value)) {
         if (isMap || !(DATA.has(key) || key.startsWith('x-'))) prove(child, !isMap && MAPS.has(key))
       }
@@ -68,7 +75,7 @@ export function createRefs(root: JsonObject, unread: readonly string[] = []): Re
     }
   }
 
-  return { at, follow, prove: (value) => prove(value) }
+  return { at, follow, prove: (value) => prove(value), isTooCostly: (pattern) => tooCostly.has(pattern) }
 }
 
 function decode(token: string, ref: string): string {
@@ -83,4 +90,11 @@ function requireTypes({ type }: JsonObject): void {
   const types = Array.isArray(type) ? type : type === undefined || type === null ? [] : [type]
   const wrong = types.find((name) => typeof name !== 'string' || !TYPES.has(name))
   if (wrong !== undefined) throw new BrokenPart(`has a schema with the type ${JSON.stringify(wrong)}, which is none`)
+}
+
+/** The patterns of a document that do not fit its budget: an operation with a costly one takes nothing from the others. */
+function costlyPatterns(root: JsonObject): ReadonlySet<string> {
+  const budget = openPatternBudget()
+  const all = [...patternsIn(root)].map((pattern) => ({ pattern, cost: patternCost(pattern) })).sort((a, b) => a.cost - b.cost)
+  return new Set(all.filter(({ pattern }) => !budget.take([pattern])).map(({ pattern }) => pattern))
 }

@@ -22,6 +22,14 @@ const bomb = () => ({
   ),
 })
 
+/** A schema with 60 patterns of its own that count to 1,000: one is fine, many take seconds to read. */
+const counting = (at: number) => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    Array.from({ length: 60 }, (_, n) => [`p${n}`, { type: 'string', pattern: `x[xy]{1000}z${at * 60 + n}` }]),
+  ),
+})
+
 function deep(levels: number): object {
   return levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: deep(levels - 1) } }
 }
@@ -71,6 +79,8 @@ function list(cursor: string | undefined): object {
           tool('tree', { inputSchema: { type: 'object', properties: { left: { $ref: '#' }, right: { $ref: '#' } } } }),
         ],
       }
+    case 'patterns':
+      return { tools: [...Array.from({ length: 20 }, (_, at) => tool(`t${at}`, { inputSchema: counting(at) })), tool('plain')] }
     case 'plain':
       return { tools: JSON.parse(readFileSync(file, 'utf8')) }
     default:

@@ -1,15 +1,13 @@
 import type { JsonSchema, JsonValue } from '@countersign/core'
-import { MAX_SCHEMA_LEVELS } from './limits.ts'
+import { openPatternBudget, type PatternBudget, patternsIn, TOO_COSTLY } from './pattern-cost.ts'
+
+/** Levels in a schema. */
+const MAX_SCHEMA_LEVELS = 40
 
 /** References followed from the top; a schema that refers to itself is looked at this deep. */
 const MAX_REFERENCES = 24
 /** Subschemas that one value may be held against. */
 const MAX_CHECKS_PER_VALUE = 5_000
-
-/** What its patterns may cost together: see {@link patternCost}. A hundred that count to 1,000 take up to 0.9 s to read, 3,000 took 16 s. */
-const MAX_PATTERN_COST = 100_000
-/** No pattern may count higher, also where counts are inside of counts. */
-const MAX_COUNT = 1_000
 
 /** Keywords whose subschemas are all held against the value itself. */
 const OF_THE_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
@@ -27,31 +25,15 @@ const OF_MEMBERS = [
 ]
 
 /**
- * Why a schema of somebody else's is not one to hold arguments against: it is nested too deep, its patterns take too long to read, or its
+ * Why a schema is not one to hold arguments against: it is nested too deep, its patterns take too long to read, or its
  * references multiply each other, so that a small value would be checked for ever. Undefined when it is fine.
+ * @param budget What the patterns of its server or group may still cost; default: those of this schema alone.
  */
-export function costFault(schema: JsonSchema): string | undefined {
+export function costFault(schema: JsonSchema, budget: PatternBudget = openPatternBudget()): string | undefined {
   if (levelsOf(schema, 0) > MAX_SCHEMA_LEVELS) return `is nested more than ${MAX_SCHEMA_LEVELS} levels deep`
-  let patterns = 0
-  for (const pattern of patternsIn(schema)) patterns += patternCost(pattern)
-  if (patterns > MAX_PATTERN_COST) return 'has patterns that count too far, or too many of them'
   const cost = costOf(schema, schema, 0, new Map())
-  return cost > MAX_CHECKS_PER_VALUE ? 'has references that multiply each other' : undefined
-}
-
-/** The different patterns of a schema that is not too deep. */
-function patternsIn(node: JsonValue | undefined, found = new Set<string>()): Set<string> {
-  if (node === null || node === undefined || typeof node !== 'object') return found
-  if (!Array.isArray(node) && typeof node.pattern === 'string') found.add(node.pattern)
-  for (const child of Object.values(node)) patternsIn(child, found)
-  return found
-}
-
-/** How large a pattern may become when its counts (`{2,9}`) are written out, as the linear engine does before it matches anything. */
-function patternCost(pattern: string): number {
-  const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most]) => Number(most || least))
-  const nested = counts.reduce((product, count) => Math.min(product * Math.max(count, 1), MAX_COUNT), 1)
-  return pattern.length + counts.length * nested
+  if (cost > MAX_CHECKS_PER_VALUE) return 'has references that multiply each other'
+  return budget.take(patternsIn(schema)) ? undefined : TOO_COSTLY
 }
 
 function levelsOf(value: JsonValue | undefined, level: number): number {
