@@ -69,16 +69,16 @@ test('a title of several lines with quotes and characters nobody sees stays one 
 async function startNamed(target: { name: string | undefined }, isFree = false) {
   const ran: string[] = []
   const coded = defineTool({
-    name: 'close',
-    description: 'Closes an account.',
+    name: 'label',
+    description: 'Labels an account.',
     input: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
     effect: 'write',
-    describe: ({ id }) => `Close ${id}`,
+    describe: ({ id }) => `Label ${id}`,
     execute: ({ id }) => ran.push(String(id)),
   })
   const preview = async (): Promise<Preview> => {
     if (target.name === undefined) throw new ToolError('unreachable', 'The target is away.')
-    return { fields: [], headline: `Close ${target.name}` }
+    return { fields: [], headline: `Label ${target.name}` }
   }
   const free = { name: 'all', match: {}, verdict: 'allow' as const }
   const config = { tools: { desk: { tools: [{ ...coded, preview }] } }, policy: { rules: isFree ? [free] : [] } }
@@ -89,14 +89,14 @@ test('what a person approved is what they read: another heading is another actio
   const target = { name: 'Ana' as string | undefined }
   const { server, ran } = await startNamed(target)
   await using _ = server
-  const first = await propose(server, 'desk.close', { id: '7' })
-  expect(first.description).toBe('Close Ana')
+  const first = await propose(server, 'desk.label', { id: '7' })
+  expect(first.description).toBe('Label Ana')
   target.name = 'Bo'
   const again = await approve(server, first)
-  expect(again).toMatchObject({ state: 'proposed', revision: 2, description: 'Close Bo' })
+  expect(again).toMatchObject({ state: 'proposed', revision: 2, description: 'Label Bo' })
   expect(ran).toEqual([])
   // While it is as it was read, it is asked about once.
-  expect(await approve(server, again)).toMatchObject({ state: 'succeeded', revision: 2, description: 'Close Bo' })
+  expect(await approve(server, again)).toMatchObject({ state: 'succeeded', revision: 2, description: 'Label Bo' })
   expect(ran).toEqual(['7'])
 })
 
@@ -104,11 +104,23 @@ test('a target that cannot be read, or that nobody looks at, is headed by the ar
   const target = { name: undefined as string | undefined }
   const { server } = await startNamed(target)
   await using _ = server
-  const unread = await propose(server, 'desk.close', { id: '7' })
-  expect(unread).toMatchObject({ description: 'Close 7', previewError: 'The target is away.' })
+  const unread = await propose(server, 'desk.label', { id: '7' })
+  expect(unread).toMatchObject({ description: 'Label 7', previewError: 'The target is away.' })
   target.name = 'Ana'
-  expect(await server.admin.post(`/api/actions/${unread.id}/preview`)).toMatchObject({ revision: 2, description: 'Close Ana' })
+  expect(await server.admin.post(`/api/actions/${unread.id}/preview`)).toMatchObject({ revision: 2, description: 'Label Ana' })
   const { server: allowing } = await startNamed(target, true)
   await using __ = allowing
-  expect((await propose(allowing, 'desk.close', { id: '8' })).description).toBe('Close 8')
+  expect((await propose(allowing, 'desk.label', { id: '8' })).description).toBe('Label 8')
+})
+
+test('what a person allowed in advance is headed by the arguments: it is bound to nothing that was read', async () => {
+  const { server, ran } = await startNamed({ name: 'Ana' })
+  await using _ = server
+  const first = await propose(server, 'desk.label', { id: '7' })
+  await server.admin.post('/api/grants', { actionId: first.id, scope: 'agent', expiresIn: 'PT1H', exact: true })
+  await approve(server, first)
+  const granted = await propose(server, 'desk.label', { id: '7' })
+  await server.settle()
+  expect(granted).toMatchObject({ description: 'Label 7', precondition: null, policy: { verdict: 'allow' } })
+  expect(ran).toEqual(['7', '7'])
 })
