@@ -75,5 +75,5 @@ async function look(page: Page, url: string): Promise<void> {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
   }
   await page.getByRole('link', { name: 'the action' }).first().click()
-  await expect(page.getByTestId('approval-card')).toContainText('Record 9.5')
+  await expect(page.getByTestId('approval-card')).toContainText('Lower “Median wait for an answer” from 14 to 9.5 hours')
 }

@@ -24,6 +24,11 @@ export interface PreviewField {
 /** What would change, and what the target was when that was read. */
 export interface Preview {
   fields: PreviewField[]
+  /**
+   * Words for the card with what was read: names, titles and old values, where the arguments hold ids. The action is bound to them: with
+   * other words it is asked again. Default: what `describe` says of the arguments.
+   */
+  headline?: string
   /** What has to be the same still when the action starts, for example the values shown. Undefined where nothing could have changed. */
   precondition?: JsonValue
   /** Names the version of the target that was read (an ETag), for the call to be held against. */
@@ -108,7 +113,7 @@ export interface Tool {
    */
   readonly caution?: string
   check(args: JsonObject): ArgumentCheck
-  /** Words for the card, from the real arguments. */
+  /** Words for the card, from the real arguments, where its preview has none: see {@link Preview.headline}. */
   describe(args: JsonObject): string
   /**
    * What would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.

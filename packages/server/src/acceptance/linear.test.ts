@@ -17,7 +17,7 @@ test('D2.6 the example: the workload is read at once, the fullest member gives a
   expect(card).toMatchObject({
     tool: 'plan.assignIssue',
     state: 'proposed',
-    description: 'Assign ENG-3 to cleo@example.com',
+    description: 'Assign ENG-3 to Cleo Marsh',
     preview: [
       { field: 'issue', oldValue: 'ENG-3 Export takes minutes' },
       { field: 'assignee', oldValue: 'Bo Chen <bo@example.com>', newValue: 'Cleo Marsh <cleo@example.com>' },

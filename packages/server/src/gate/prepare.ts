@@ -80,7 +80,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
       credential: tool.credential,
       precondition: target.precondition,
     }),
-    description: tool.describe(canonical),
+    description: target.headline ?? tool.describe(canonical),
     ...target,
     requesterIds: requesters.map(({ id }) => id),
     agent,
@@ -110,6 +110,8 @@ export const columnsOf = (prepared: PreparedAction) => ({
 
 /** The same call for who does not look at it: what runs without a person is not held to what one would have been shown. */
 export function unseen(prepared: PreparedAction): PreparedAction {
-  const bound = { ...prepared, precondition: null }
+  // Not bound to what was read, it is not told with it either.
+  const description = prepared.tool.describe(JSON.parse(prepared.argumentsText))
+  const bound = { ...prepared, precondition: null, headline: null, description }
   return { ...bound, digest: digestOf(columnsOf(bound)) }
 }

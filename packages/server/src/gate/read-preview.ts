@@ -1,4 +1,4 @@
-import type { JsonObject, PreviewField, Tool } from '@countersign/core'
+import type { JsonObject, Preview, PreviewField, Tool } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import { isToolError } from './attempt.ts'
 import { preconditionOf } from './digest.ts'
@@ -10,6 +10,8 @@ const PREVIEW_TIMEOUT_MS = 5_000
 /** What a target was when it was read. */
 export interface SeenTarget {
   preview: PreviewField[] | null
+  /** What would be done, with the names and values that were read; null where only the arguments tell. */
+  headline: string | null
   previewError: string | null
   previewedAtMs: number | null
   /** Hash of what has to be the same still when the action starts. */
@@ -22,6 +24,7 @@ export interface SeenTarget {
 
 export const NOT_SEEN: SeenTarget = {
   preview: null,
+  headline: null,
   previewError: null,
   previewedAtMs: null,
   precondition: null,
@@ -35,14 +38,15 @@ export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): P
   if (!preview) return NOT_SEEN
   const previewedAtMs = clock.nowMs()
   try {
-    const { fields, precondition, version } = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) =>
+    const { fields, headline, precondition, version } = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) =>
       preview.call(tool, args, signal),
     )
     return {
       preview: fields,
       previewError: null,
       previewedAtMs,
-      precondition: precondition === undefined ? null : preconditionOf(precondition),
+      headline: headline ?? null,
+      precondition: restsOn(precondition, headline),
       version: version ?? null,
       impossible: false,
     }
@@ -50,4 +54,10 @@ export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): P
     if (!isToolError(error)) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
     return { ...NOT_SEEN, previewError: error.message, impossible: error.impossible === true }
   }
+}
+
+/** A headline is read like the values below it: an action with another one is another action. */
+function restsOn(precondition: Preview['precondition'], headline: string | undefined): string | null {
+  if (headline !== undefined) return preconditionOf({ headline, ...(precondition !== undefined && { precondition }) })
+  return precondition === undefined ? null : preconditionOf(precondition)
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, ToolError } from '@countersign/core'
+import { type JsonObject, type Preview, ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Body, IssueNumber } from './fields.ts'
@@ -60,6 +60,12 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
     },
   })
 
+/** Says by number what the comment is on: its id tells nobody. */
+function headlineOf({ html_url: url }: GithubComment, repository: string): Pick<Preview, 'headline'> {
+  const [, number] = /\/(?:issues|pull)\/(\d+)#/.exec(url) ?? []
+  return number === undefined ? {} : { headline: `Change the comment on #${number} of ${repository}` }
+}
+
 const editComment = (ground: GithubGround): ToolDraft => {
   const lookAt = (repository: string, commentId: number, signal: AbortSignal): Promise<GithubComment> =>
     ground.hub.look(signal, repositoryOf(repository), (rest, at) => rest.issues.getComment({ ...at, comment_id: commentId }))
@@ -84,6 +90,7 @@ const editComment = (ground: GithubGround): ToolDraft => {
         const old = comment.body ?? ''
         return {
           fields: [same('comment', comment.html_url), changed('text', old, body)],
+          ...headlineOf(comment, repository),
           precondition: { text: old, author: comment.user?.login ?? null },
         }
       },

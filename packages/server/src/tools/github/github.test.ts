@@ -69,6 +69,15 @@ test('GitHub: every request of every tool, and every answer of the stand-in, is 
   expect(new Set([...CALLS.map(([name]) => `github.${name}`), 'github.editComment'])).toEqual(new Set(bench.names()))
 })
 
+test('the card of a changed comment is headed by the number of what it is on, not by the id of the comment', async () => {
+  await using bench = await openGithubBench()
+  for (const number of [1, 3]) {
+    const comment = await bench.run('commentOnIssue', { number, body: 'First' }, `act_${number}.1`)
+    const { headline } = await bench.look('editComment', { commentId: (comment as { id: number }).id, body: 'Second' })
+    expect(headline).toBe(`Change the comment on #${number} of acme/shop`)
+  }
+})
+
 test('GitHub: refusals of the stand-in, and what its tools ask under strange names, are as GitHub describes them', async () => {
   await using bench = await openGithubBench()
   const refused: [string, JsonObject][] = [

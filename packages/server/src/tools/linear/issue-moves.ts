@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asName } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { cycleWords, findCycle, findLabel, findState, findUser } from './find.ts'
 import { Cycle, Issue, Label, Status, Text, User } from './inputs.ts'
@@ -19,9 +20,8 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
     describe: ({ issue, assignee }) => `Assign ${issue} to ${assignee}`,
     async plan(linear, args, signal) {
       const [issue, assignee] = await Promise.all([findStanding(linear, args.issue, signal), findUser(linear, args.assignee, signal)])
-      return issuePlan(issue, [{ field: 'assignee', oldValue: userWords(issue.assignee), newValue: userWords(assignee) }], {
-        assigneeId: assignee.id,
-      })
+      const fields = [{ field: 'assignee', oldValue: userWords(issue.assignee), newValue: userWords(assignee) }]
+      return issuePlan(issue, fields, { assigneeId: assignee.id }, { assignee: asName(assignee.name) })
     },
   }),
   updateTool(workspace, {
@@ -43,7 +43,12 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
     async plan(linear, args, signal) {
       const issue = await findStanding(linear, args.issue, signal)
       const state = await findState(linear, issue.team, args.status, signal)
-      return issuePlan(issue, [{ field: 'status', oldValue: issue.state.name, newValue: state.name }], { stateId: state.id })
+      return issuePlan(
+        issue,
+        [{ field: 'status', oldValue: issue.state.name, newValue: state.name }],
+        { stateId: state.id },
+        { status: asName(state.name) },
+      )
     },
   }),
   updateTool(workspace, {
@@ -55,7 +60,7 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       const issue = await findStanding(linear, args.issue, signal)
       const cycle = await findCycle(linear, issue.team, args.cycle, signal)
       const fields = [{ field: 'cycle', oldValue: issue.cycle && cycleWords(issue.cycle), newValue: cycleWords(cycle) }]
-      return issuePlan(issue, fields, { cycleId: cycle.id })
+      return issuePlan(issue, fields, { cycleId: cycle.id }, { cycle: String(cycle.number) })
     },
   }),
   updateTool(workspace, {
@@ -91,6 +96,7 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       const issue = await findStanding(linear, args.issue, signal)
       return {
         fields: [issueRow(issue), { field: 'comment', newValue: args.body }],
+        named: { issue: issue.identifier },
         variables: { input: { issueId: issue.id, body: args.body } },
       }
     },
@@ -121,6 +127,7 @@ function labelTool(
       const willHave = adds ? [...has, label.name] : issue.labels.nodes.filter(({ id }) => id !== label.id).map(({ name }) => name)
       return {
         fields: [issueRow(issue), { field: 'labels', oldValue: has, newValue: willHave }],
+        named: { issue: issue.identifier, label: asName(label.name) },
         variables: { id: issue.id, labelId: label.id },
         updatedAt: issue.updatedAt,
       }

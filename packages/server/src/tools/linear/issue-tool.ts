@@ -28,9 +28,15 @@ export async function findStanding(linear: LinearClient, words: string, signal: 
   return issue
 }
 
-/** The plan of a change: which issue, which fields, and the input that makes it so. */
-export const issuePlan = (issue: IssueNode, fields: PreviewField[], input: LinearDocument.IssueUpdateInput): Plan => ({
+/** The plan of a change: which issue, which fields, the input that makes it so, and what else the headline names. */
+export const issuePlan = (
+  issue: IssueNode,
+  fields: PreviewField[],
+  input: LinearDocument.IssueUpdateInput,
+  named: JsonObject = {},
+): Plan => ({
   fields: [issueRow(issue), ...fields],
+  named: { issue: issue.identifier, ...named },
   variables: { id: issue.id, input: input as JsonObject },
   updatedAt: issue.updatedAt,
 })

@@ -1,6 +1,7 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
+import { asName } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 import { cycleWords, findCycle, findLabel, findProject, findState, findTeam, findUser } from './find.ts'
@@ -70,6 +71,7 @@ export const issueWrites = (workspace: Workspace): ToolDraft[] => [
       const description: PreviewField[] = issue.description ? [{ field: 'description', oldValue: issue.description }] : []
       return {
         fields: [{ field: 'issue', oldValue: `${issue.identifier} ${issue.title}` }, ...fields, ...description],
+        named: { issue: issue.identifier },
         variables: { id: issue.id },
         // All of it goes, so all of it has to be as it was, the comments too.
         rests: issue.updatedAt,
@@ -127,6 +129,7 @@ async function planIssue(linear: LinearClient, args: z.output<typeof NewIssue>, 
       ...row('project', project?.name),
       ...row('cycle', cycle && cycleWords(cycle)),
     ],
+    named: { team: team.key, ...(assignee && { assignee: asName(assignee.name) }) },
     variables: { input: input as JsonObject },
   }
 }

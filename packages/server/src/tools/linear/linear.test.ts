@@ -44,6 +44,28 @@ test('D2.6 every Linear tool does what it says: reads answer in words, each writ
   expect(JSON.stringify(done)).not.toContain(API_KEY)
 })
 
+test('a card is headed by the names that ids and words such as "me" and "next" mean', async () => {
+  await using workspace = await openWorkspace()
+  const { world } = workspace.standIn
+  const id = issueOf(workspace, 'ENG-1').id
+  const heading = async (name: string, args: JsonObject) => (await workspace.look(name, args)).headline
+  expect(await heading('assignIssue', { issue: id, assignee: 'me' })).toBe('Assign ENG-1 to Ana Ruiz')
+  expect(await heading('createIssue', { team: 'engineering', title: 'New', assignee: 'me' })).toBe(
+    'Create the issue "New" in team ENG, assigned to Ana Ruiz',
+  )
+  expect(await heading('moveToCycle', { issue: 'ENG-2', cycle: 'next' })).toMatch(/^Move ENG-2 to cycle \d+$/)
+  expect(await heading('changeStatus', { issue: id, status: 'done' })).toBe('Set ENG-1 to Done')
+  expect(await heading('updateIssue', { issue: id, title: 'X', estimate: 1 })).toBe('Change title, estimate of ENG-1')
+  expect(await heading('deleteIssue', { issue: id })).toBe('Delete ENG-1')
+  expect(await heading('comment', { issue: id, body: 'Seen.' })).toBe('Comment on ENG-1')
+  const project = world.projects.find(({ name }) => name === 'Sign-in')?.id ?? ''
+  expect(await heading('updateProject', { project, name: 'Y' })).toBe('Change name of the project “Sign-in”')
+  const done = await runEveryTool(workspace)
+  const headings = done.filter(({ fields }) => fields !== undefined).map(({ headline }) => headline)
+  expect(headings).not.toContain(undefined)
+  expect(headings.join('\n')).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|\bme\b|@/)
+})
+
 test('a card shows which issue it is and what becomes of it, from what is there now', async () => {
   await using workspace = await openWorkspace()
   const { fields } = await workspace.look('assignIssue', { issue: 'ENG-1', assignee: 'cleo' })

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
+import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 import { isObject } from './errors.ts'
@@ -55,6 +56,7 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
           ...row('start date', startDate),
           ...row('target date', targetDate),
         ],
+        named: { teams: teams.map(({ key }) => key) },
         variables: { input: input as JsonObject },
       }
     },
@@ -91,6 +93,7 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
           ...changed('start date', project.startDate, plain.startDate),
           ...changed('target date', project.targetDate, plain.targetDate),
         ],
+        named: { project: asTitle(project.name) },
         variables: { id: project.id, input: input as JsonObject },
         updatedAt: project.updatedAt,
       }
@@ -117,6 +120,7 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
           { field: 'starts', newValue: startsAt },
           { field: 'ends', newValue: endsAt },
         ],
+        named: { team: team.key },
         variables: { input },
       }
     },

@@ -24,6 +24,8 @@ export interface Plan {
   fields: PreviewField[]
   /** The variables of the mutation, every name in them an id. The id of what is created is put in when it is sent. */
   variables: JsonObject
+  /** Arguments in the words of what they mean, for the card's headline: `Devon` for `me`. Default: as they came. */
+  named?: JsonObject
   /** What else has to be the same still when it is sent, besides what is shown and what is sent. */
   rests?: JsonValue
   /** When what is changed was changed last: by this a lost attempt is told from one that arrived. */
@@ -92,9 +94,16 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     ...draftOf(tool, workspace),
     definition: { sends: document.text, creates },
     async preview(args, signal): Promise<Preview> {
-      const { fields, variables, rests = null, updatedAt } = await planOf(args as z.output<Input>, signal)
+      const { fields, named, variables, rests = null, updatedAt } = await planOf(args as z.output<Input>, signal)
+      // Names take the place of names: each is a text where a text was.
+      const headline = describe({ ...(args as z.output<Input>), ...named })
       const held: Held = { variables, ...(updatedAt !== undefined && { updatedAt }) }
-      return { fields, precondition: { shown: fields, sent: variables, rests } as unknown as JsonValue, version: JSON.stringify(held) }
+      return {
+        fields,
+        headline,
+        precondition: { shown: fields, sent: variables, rests } as unknown as JsonValue,
+        version: JSON.stringify(held),
+      }
     },
   }
 }

@@ -1,9 +1,10 @@
 import type { KeyResult, Objective } from '@countersign/core'
 import { z } from 'zod'
+import { asName, asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { KeyResultChanges, KeyResultId, NewKeyResult, Note, ObjectiveId, Value } from './inputs.ts'
 import type { KeyResultValues, ObjectiveStore } from './kept.ts'
-import { compare, findOpen, objectiveRow, refuse, type StoreOf, writeTool } from './write-tool.ts'
+import { compare, findOpen, type Named, objectiveRow, refuse, type StoreOf, writeTool } from './write-tool.ts'
 
 const MAX_KEY_RESULTS = 20
 
@@ -31,6 +32,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
           objectiveRow(objective),
           ...rows.map(([field, newValue]) => ({ field: field === 'title' ? 'key result' : field, newValue })),
         ],
+        named: { objective: asTitle(objective.title) },
         rests: { version: objective.version },
         write: { kind: 'key_result_added', before: null, after: values, objective: { to: 'note', id }, add: [values] },
       }
@@ -40,7 +42,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
     name: 'recordProgress',
     description: 'Records where a key result is now, with a note. The values before stay in its history.',
     input: z.object({ keyResult: KeyResultId, current: Value, note: Note.optional() }),
-    describe: ({ keyResult, current, note }) => `Record ${current} for the key result ${keyResult}${note === undefined ? '' : `: ${note}`}`,
+    describe: ({ note, ...args }) => `${progressWords(args)}${note === undefined ? '' : `: ${note}`}`,
     async plan(store, { keyResult: id, current, note }) {
       const { objective, keyResult, values } = await findKeyResult(store, id)
       const unit = keyResult.unit === '' ? [] : [stays('unit', keyResult.unit)]
@@ -53,6 +55,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
           stays('target', keyResult.target),
           ...(note === undefined ? [] : [{ field: 'note', newValue: note }]),
         ],
+        named: { keyResult: asTitle(keyResult.title), stands: { at: keyResult.current, unit: keyResult.unit } },
         rests: { version: keyResult.version },
         write: {
           kind: 'progress_recorded',
@@ -85,6 +88,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
       if (values.start === values.target) throw refuse('A key result cannot have its start as its target.')
       return {
         fields: [objectiveRow(objective), stays('key result', keyResult.title), ...fields],
+        named: { keyResult: asTitle(keyResult.title) },
         rests: { version: keyResult.version },
         write: {
           kind: 'key_result_updated',
@@ -110,6 +114,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
             oldValue === '' ? [] : [{ field: field === 'title' ? 'key result' : field, oldValue }],
           ),
         ],
+        named: { keyResult: asTitle(keyResult.title) },
         rests: { version: keyResult.version },
         write: {
           kind: 'key_result_removed',
@@ -122,6 +127,13 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
     },
   }),
 ]
+
+function progressWords({ keyResult, current, stands }: { keyResult: string; current: number } & Named): string {
+  if (!stands) return `Record ${current} for the key result ${keyResult}`
+  const unit = stands.unit === '' ? '' : ` ${asName(stands.unit)}`
+  if (current === stands.at) return `Record ${current}${unit} for ${keyResult}, where it stands`
+  return `${current > stands.at ? 'Raise' : 'Lower'} ${keyResult} from ${stands.at} to ${current}${unit}`
+}
 
 const stays = (field: string, value: string | number) => ({ field, oldValue: value, newValue: value })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Description, NewKeyResult, ObjectiveId, Owner, Period, Title } from './inputs.ts'
 import { meansSomething } from './key-result-writes.ts'
@@ -61,6 +62,7 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
       }
       return {
         fields: [objectiveRow(objective), ...fields],
+        named: { objective: asTitle(title) },
         rests: { version },
         write: { kind: 'updated', before, after, objective: { to: 'set', id, version, values, state } },
       }
@@ -80,6 +82,7 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
           { field: 'state', oldValue: 'open', newValue: outcome },
           ...(progress === null ? [] : [{ field: 'progress', oldValue: `${progress} %`, newValue: `${progress} %` }]),
         ],
+        named: { objective: asTitle(title) },
         // The outcome is judged by where its key results are.
         rests: { version, measured: objective.keyResults.map((one) => [one.id, one.version]) },
         write: {
@@ -102,6 +105,7 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
       if (state === 'open') throw refuse('The objective is open.')
       return {
         fields: [objectiveRow(objective), { field: 'state', oldValue: state, newValue: 'open' }],
+        named: { objective: asTitle(title) },
         rests: { version },
         write: {
           kind: 'reopened',

@@ -17,16 +17,26 @@ import type { ObjectiveStore, ObjectiveWrite, Written } from './kept.ts'
 /** What a change would be, as the objectives are now. */
 export interface Plan {
   fields: PreviewField[]
+  /** What the card's headline says in place of the arguments, which are ids. Default: the arguments. */
+  named?: Named
   /** The versions of what it rests on. */
   rests: JsonValue
   write: Omit<ObjectiveWrite, 'attempt'>
+}
+
+/** Titles in quotes, and where a key result stands. */
+export interface Named {
+  objective?: string
+  keyResult?: string
+  stands?: { at: number; unit: string }
 }
 
 interface ObjectiveTool<Input extends z.ZodObject> {
   name: string
   description: string
   input: Input
-  describe(args: z.output<Input>): string
+  /** @param args With what was read of them, where it was. */
+  describe(args: z.output<Input> & Named): string
   /** @throws ToolError `refused` for what is not there or makes no sense. */
   plan(store: ObjectiveStore, args: z.output<Input>): Promise<Plan>
 }
@@ -76,8 +86,14 @@ export function writeTool<Input extends z.ZodObject>(
     destination: 'local',
     definition: null,
     async preview(args): Promise<Preview> {
-      const { fields, rests } = await plan(storeOf(), args as z.output<Input>)
-      return { fields, precondition: { shown: fields, rests } as unknown as JsonValue, version: JSON.stringify(rests) }
+      const { fields, rests, named } = await plan(storeOf(), args as z.output<Input>)
+      const headline = named && describe({ ...(args as z.output<Input>), ...named })
+      return {
+        fields,
+        ...(headline !== undefined && { headline }),
+        precondition: { shown: fields, rests } as unknown as JsonValue,
+        version: JSON.stringify(rests),
+      }
     },
   }
 }

@@ -75,6 +75,7 @@ const EVERY_CALL: readonly [string, JsonObject][] = [
 export interface Done {
   name: string
   fields: JsonValue | undefined
+  headline: string | undefined
   output: JsonValue
   url: string | undefined
 }
@@ -86,7 +87,7 @@ export async function runEveryTool(workspace: OpenWorkspace): Promise<Done[]> {
     const tool = workspace.tool(name)
     const seen = tool.effect === 'write' ? await workspace.look(name, args) : undefined
     const output = await workspace.run(name, args, { key: `act_${nth}.1`, version: seen?.version })
-    done.push({ name, fields: seen?.fields, output, url: tool.resultUrl?.(args, output) })
+    done.push({ name, fields: seen?.fields, headline: seen?.headline, output, url: tool.resultUrl?.(args, output) })
   }
   return done
 }

@@ -22,7 +22,10 @@ export interface OpenWorkspace extends AsyncDisposable {
   /** Checks the arguments as the gate does, then runs the tool. @throws ToolError; Error when the arguments do not fit. */
   run(name: string, args: JsonObject, given?: { key?: string; version?: string | undefined }): Promise<JsonValue>
   /** What a card would show, and what the attempt would be held against. */
-  look(name: string, args: JsonObject): Promise<{ fields: JsonValue; precondition: JsonValue | undefined; version: string | undefined }>
+  look(
+    name: string,
+    args: JsonObject,
+  ): Promise<{ fields: JsonValue; headline: string | undefined; precondition: JsonValue | undefined; version: string | undefined }>
 }
 
 /** The tools of a Linear workspace of one's own. */
@@ -57,7 +60,12 @@ export async function openWorkspace(
       const tool = find(name)
       const seen = await tool.preview?.(checked(tool, args), new AbortController().signal)
       assert(seen, `${name} has a preview`)
-      return { fields: seen.fields as unknown as JsonValue, precondition: seen.precondition, version: seen.version }
+      return {
+        fields: seen.fields as unknown as JsonValue,
+        headline: seen.headline,
+        precondition: seen.precondition,
+        version: seen.version,
+      }
     },
     [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose](),
   }

@@ -1,0 +1,14 @@
+const MAX_CHARACTERS = 80
+const LINE_BREAKS = /[\n\r\v\f\t\x85\u2028\u2029 ]+/g
+
+/**
+ * What a target calls something, inside a sentence of ours: one line of at most 80 characters, without the quotes that we put around it.
+ * Characters that nobody sees stay: whoever shows the sentence names them, and two names that differ by one stay two.
+ */
+export function asName(text: string): string {
+  const line = text.replace(LINE_BREAKS, ' ').trim().replace(/[“”]/g, '"')
+  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1).toWellFormed()}…` : line
+}
+
+/** {@link asName} in the quotes of a title: `“Activation”`. */
+export const asTitle = (text: string): string => `“${asName(text)}”`
