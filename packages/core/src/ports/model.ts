@@ -105,8 +105,19 @@ export type ModelEvent =
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
   /** What was said of this step is void: another model makes it again from its start. */
   | { type: 'restart' }
-  /** `model` is who answered and `passedOver` who should have before it, where several could. */
-  | { type: 'finish'; reason: FinishReason; usage?: Usage; providerData?: JsonValue; model?: string; passedOver?: PassedOver[] }
+  /**
+   * `model` is who answered and `passedOver` who should have before it, where several could. `note` is for people: what they should
+   * know about an answer that is used.
+   */
+  | {
+      type: 'finish'
+      reason: FinishReason
+      usage?: Usage
+      providerData?: JsonValue
+      note?: string
+      model?: string
+      passedOver?: PassedOver[]
+    }
   /** `retryAfterMs` is how long the provider wants to be left alone. */
   | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean; retryAfterMs?: number }
 

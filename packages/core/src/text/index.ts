@@ -17,4 +17,5 @@ export {
   valueText,
 } from './hidden.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
+export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse } from './show-invisible.ts'

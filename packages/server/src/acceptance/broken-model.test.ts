@@ -142,3 +142,42 @@ for (const finish of ['none', 'length', 'content_filter', 'other'] as const) {
     expect(target.writes).toEqual([])
   })
 }
+
+test('an answer closed without a finish reason is used, and a note in the chat says so', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using providers = await startReplayServer()
+  const said = bytesOf(speak('openai-chat', CALL)).toString().replace('"finish_reason":"tool_calls"', '"finish_reason":null')
+  const { baseUrl, requests } = providers.play([stream(Buffer.from(`${said}data: [DONE]\n\n`)), speak('openai-chat', { text: 'Done.' })])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'openai-compatible/m', tools: ['*'] } }, tools: toolsOf(target) },
+    environment: providerEnvironment(baseUrl),
+  })
+  using chat = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { message } = await chat.next('message', (data) => data.message.kind === 'note')
+  expect(message.content).toBe('The model did not say why it ended its answer. The answer is whole as far as we can tell, so it is used.')
+  const { proposal } = await chat.next('action_proposed')
+  await server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await chat.next('message', (data) => data.message.content === 'Done.')
+  await chat.ended()
+  expect(target.writes).toHaveLength(1)
+  // The model does not hear of it.
+  expect(JSON.stringify(requests[1]?.body)).not.toContain('as far as we can tell')
+})
+
+// The others send no words of their own once a call is whole.
+for (const { model, api } of PROVIDERS.filter(({ api }) => api === 'openai-chat' || api === 'anthropic-messages')) {
+  test(`with ${model}, an error of two parts is two sentences`, async () => {
+    await using target = await startTarget(() => ({ status: 200 }))
+    await using providers = await startReplayServer()
+    const whole = bytesOf(speak(api, CALL))
+    const error = Buffer.from('data: {"error":{"message":"the backend is on fire","code":500,"type":"server_error"},"type":"error"}\n\n')
+    const { baseUrl } = providers.play([stream(Buffer.concat([whole, error]))])
+    await using server = await startTestServer({
+      config: { agents: { desk: { model, tools: ['*'] } }, tools: toolsOf(target) },
+      environment: providerEnvironment(baseUrl),
+    })
+    using chat = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+    const { error: said } = await chat.next('error')
+    expect(said).toMatch(/the backend is on fire\. Nothing of what it was about to do was carried out\.$/)
+  })
+}

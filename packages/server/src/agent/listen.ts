@@ -1,4 +1,5 @@
 import type { Model, ModelRequest, PassedOver } from '@countersign/core'
+import { endSentence } from '@countersign/core/text'
 import { reach } from '../points.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
@@ -22,8 +23,8 @@ export interface Heard {
   /** Who should have before it. */
   passedOver: readonly PassedOver[]
   providerData: string | undefined
-  /** True when the answer stopped at the length limit. */
-  cut: boolean
+  /** What people should know about an answer that is used all the same. */
+  note: string | undefined
   failure: { code: string; error: string } | undefined
 }
 
@@ -40,7 +41,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
     model: model.id,
     passedOver: [],
     providerData: undefined,
-    cut: false,
+    note: undefined,
     failure: undefined,
   }
   let isWhole = false
@@ -73,7 +74,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         heard.model = event.model ?? model.id
         heard.passedOver = event.passedOver ?? []
         heard.providerData = event.providerData === undefined ? undefined : JSON.stringify(event.providerData)
-        heard.cut = event.reason === 'length'
+        heard.note = event.reason === 'length' ? 'The answer was cut at the model’s length limit.' : event.note
         if (event.reason !== 'stop' && event.reason !== 'tool_calls') heard.failure = unfinished(event.reason, heard, started)
       }
       if (heard.text.length > MAX_TEXT || heard.calls.length > MAX_CALLS) {
@@ -88,7 +89,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
   if (!isWhole) heard.failure ??= { code: 'model_broken_stream', error: 'The model’s answer ended before it was complete.' }
   if (!heard.failure) heard.usage ??= estimateUsage(request, saidBy(heard))
   if (heard.failure && started + heard.calls.length > 0) {
-    heard.failure.error += ` Nothing of what it was about to do was carried out.`
+    heard.failure.error = `${endSentence(heard.failure.error)} Nothing of what it was about to do was carried out.`
   }
   return heard
 }

@@ -90,7 +90,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, 
   for (const event of step.unsaid) writer.passingEvent(event)
   const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
   if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
-  if (heard.cut) yield* addNote(writer, 'The answer was cut at the model’s length limit.', now)
+  if (heard.note !== undefined) yield* addNote(writer, heard.note, now)
   if (toolCalls.length === 0) {
     yield* sessions.endRun.change({ session_id: step.session.id, id: run.id, state: 'done', now })
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })

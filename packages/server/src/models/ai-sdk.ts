@@ -1,7 +1,13 @@
-import type { LanguageModelV4, LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import {
+  InvalidResponseDataError,
+  type LanguageModelV4,
+  type LanguageModelV4FunctionTool,
+  type SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
 import { foreignError, hasForeignError, modelError, noStreamError, toModelError, unsentError } from './errors.ts'
 import { historyProblem, toPrompt } from './history.ts'
+import { readJson } from './json.ts'
 import type { CacheMarks } from './prompt-cache.ts'
 import { collectStep, type Step } from './step.ts'
 import type { MediaSupport } from './tool-media.ts'
@@ -76,6 +82,8 @@ async function* runStep(
   const step = collectStep()
   for await (const part of stream) {
     if (part.type === 'error') {
+      // One package reports a missing finish reason as an error, the other as a finish. It is judged at the end.
+      if (InvalidResponseDataError.isInstance(part.error) && endsWithoutReason(watch.report)) continue
       yield toModelError(options.id, part.error, watch.report)
       return
     }
@@ -102,6 +110,7 @@ function optionsFor({ providerOptions, cache }: AiSdkModelOptions, conversation:
 function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
   const { finish } = step
   if (hasForeignError(report)) return [foreignError(model, report)]
+  if (endsWithoutReason(report)) return concludeWithoutReason(model, step, report)
   if (!finish || finish.unified === 'interrupted' || finish.unified === 'error') {
     if (report.events === 0) return [noStreamError(model, report)]
     return finish?.unified === 'error'
@@ -119,6 +128,29 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
   }
   // Anthropic: a long turn of its own tools was paused, not ended.
   if (finish.raw === 'pause_turn') return [{ type: 'finish', reason: 'other', ...usage }]
+  return concludeWhole(model, step, report)
+}
+
+/** OpenAI chat only: the provider closed the answer and did not say why it ended. */
+const endsWithoutReason = ({ closed, hasFinishReason }: WireReport): boolean => closed && !hasFinishReason
+
+/** Whole where it can be told: every call has an object for its arguments, and without calls there is a text. */
+function concludeWithoutReason(model: string, step: Step, report: WireReport): ModelEvent[] {
+  const events = concludeWhole(model, step, report)
+  if (events.at(-1)?.type === 'error') return events
+  const calls = events.filter((event) => event.type === 'tool_call')
+  if (calls.length === 0 && !step.hasText) return [modelError('model_broken_stream', `the answer of ${model} ended without a finish`)]
+  const cut = calls.find(({ argumentsText }) => !isObject(readJson(argumentsText)))
+  if (cut) return [modelError('model_broken_stream', `${model} left a tool call unfinished: ${cut.name}`)]
+  return events.map((event) => (event.type === 'finish' ? { ...event, note: NO_REASON } : event))
+}
+
+const NO_REASON = 'The model did not say why it ended its answer. The answer is whole as far as we can tell, so it is used.'
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function concludeWhole(model: string, step: Step, report: WireReport): ModelEvent[] {
+  const usage = step.usage && { usage: step.usage }
   if (report.callAfterFinish || step.openCalls.length > 0) {
     const names = step.openCalls.length > 0 ? `: ${step.openCalls.join(', ')}` : ''
     return [modelError('model_broken_stream', `${model} left a tool call unfinished${names}`)]

@@ -94,6 +94,44 @@ test('arguments that cannot be told which call they belong to are not dropped: t
   }
 })
 
+for (const vendor of ['OpenAI', 'Some vendor']) {
+  const ended = (...chunks: object[]) => ask('openai-chat', sse(...chunks, '[DONE]'), { vendor })
+
+  test(`${vendor}: an answer closed without a finish reason is judged by what it holds, with a note`, async () => {
+    const note = expect.stringContaining('did not say why it ended')
+    const calls = await ended(chunk({ content: 'I will.' }), chunk(call(0, '{"amount":', 'refund', 'a')), chunk(call(0, '100}')))
+    expect(callsOf(calls)).toMatchObject([{ name: 'refund', argumentsText: '{"amount":100}' }])
+    expect(calls.at(-1)).toMatchObject({ type: 'finish', reason: 'tool_calls', note })
+    expect((await ended(chunk({ content: 'Done.' }))).at(-1)).toMatchObject({ type: 'finish', reason: 'stop', note })
+    expect((await ended(chunk({ content: 'Done.' }, ''))).at(-1)).toMatchObject({ type: 'finish', reason: 'stop', note })
+  })
+
+  test(`${vendor}: an answer closed without a finish reason has no call unless the arguments of all are a whole object`, async () => {
+    for (const text of ['{"amount": 10', '', '100', 'null', '"all"', '[1]', '{"amount":1}}']) {
+      const events = await ended(chunk(call(0, '{}', 'look', 'a')), chunk(call(1, text, 'refund', 'b')))
+      expect(callsOf(events), text).toEqual([])
+      expect(events.at(-1), text).toMatchObject({ type: 'error', code: 'model_broken_stream' })
+    }
+  })
+
+  test(`${vendor}: an answer that holds nothing, or is not closed, is a broken stream without its finish reason`, async () => {
+    expect((await ended(chunk({ role: 'assistant' }))).at(-1)).toMatchObject({ type: 'error', code: 'model_broken_stream' })
+    const open = await ask('openai-chat', sse(chunk(call(0, '{}', 'refund', 'a'))), { vendor })
+    expect(callsOf(open)).toEqual([])
+    expect(open.at(-1)).not.toMatchObject({ type: 'finish', reason: 'stop' })
+  })
+
+  test(`${vendor}: an error before an end without a finish reason stays an error`, async () => {
+    const events = await ended(chunk(call(0, '{}', 'refund', 'a')), { error: { message: 'Upstream error', code: 502 } })
+    expect(callsOf(events)).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'error', message: expect.stringContaining('Upstream error') })
+  })
+
+  test(`${vendor}: a finish reason is no note`, async () => {
+    expect((await ended(chunk({ content: 'Done.' }), chunk({}, 'stop'))).at(-1)).not.toHaveProperty('note')
+  })
+}
+
 test('an answer cut off by its length is a finish with length and has no calls', async () => {
   const body = sse(chunk(call(0, '{"amount": 10', 'refund', 'a')), chunk({}, 'length'), '[DONE]')
   expect((await ask('openai-chat', body)).at(-1)).toMatchObject({ type: 'finish', reason: 'length' })

@@ -1,4 +1,5 @@
 import { assert, type ModelErrorCode, type PassedOver } from '@countersign/core'
+import { endSentence } from '@countersign/core/text'
 import type { Circuits } from './circuit.ts'
 import { type ModelErrorEvent, modelError } from './errors.ts'
 import type { ChainLink } from './fallback.ts'
@@ -58,11 +59,11 @@ export function startRound(links: readonly ChainLink[], circuits: Circuits): Rou
     error() {
       const last = failures.at(-1)?.event
       assert(last, 'a chain has a first model, and it is asked')
-      const all = failures.map(({ event }) => event.message).join('; ')
+      const all = failures.map(({ event }, at) => (at < failures.length - 1 ? event.message.replace(/\.$/, '') : event.message)).join('; ')
       const said = failures.length === 1 ? all : `no model answered: ${all}`
       const isUnhelped = last.code === 'model_context_exceeded' && failures.length < links.length
-      const hint = isUnhelped ? '. No other model of this agent is known to read more: say how much with contextTokens' : ''
-      return { ...last, ...modelError(last.code, said + hint, last.retryable) }
+      const hint = 'No other model of this agent is known to read more: say how much with contextTokens'
+      return { ...last, ...modelError(last.code, isUnhelped ? `${endSentence(said)} ${hint}` : said, last.retryable) }
     },
   }
 }

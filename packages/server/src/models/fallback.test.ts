@@ -112,6 +112,18 @@ test('with no model that is known to read more, a conversation that is too long 
   expect(b.asked).toBe(0)
 })
 
+test('the errors of a chain stand in one text, each sentence closed once', async () => {
+  const says = (code: ModelErrorCode, message: string): ModelEvent[] => [{ type: 'error', code, message, retryable: false }]
+  const { chained } = chain([model('a', says('model_overloaded', 'a is full.')), model('b', says('model_error', 'b failed.'))])
+  expect((await collect(chained)).at(-1)).toMatchObject({ message: 'no model answered: a is full; b failed.' })
+  for (const message of ['a cannot read that.', 'a cannot read that']) {
+    const { chained } = chain([model('a', says('model_context_exceeded', message)), model('b')])
+    expect((await collect(chained)).at(-1)).toMatchObject({
+      message: expect.stringMatching(/^a cannot read that\. No other model of this agent is known to read more/),
+    })
+  }
+})
+
 test('what a stream that broke had said is taken back before the next model speaks', async () => {
   const half: ModelEvent[] = [
     { type: 'text', delta: 'I will' },

@@ -1,10 +1,12 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import type { ModelMessage, ToolOutcome } from '@countersign/core'
+import { detailOptions } from './reasoning-details.ts'
 import { readStepData, type StepPart } from './step-data.ts'
 import { type MediaSupport, planMedia } from './tool-media.ts'
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
+type PromptAnswer = Extract<LanguageModelV4Message, { role: 'assistant' }>
+type AssistantContent = PromptAnswer['content']
 
 export interface PromptOptions {
   /** The model that is asked now: what another model left in `providerData` is not its own and is not shown to it. */
@@ -21,7 +23,7 @@ export interface PromptOptions {
  * Call ids: every provider pairs a result with its call by one id that both carry (`tool_call_id`, `call_id`, `tool_use_id`,
  * `functionResponse.id`), and none of them looks the id up anywhere else once nothing is stored on its side (`store: false`). So we
  * write our own ids on both, and the provider's, which repeat or are empty with some, never leave `providerCallId`. Reasoning items,
- * thinking blocks and thought signatures are replayed verbatim from `providerData`.
+ * thinking blocks and thought signatures are replayed verbatim from `providerData`; where one names a call, by the id written here.
  */
 export function toPrompt(
   instructions: string,
@@ -37,9 +39,9 @@ export function toPrompt(
   for (const [at, message] of messages.entries()) {
     if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.content }] })
     else if (message.role === 'assistant') {
-      const content = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
+      const answer = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
       // A step that said nothing (all reasoning, then a stop) has no place in any provider's history.
-      if (content.length > 0) prompt.push({ role: 'assistant', content })
+      if (answer.content.length > 0) prompt.push(answer)
     } else {
       const result: LanguageModelV4ToolResultPart = {
         type: 'tool-result',
@@ -93,16 +95,16 @@ function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) 
   return (id) => numbered.get(id) ?? id
 }
 
-function plain(message: AssistantMessage, idOf: (id: string) => string): AssistantContent {
+function plain(message: AssistantMessage, idOf: (id: string) => string): PromptAnswer {
   const content: AssistantContent = message.content === '' ? [] : [{ type: 'text', text: message.content }]
   for (const call of message.toolCalls) {
     content.push({ type: 'tool-call', toolCallId: idOf(call.id), toolName: call.name, input: call.arguments })
   }
-  return content
+  return { role: 'assistant', content }
 }
 
 /** The step as the provider sent it, with our ids and arguments; undefined when the message is no longer what the provider said. */
-function replay(message: AssistantMessage, idOf: (id: string) => string): AssistantContent | undefined {
+function replay(message: AssistantMessage, idOf: (id: string) => string): PromptAnswer | undefined {
   const parts = readStepData(message.providerData)
   if (!parts) return undefined
   const names = parts.flatMap((part) => (part.type === 'call' ? [part.name] : []))
@@ -110,13 +112,18 @@ function replay(message: AssistantMessage, idOf: (id: string) => string): Assist
   if (message.toolCalls.some((call, index) => call.name !== names[index])) return undefined
 
   const calls = message.toolCalls.values()
-  return parts.flatMap((part): AssistantContent => {
+  const sentIds = new Map<string, string>()
+  const content = parts.flatMap((part): AssistantContent => {
+    if (part.type === 'reasoning-details') return []
     if (part.type !== 'call') return [part]
     const call = calls.next().value
     if (!call) return []
+    if (part.id !== undefined) sentIds.set(part.id, idOf(call.id))
     const providerOptions = part.providerOptions && { providerOptions: part.providerOptions }
     return [{ type: 'tool-call', toolCallId: idOf(call.id), toolName: call.name, input: call.arguments, ...providerOptions }]
   })
+  const details = parts.flatMap((part) => (part.type === 'reasoning-details' ? part.details : []))
+  return { role: 'assistant', content, ...(details.length > 0 && { providerOptions: detailOptions(details, sentIds) }) }
 }
 
 const textOf = (parts: readonly StepPart[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')

@@ -6,6 +6,7 @@ import type { Model } from '@countersign/core'
 import { createRedactor, openNetwork, outgoingFetch, secretHeaders } from '../net/index.ts'
 import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
 import { anthropicCache, openaiCache } from './prompt-cache.ts'
+import { reasoningExtractor } from './reasoning-details.ts'
 import { redactModel } from './redact.ts'
 import { remoteBrain } from './remote-brain.ts'
 import { openScript } from './script-file.ts'
@@ -63,7 +64,14 @@ const OPENERS: Record<string, Opener> = {
       // Most of these models read text only, and refuse the whole conversation for one picture in it.
       ...(pictures && { media: MEDIA.pictures }),
       connect: (fetch) =>
-        createOpenAICompatible({ name: 'openaiCompatible', baseURL, fetch, includeUsage: true, ...(apiKey && { apiKey }) }).chatModel(name),
+        createOpenAICompatible({
+          name: 'openaiCompatible',
+          baseURL,
+          fetch,
+          includeUsage: true,
+          metadataExtractor: reasoningExtractor,
+          ...(apiKey && { apiKey }),
+        }).chatModel(name),
     })
   },
   remote(url, _spec, settings) {

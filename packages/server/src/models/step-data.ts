@@ -11,7 +11,8 @@ const ProviderOptions = { providerOptions: Options.optional() }
 const StepPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string(), ...ProviderOptions }),
   z.object({ type: z.literal('reasoning'), text: z.string(), ...ProviderOptions }),
-  z.object({ type: z.literal('call'), name: z.string(), ...ProviderOptions }),
+  // `id` is the provider's own, where its reasoning details name the call.
+  z.object({ type: z.literal('call'), name: z.string(), id: z.string().optional(), ...ProviderOptions }),
   z.object({
     type: z.literal('tool-call'),
     toolCallId: z.string(),
@@ -29,6 +30,8 @@ const StepPart = z.discriminatedUnion('type', [
   }),
   // What has no shape of its own: a compacted history, the place where another model took over.
   z.object({ type: z.literal('custom'), kind: z.templateLiteral([z.string(), '.', z.string()]), ...ProviderOptions }),
+  // Of the message as a whole, not of a part of it.
+  z.object({ type: z.literal('reasoning-details'), details: z.array(z.record(z.string(), z.json())) }),
 ])
 export type StepPart = z.infer<typeof StepPart>
 
@@ -36,7 +39,7 @@ const StepData = z.object({ parts: z.array(StepPart) })
 
 /** The parts as they are stored, or undefined when the plain text and calls of the message say it all. */
 export const writeStepData = (parts: readonly StepPart[]): JsonValue | undefined =>
-  parts.every((part) => part.providerOptions === undefined && (part.type === 'text' || part.type === 'call'))
+  parts.every((part) => (part.type === 'text' || part.type === 'call') && part.providerOptions === undefined)
     ? undefined
     : (JSON.parse(JSON.stringify({ parts })) as JsonValue)
 

@@ -1,10 +1,12 @@
 import type { JSONValue, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
-import type { JsonValue, ModelEvent, Usage } from '@countersign/core'
+import type { JsonObject, JsonValue, ModelEvent, Usage } from '@countersign/core'
 import { readJson } from './json.ts'
+import { detailsOf } from './reasoning-details.ts'
 import { type StepPart, writeStepData } from './step-data.ts'
 
 type CallEvent = Extract<ModelEvent, { type: 'tool_call' }>
 type Block = Extract<StepPart, { type: 'text' | 'reasoning' }>
+type CallPart = Extract<StepPart, { type: 'call' }>
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']
 
 /** What a provider's stream has said so far. */
@@ -14,6 +16,7 @@ export interface Step {
   /** The last finish the provider sent. */
   readonly finish: Finish | undefined
   readonly usage: Usage | undefined
+  readonly hasText: boolean
   /** Names of calls that began and never became whole. */
   readonly openCalls: string[]
   end(): { calls: CallEvent[]; providerData: JsonValue | undefined }
@@ -27,7 +30,8 @@ export function collectStep(): Step {
   const parts: StepPart[] = []
   const blocks = new Map<string, Block>()
   const open: { id: string; key: string; name: string }[] = []
-  const calls: { event: CallEvent; part: StepPart }[] = []
+  const calls: { event: CallEvent; part: CallPart }[] = []
+  let details: JsonObject[] = []
   let started = 0
   let finish: Finish | undefined
   let usage: Usage | undefined
@@ -81,7 +85,7 @@ export function collectStep(): Step {
         const events = open.some(isThis) ? [] : [start(toolCallId, toolName)]
         const [call] = open.splice(open.findIndex(isThis), 1)
         if (!call) return events
-        const kept = addOptions({ type: 'call', name: toolName }, providerMetadata)
+        const kept: CallPart = addOptions({ type: 'call', name: toolName }, providerMetadata)
         parts.push(kept)
         calls.push({
           event: { type: 'tool_call', key: call.key, providerCallId: toolCallId, name: toolName, argumentsText: input },
@@ -104,11 +108,19 @@ export function collectStep(): Step {
       case 'finish':
         finish = part.finishReason
         usage = toUsage(part.usage)
+        details = detailsOf(part.providerMetadata)
         return []
       // Sources, files, metadata, pings and the packages' own notes say nothing the agent uses and nothing the provider wants back.
       default:
         return []
     }
+  }
+
+  const end = (): ReturnType<Step['end']> => {
+    const named = new Set(details.map(({ id }) => id))
+    for (const { event, part } of calls) if (named.has(event.providerCallId)) part.id = event.providerCallId
+    if (details.length > 0) parts.push({ type: 'reasoning-details', details })
+    return { calls: calls.map(({ event }) => event), providerData: writeStepData(parts) }
   }
 
   return {
@@ -119,14 +131,20 @@ export function collectStep(): Step {
     get usage() {
       return usage
     },
+    get hasText() {
+      return parts.some((part) => part.type === 'text' && part.text.trim() !== '')
+    },
     get openCalls() {
       return open.map((call) => call.name)
     },
-    end: () => ({ calls: calls.map(({ event }) => event), providerData: writeStepData(parts) }),
+    end,
   }
 }
 
-function addOptions(part: StepPart, metadata: SharedV4ProviderMetadata | undefined): StepPart {
+function addOptions<Part extends Exclude<StepPart, { type: 'reasoning-details' }>>(
+  part: Part,
+  metadata: SharedV4ProviderMetadata | undefined,
+): Part {
   for (const [provider, options] of Object.entries(metadata ?? {})) {
     part.providerOptions ??= {}
     part.providerOptions[provider] = { ...part.providerOptions[provider], ...(toJson(options) as Record<string, JsonValue>) }

@@ -10,6 +10,10 @@ export interface WireReport {
   foreign: string
   /** OpenAI chat only: a tool call went on after the last finish reason and nothing closed the answer after it. */
   callAfterFinish: boolean
+  /** OpenAI chat only: some finish reason was named. */
+  hasFinishReason: boolean
+  /** OpenAI chat only: the answer was closed with `[DONE]`. */
+  closed: boolean
   /** OpenAI chat only: how many characters of arguments were sent for all calls together. */
   argumentCharacters: number
   timedOut: boolean
@@ -39,6 +43,8 @@ export function watchWire({ fetch, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: Wat
     contentType: '',
     foreign: '',
     callAfterFinish: false,
+    hasFinishReason: false,
+    closed: false,
     argumentCharacters: 0,
     timedOut: false,
     tooLarge: false,
@@ -144,7 +150,10 @@ function readChunk(data: string): ChatChunk | undefined {
 // first finish, so a connection cut inside the second call would pass for a whole answer. They also drop fragments that they cannot
 // tell which call to add to, and a call that lost all its arguments looks like one that has none.
 function noteChatChunk(report: WireReport, data: string): void {
-  if (data === '[DONE]') report.callAfterFinish = false
+  if (data === '[DONE]') {
+    report.callAfterFinish = false
+    report.closed = true
+  }
   if (!data.includes('"choices"')) return
   const choice = readChunk(data)?.choices?.[0]
   if (!choice) return
@@ -152,5 +161,8 @@ function noteChatChunk(report: WireReport, data: string): void {
     report.callAfterFinish = true
     if (typeof call.function?.arguments === 'string') report.argumentCharacters += call.function.arguments.length
   }
-  if (choice.finish_reason) report.callAfterFinish = false
+  if (choice.finish_reason) {
+    report.callAfterFinish = false
+    report.hasFinishReason = true
+  }
 }

@@ -5,7 +5,7 @@ import { answerWith, type ReplayAnswer } from './replay-server.ts'
 export interface Speech {
   text?: string
   calls?: { id: string; name: string; argumentsText: string }[]
-  /** The provider's mark on what it thought, which it wants back as it was. Chat has none. */
+  /** The provider's mark on what it thought, which it wants back as it was. With chat, gateways have one and OpenAI has none. */
   signature?: string
   /** What it says that it counted; by default some say one token and some nothing. */
   usage?: SpokenUsage
@@ -31,7 +31,7 @@ export function speak(api: RecordedApi, { text = '', calls = [], signature, usag
 type Event = Record<string, unknown>
 type Say = (text: string, calls: NonNullable<Speech['calls']>, signature: string | undefined, usage: SpokenUsage | undefined) => Event[]
 
-const chat: Say = (text, calls, _, counted) => {
+const chat: Say = (text, calls, signature, counted) => {
   const chunk = (delta: Event, finish: string | null = null) => ({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
@@ -39,7 +39,9 @@ const chat: Say = (text, calls, _, counted) => {
     model: 'm',
     choices: [{ index: 0, delta, finish_reason: finish }],
   })
+  const thought = (more: Event) => chunk({ reasoning_details: [{ type: 'reasoning.text', ...more, index: 0 }] })
   return [
+    ...(signature === undefined ? [] : [thought({ text: 'I think' }), thought({ signature })]),
     chunk({ role: 'assistant', content: text }),
     ...calls.map((call, index) =>
       chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: call.argumentsText } }] }),
