@@ -99,6 +99,19 @@ test('a call that only has a name yet is shown, and only until it is proposed', 
   expect(actionIds(proposed)).toEqual(['act_1'])
 })
 
+test('look-ups of a brain stand at its message and are no calls, also when one has the id of a call', () => {
+  const lookUps = [{ id: 'call_1', name: 'refund', input: {}, output: 1 }]
+  const rows = conversation({
+    ...EMPTY,
+    messages: [message('msg_1', { lookUps, lookUpsLeftOut: 2 })],
+    actions: { act_1: action('act_1', { toolCallId: 'call_1', messageId: 'msg_lost' }) },
+  })
+  expect(rows).toMatchObject([
+    { id: 'msg_1', calls: [], lookedUp: { lookUps, lookUpsLeftOut: 2 } },
+    { id: 'unplaced', calls: [{ id: 'call_1', action: { id: 'act_1' } }] },
+  ])
+})
+
 test('a request asks people to decide only while something of it waits', () => {
   const content = 'I need approval to use pay: Pay 5. Please approve or decline this action.'
   const text = (state: Action['state'], said = content) => {

@@ -5,7 +5,16 @@ export type Call = { id: string; name: string; action?: Action; result?: string 
 
 export type Row =
   | { kind: 'user'; id: string; message: Message }
-  | { kind: 'assistant'; id: string; text: string; reasoning: string; isStreaming: boolean; calls: Call[] }
+  | {
+      kind: 'assistant'
+      id: string
+      text: string
+      reasoning: string
+      isStreaming: boolean
+      calls: Call[]
+      /** What a remote brain says it looked up: none of it is a call. */
+      lookedUp?: Pick<Message, 'lookUps' | 'lookUpsLeftOut'>
+    }
   | { kind: 'request'; id: string; text: string }
   | { kind: 'note'; id: string; message: Message }
 
@@ -43,7 +52,9 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
         const action = byCall.get(call.id)
         return { ...(action ? place(action) : { id: call.id, name: call.name }), result: results.get(call.id) }
       })
-      rows.push({ kind: 'assistant', id, text: message.content, reasoning: '', isStreaming: false, calls: [...calls, ...ofMessage(id)] })
+      const said = { text: message.content, reasoning: '', isStreaming: false, calls: [...calls, ...ofMessage(id)] }
+      const { lookUps, lookUpsLeftOut } = message
+      rows.push({ kind: 'assistant', id, ...said, ...(lookUps && { lookedUp: { lookUps, lookUpsLeftOut } }) })
     }
   }
   for (const { messageId, content, reasoning } of streaming) {

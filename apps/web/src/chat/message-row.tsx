@@ -4,6 +4,7 @@ import { ActionCard } from '../action/action-card.tsx'
 import { useServices } from '../services.tsx'
 import { Icon } from '../ui/index.ts'
 import { needsCard, type Row } from './conversation.ts'
+import { LookUpLines } from './look-up-lines.tsx'
 import { ModelText } from './model-text.tsx'
 import { ToolLine } from './tool-line.tsx'
 
@@ -62,6 +63,7 @@ function AssistantRow({ row, agent, connection }: AssistantRowProps) {
           <p className="plain-text">{showProse(row.reasoning)}</p>
         </details>
       )}
+      {row.lookedUp && <LookUpLines {...row.lookedUp} />}
       {row.text && <ModelText text={row.text} />}
       {row.isStreaming && !row.text && <p className="muted">Writing…</p>}
       {row.calls.map((call) =>

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts'
+import type { LookUp } from '../wire/session.ts'
 import type { JsonSchema } from './tool.ts'
 
 /** A tool as a model is offered it. */
@@ -103,6 +104,8 @@ export type ModelEvent =
   | { type: 'tool_call_start'; key: string; providerCallId?: string; name: string }
   /** A whole call. `argumentsText` is what the model wrote: unparsed, untrusted, possibly empty for a tool without arguments. */
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
+  /** All that a remote brain looked up by itself in this step: untrusted, of any size, and nothing for us to do. */
+  | { type: 'look_ups'; lookUps: LookUp[] }
   /** What was said of this step is void: another model makes it again from its start. */
   | { type: 'restart' }
   /**

@@ -88,6 +88,7 @@ export {
   ChatBody,
   CreateSessionBody,
   InviteBody,
+  LookUp,
   Message,
   MessageList,
   PageQuery,

@@ -37,6 +37,21 @@ export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: 
 export type ToolCall = z.infer<typeof ToolCall>
 
 /**
+ * What a remote brain says it looked up by itself. It is the brain's account, unverified: nothing of it ran here, and it is never an
+ * action. With neither `output` nor `error` the brain did not say what it found. With `cut` a value was too long: it is a text with the
+ * beginning of its JSON.
+ */
+export const LookUp = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: Json,
+  output: Json.optional(),
+  error: z.string().optional(),
+  cut: z.literal(true).optional(),
+})
+export type LookUp = z.infer<typeof LookUp>
+
+/**
  * One entry of a session. `kind` tells what an assistant or system message is for: `text` is what the model said, `request` says
  * which actions wait for a person (never sent to the model), `note` is ours, for people and model.
  */
@@ -53,6 +68,10 @@ export const Message = z.object({
   queued: z.boolean().optional(),
   toolCalls: z.array(ToolCall).optional(),
   toolCallId: z.string().optional(),
+  /** On what a remote brain said: what it looked up for it, in order. */
+  lookUps: z.array(LookUp).optional(),
+  /** How many more it named than are kept. */
+  lookUpsLeftOut: z.int().positive().optional(),
   /** On a `request`: the actions that it asks about. */
   actionIds: z.array(z.string()).optional(),
   /** On the assistant message that proposed them. */

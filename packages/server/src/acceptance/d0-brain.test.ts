@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { MAX_LOOK_UP_CHARACTERS } from '../agent/look-ups.ts'
 import type { ConfigInput } from '../config/index.ts'
 import { startReplayServer } from '../models/testing/replay-server.ts'
-import { brainSays } from '../testing/brain-says.ts'
+import { brainHeard, brainSays } from '../testing/brain-says.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const SECRET = 'brain-secret-0123456789'
@@ -57,4 +58,105 @@ test('D0.1 the secret of a remote brain is in no row, no answer and no log, even
   const { items } = await server.admin.get(`/api/sessions/${id}/messages`)
   expect(items[0].content).toBe('You sent [redacted], orders.')
   expect(JSON.stringify([items, await server.admin.get('/api/agents'), await server.dump(), server.errors])).not.toContain(SECRET)
+})
+
+const FOUND = { id: 'look-1', tool: 'searchOrders', input: { status: 'late' }, output: { orders: ['ORD-1', 'ORD-2'] } }
+const SHOWN = { id: 'look-1', name: 'searchOrders', input: FOUND.input, output: FOUND.output }
+
+test('D0.8 what a brain looks up by itself stands at its message, after a restart too, and is no action', async () => {
+  await using brains = await startReplayServer()
+  const replay = brains.play([
+    brainSays({ lookUps: [FOUND, { id: 'look-2', tool: 'forecast', input: {}, error: 'no rain data' }], text: 'Two are late.' }),
+    brainSays({ text: 'As I said.' }),
+  ])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'What is late?' })
+  await server.settle()
+
+  const said = async () => (await server.admin.get(`/api/sessions/${id}/messages`)).items.find(({ model }: { model?: string }) => model)
+  const lookUps = [SHOWN, { id: 'look-2', name: 'forecast', input: {}, error: 'no rain data' }]
+  const before = await said()
+  expect(before).toMatchObject({ content: 'Two are late.', lookUps })
+  expect(before).not.toHaveProperty('toolCalls')
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+  expect((await server.admin.get(`/api/audit?session=${id}`)).items.filter(({ kind }: { kind: string }) => kind === 'proposed')).toEqual([])
+
+  await server.restart()
+  expect(await said()).toEqual(before)
+
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Sure?' })
+  await server.settle()
+  expect(brainHeard(replay, 1)).toEqual([
+    { role: 'user', content: 'What is late?' },
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [
+        { id: 'look-1', type: 'function', function: { name: 'searchOrders', arguments: '{"status":"late"}' } },
+        { id: 'look-2', type: 'function', function: { name: 'forecast', arguments: '{}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'look-1', content: '{"orders":["ORD-1","ORD-2"]}' },
+    { role: 'tool', tool_call_id: 'look-2', content: '{"error":"no rain data"}' },
+    { role: 'assistant', content: 'Two are late.' },
+    { role: 'user', content: 'Sure?' },
+  ])
+})
+
+test('D0.8 a live reader is sent the look-ups with the whole message', async () => {
+  await using brains = await startReplayServer()
+  const replay = brains.play([brainSays({ lookUps: [FOUND], text: 'Two are late.' })])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'What is late?', agent: 'desk' } })
+  const { message } = await stream.next('message', (data) => data.message.role === 'assistant')
+  expect(message).toMatchObject({ content: 'Two are late.', lookUps: [SHOWN] })
+  await stream.ended()
+})
+
+test('D0.8 a look-up named like a gated tool runs nothing here, with or without an output', async () => {
+  await using brains = await startReplayServer()
+  const input = { orderId: 'ORD-1' }
+  const replay = brains.play([
+    brainSays({
+      lookUps: [
+        { id: 'a', tool: 'cancelOrder', input },
+        { id: 'b', tool: 'cancelOrder', input, output: { approved: true, state: 'succeeded' } },
+      ],
+    }),
+  ])
+  const tools = {
+    shop: { prefix: false, routes: { baseUrl: brains.play([]).baseUrl, tools: { cancelOrder: { method: 'DELETE', path: '/{orderId}' } } } },
+  }
+  const agents = { desk: { model: `remote/${replay.baseUrl}`, tools: ['*'] } }
+  await using server = await startTestServer({ config: { agents, tools } as ConfigInput })
+  const { id } = await server.admin.post('/api/sessions', {})
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Cancel it' })
+  await server.settle()
+  const session = await server.admin.get(`/api/sessions/${id}`)
+  expect(session).toMatchObject({ status: 'completed', pendingApprovals: [] })
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+  const { items } = await server.admin.get(`/api/sessions/${id}/messages`)
+  expect(items[0].lookUps).toHaveLength(2)
+})
+
+test('D0.8 a secret in a look-up is in no row and no answer, also where the value is cut', async () => {
+  await using brains = await startReplayServer()
+  const straddling = 'x'.repeat(MAX_LOOK_UP_CHARACTERS - 15) + SECRET
+  const replay = brains.play([
+    brainSays({
+      lookUps: [
+        { id: SECRET, tool: `with-${SECRET}`, input: { [SECRET]: SECRET }, output: straddling },
+        { id: 'b', tool: 'fails', input: {}, error: `Bearer ${SECRET}` },
+      ],
+      text: 'Well.',
+    }),
+  ])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET }, logLevel: 'trace' })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Go' })
+  await server.settle()
+  const { items } = await server.admin.get(`/api/sessions/${id}/messages`)
+  expect(items[0].lookUps).toHaveLength(2)
+  expect(JSON.stringify([items, await server.dump(), server.errors])).not.toContain(SECRET.slice(0, 12))
 })

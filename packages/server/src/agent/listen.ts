@@ -3,6 +3,7 @@ import { endSentence } from '@countersign/core/text'
 import { reach } from '../points.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
+import { boundLookUps, type KeptLookUps } from './look-ups.ts'
 import { estimateUsage, type StepUsage } from './usage.ts'
 
 export interface HeardCall {
@@ -16,6 +17,8 @@ export interface HeardCall {
 export interface Heard {
   text: string
   calls: HeardCall[]
+  /** What it says it looked up by itself: never a call. */
+  lookedUp: KeptLookUps
   /** Undefined where the step failed and nobody said what it counted. */
   usage: StepUsage | undefined
   /** Who answered. */
@@ -37,6 +40,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
   const heard: Heard = {
     text: '',
     calls: [],
+    lookedUp: {},
     usage: undefined,
     model: model.id,
     passedOver: [],
@@ -59,9 +63,12 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         deltas.toolCallStart(callIds.of(event.key, event.providerCallId), event.name)
       } else if (event.type === 'tool_call') {
         heard.calls.push({ id: callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
+      } else if (event.type === 'look_ups') {
+        heard.lookedUp = boundLookUps(event.lookUps)
       } else if (event.type === 'restart') {
         heard.text = ''
         heard.calls = []
+        heard.lookedUp = {}
         started = 0
         callIds.restart()
         deltas.restart()

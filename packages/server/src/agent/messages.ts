@@ -46,7 +46,6 @@ export async function createSession(
 }
 
 /**
-/**
  * Takes a message: an exact command word from someone who may decide settles what waits and had been shown to them; any other text begins
  * a run, or is queued while one is under way. A decision is for everybody who has a vote; anything else for the session's owner and those
  * who are invited to it.

@@ -22,6 +22,7 @@ import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
 import { disabledBehind } from './disabled.ts'
 import type { Heard } from './listen.ts'
+import { assistantPayload } from './look-ups.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
 import { type StepUsage, totalUsage, usageColumns } from './usage.ts'
@@ -89,7 +90,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, 
   yield* events.dropDeltas.run({ message_id: messageId })
   for (const event of step.unsaid) writer.passingEvent(event)
   const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
-  if (heard.text !== '' || toolCalls.length > 0) yield* addAnswer(writer, step, heard.text, toolCalls)
+  if (heard.text !== '' || toolCalls.length > 0 || heard.lookedUp.lookUps) yield* addAnswer(writer, step, heard.text, toolCalls)
   if (heard.note !== undefined) yield* addNote(writer, heard.note, now)
   if (toolCalls.length === 0) {
     yield* sessions.endRun.change({ session_id: step.session.id, id: run.id, state: 'done', now })
@@ -132,7 +133,7 @@ function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult
     role: 'assistant',
     content: text,
     model: heard.model,
-    payload: heard.providerData ?? null,
+    payload: assistantPayload(heard.providerData, heard.lookedUp),
     inHistory: true,
     ...(toolCalls.length > 0 ? { toolCalls } : {}),
   })
@@ -252,7 +253,11 @@ export async function failRun(
     if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
     if (heard) yield* keepCall(session, run, heard, now)
     yield* events.dropDeltas.run({ message_id: messageId })
-    if (text !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, inHistory: true })
+    const lookedUp = heard?.lookedUp ?? {}
+    if (text !== '' || lookedUp.lookUps) {
+      const payload = assistantPayload(undefined, lookedUp)
+      yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, payload, inHistory: true })
+    }
     yield* addNote(writer, error, now, run.id)
     writer.event({ type: 'error', data: { code, error, runId: run.id } })
     yield* startQueuedRun(outbox, writer, now)

@@ -176,11 +176,19 @@ export const viewMessage = (row: MessageRow, author?: SessionPerson): Message =>
   ...(row.queued ? { queued: true } : {}),
   ...(row.tool_calls === null ? {} : { toolCalls: JSON.parse(row.tool_calls) }),
   ...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
+  ...viewLookUps(row),
   ...(row.action_ids === null ? {} : { actionIds: JSON.parse(row.action_ids) }),
   ...(row.model === null ? {} : { model: row.model }),
   createdAt: isoTime(row.created_at),
   seq: row.seq,
 })
+
+/** What a brain told of its own look-ups stands beside what its provider wants back, which nobody is shown. */
+function viewLookUps({ role, payload }: MessageRow): Pick<Message, 'lookUps' | 'lookUpsLeftOut'> {
+  if (role !== 'assistant' || !payload?.includes('"lookUps"')) return {}
+  const { lookUps, lookUpsLeftOut } = JSON.parse(payload)
+  return { ...(lookUps && { lookUps }), ...(lookUpsLeftOut && { lookUpsLeftOut }) }
+}
 
 /** A message with its author, without its actions. */
 export function* viewSaid(row: MessageRow): Tx<Message> {

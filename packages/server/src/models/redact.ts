@@ -1,4 +1,4 @@
-import { type Model, type ModelEvent, parseJson } from '@countersign/core'
+import { type LookUp, type Model, type ModelEvent, parseJson } from '@countersign/core'
 import type { Redactor } from '../net/index.ts'
 
 /** A model whose events hold no secret of ours: it was sent one in a header, and may say it. */
@@ -28,6 +28,8 @@ function redactEvent(event: Exclude<ModelEvent, { delta: string }>, redactor: Re
       return { ...event, name: redactor.text(event.name), ...callId(event, redactor) }
     case 'tool_call':
       return { ...event, name: redactor.text(event.name), ...callId(event, redactor), argumentsText: argumentsText(event, redactor) }
+    case 'look_ups':
+      return { ...event, lookUps: redactor.json(event.lookUps) as LookUp[] }
     case 'restart':
       return event
     case 'error':

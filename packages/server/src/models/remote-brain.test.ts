@@ -1,4 +1,4 @@
-import type { ModelMessage } from '@countersign/core'
+import type { JsonValue, ModelEvent, ModelMessage } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { openModel } from './open.ts'
 import { callsOf, collect, messagesOf, textOf } from './testing/collect.ts'
@@ -45,14 +45,124 @@ test('a require-action is a call, told with the finish; the tool-input-available
   ])
 })
 
-test('a tool-input-available alone is the brain’s own business and starts nothing', async () => {
+test('a tool-input-available alone is a look-up of the brain and starts nothing', async () => {
   const events = await ask(
     sse(data({ ...REQUIRE_ACTION, type: 'tool-input-available' }, { type: 'text-delta', text: 'It is shipped.' }, { type: 'finish' })),
   )
   expect(events).toEqual([
     { type: 'text', delta: 'It is shipped.' },
+    { type: 'look_ups', lookUps: [{ id: 'call_abc123', name: 'updateOrderStatus', input: REQUIRE_ACTION.input }] },
     { type: 'finish', reason: 'stop' },
   ])
+})
+
+const lookUp = (toolCallId: string | null, toolName: string, input: unknown = {}) => ({
+  type: 'tool-input-available',
+  toolCallId,
+  toolName,
+  input,
+})
+const found = (toolCallId: string, output: unknown) => ({ type: 'tool-output-available', toolCallId, output })
+const lookUpsOf = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'look_ups' ? event.lookUps : []))
+
+test('an output belongs to the look-up of its id, the newest stands, and one without a look-up is ignored', async () => {
+  const body = data(
+    lookUp('a', 'first'),
+    lookUp('b', 'second', 'as text'),
+    found('nobody', 1),
+    found('b', null),
+    found('a', 'partly'),
+    found('a', { all: true }),
+    { type: 'tool-output-error', toolCallId: 'b', errorText: 'broke' },
+    { type: 'tool-output-available', toolCallId: 'a' },
+    { type: 'tool-input-available', toolCallId: 'c' },
+    { type: 'finish' },
+  )
+  expect(lookUpsOf(await ask(sse(body)))).toEqual([
+    { id: 'a', name: 'first', input: {}, output: { all: true } },
+    { id: 'b', name: 'second', input: 'as text', error: 'broke' },
+  ])
+})
+
+test('what a require-action names is no look-up, whatever the brain says of it before, after or with no id', async () => {
+  const again = { ...REQUIRE_ACTION, type: 'tool-input-available' }
+  const outcome = found('call_abc123', { status: 'processing' })
+  for (const events of [
+    [again, outcome, REQUIRE_ACTION],
+    [REQUIRE_ACTION, again, outcome],
+    [
+      { ...again, toolCallId: null },
+      { ...REQUIRE_ACTION, toolCallId: null },
+    ],
+  ]) {
+    const heard = await ask(sse(data(...events, { type: 'finish' })))
+    expect(lookUpsOf(heard)).toEqual([])
+    expect(callsOf(heard)).toHaveLength(1)
+  }
+})
+
+test('a call of an earlier answer is no look-up when the brain tells of it again', async () => {
+  await using server = await startReplayServer()
+  const again = data({ ...REQUIRE_ACTION, type: 'tool-input-available' }, found('call_abc123', 'done'), lookUp('new', 'n'), {
+    type: 'finish',
+  })
+  const replay = server.play([sse(data(REQUIRE_ACTION, { type: 'finish' })), sse(again)])
+  const spec = `remote/${replay.baseUrl}`
+  const model = await openModel(spec, {})
+  const messages = messagesOf(await collect(model), spec)
+  expect(lookUpsOf(await collect(model, { messages }))).toEqual([{ id: 'new', name: 'n', input: {} }])
+})
+
+test('look-ups are told before an error too, also when the connection breaks', async () => {
+  for (const end of [data({ type: 'error', error: 'no model' }), '', 'data: not json\n\n']) {
+    const events = await ask(sse(data(lookUp('a', 'first'), found('a', 1)) + end))
+    expect(events.map(({ type }) => type)).toEqual(['look_ups', 'error'])
+  }
+})
+
+test('the history holds each ended look-up with its result, under an id that nothing else has', async () => {
+  await using server = await startReplayServer()
+  const replay = server.play([sse(data({ type: 'finish' }))])
+  const spec = `remote/${replay.baseUrl}`
+  const lookUps: JsonValue = [
+    { id: 'twice', name: 'a', input: { n: 1 }, output: 1 },
+    { id: 'twice', name: 'b', input: '{"n":2}', output: null },
+    { id: 'call_1', name: 'c', input: [3], error: 'broke' },
+    { id: 'open', name: 'd', input: {} },
+  ]
+  const assistant: Extract<ModelMessage, { role: 'assistant' }> = {
+    role: 'assistant',
+    content: 'So.',
+    toolCalls: [],
+    model: spec,
+    providerData: { lookUps },
+  }
+  const call = { id: 'call_1', name: 'act', arguments: {} }
+  const caller: ModelMessage = { role: 'assistant', content: '', toolCalls: [call], model: spec }
+  const result: ModelMessage = { role: 'tool', toolCallId: 'call_1', toolName: 'act', outcome: { type: 'output', value: 'done' } }
+  const ofAnother: ModelMessage = { ...assistant, content: 'Other.', model: 'remote/http://other.example' }
+  await collect(await openModel(spec, {}), { messages: [assistant, caller, result, ofAnother] })
+  const called = (id: string, name: string, args: string) => ({ id, type: 'function', function: { name, arguments: args } })
+  expect(replay.requests[0]?.body).toEqual({
+    messages: [
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [
+          called('countersign-look-up-1', 'a', '{"n":1}'),
+          called('countersign-look-up-2', 'b', '{"n":2}'),
+          called('countersign-look-up-3', 'c', '{"input":[3]}'),
+        ],
+      },
+      { role: 'tool', tool_call_id: 'countersign-look-up-1', content: '1' },
+      { role: 'tool', tool_call_id: 'countersign-look-up-2', content: 'null' },
+      { role: 'tool', tool_call_id: 'countersign-look-up-3', content: '{"error":"broke"}' },
+      { role: 'assistant', content: 'So.' },
+      { role: 'assistant', content: '', tool_calls: [called('call_1', 'act', '{}')] },
+      { role: 'tool', tool_call_id: 'call_1', content: '"done"' },
+      { role: 'assistant', content: 'Other.' },
+    ],
+  })
 })
 
 test('the type may be the name of the event, and [DONE] may end the stream', async () => {

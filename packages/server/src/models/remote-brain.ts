@@ -2,6 +2,7 @@ import {
   type FinishReason,
   type JsonObject,
   type JsonValue,
+  LookUp,
   type Model,
   type ModelEvent,
   type ModelMessage,
@@ -10,6 +11,7 @@ import {
 } from '@countersign/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
+import { collectLookUps, type LookUps, lookUpMessages } from './brain-look-ups.ts'
 import { readRetryAfter } from './classify.ts'
 import { describe, modelError, refusalError, toModelError, unsentError } from './errors.ts'
 import { historyProblem } from './history.ts'
@@ -38,9 +40,9 @@ export interface RemoteBrainOptions {
  * Beside the messages it is sent `session {id}`, `user {id, name}` (who wrote the newest message) and `agent {name}`. They are told, not
  * proved: a brain takes them for true because the request carries its own secret header.
  *
- * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows and is the
- * brain's own business (a lookup it made itself) when none does; either way it starts nothing here. `finish` ends the step: what
- * comes after it is not read, and without it nothing is a call.
+ * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows; when none
+ * does, it is a look-up that the brain makes by itself, and `tool-output-available` or `tool-output-error` says how that ended. Either
+ * way it starts nothing here. `finish` ends the step: what comes after it is not read, and without it nothing is a call.
  *
  * The brain gets its own `toolCallId` back on the call and its result, as it may know its calls by it; a call whose id is empty or
  * came twice in the conversation carries ours.
@@ -53,9 +55,15 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
       if (problem !== undefined) return yield unsentError(options.id, problem)
       const watch = watchWire({ ...options, maxBytes: MAX_STREAM_BYTES })
       const stop = new AbortController()
+      const { callIds } = brainIds(options.id, request.messages)
+      const lookUps = collectLookUps(callIds)
       try {
-        yield* ask(options, request, watch.fetch, AbortSignal.any([request.signal, stop.signal]))
+        for await (const event of ask(options, request, watch.fetch, AbortSignal.any([request.signal, stop.signal]), lookUps)) {
+          if (event.type === 'finish' || event.type === 'error') yield* told(lookUps)
+          yield event
+        }
       } catch (error) {
+        yield* told(lookUps)
         if (request.signal.aborted) yield modelError('model_error', `the call of ${options.id} was cancelled`)
         else yield remoteError(options.id, error, watch.report)
       } finally {
@@ -65,11 +73,17 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
   }
 }
 
+const told = (lookUps: LookUps): ModelEvent[] => {
+  const all = lookUps.all()
+  return all.length === 0 ? [] : [{ type: 'look_ups', lookUps: all }]
+}
+
 async function* ask(
   options: RemoteBrainOptions,
   request: ModelRequest,
   fetch: typeof globalThis.fetch,
   signal: AbortSignal,
+  lookUps: LookUps,
 ): AsyncGenerator<ModelEvent> {
   const response = await fetch(options.url, {
     method: 'POST',
@@ -115,12 +129,22 @@ async function* ask(
       }
       case 'require-action': {
         const { toolCallId, toolName: name, input } = event.data
+        lookUps.called(toolCallId ?? undefined, name, input)
         const key = `call-${calls.length + 1}`
         const argumentsText = typeof input === 'string' ? input : input === undefined ? '' : JSON.stringify(input)
         calls.push({ type: 'tool_call', key, ...(toolCallId && { providerCallId: toolCallId }), name, argumentsText })
         yield { type: 'tool_call_start', key, name }
         break
       }
+      case 'tool-input-available':
+        lookUps.announced(event.data.toolCallId ?? undefined, event.data.toolName, event.data.input ?? {})
+        break
+      case 'tool-output-available':
+        lookUps.answered(event.data.toolCallId, { output: event.data.output })
+        break
+      case 'tool-output-error':
+        lookUps.answered(event.data.toolCallId, { error: event.data.errorText })
+        break
       case 'finish': {
         const reason = finishReason(event.data.finishReason ?? event.data.reason, calls.length > 0)
         const isWhole = reason === 'stop' || reason === 'tool_calls'
@@ -150,9 +174,17 @@ const BrainEvent = z.union([
     toolName: z.string().min(1),
     input: z.json().optional(),
   }),
+  z.object({
+    type: z.literal('tool-input-available'),
+    toolCallId: z.string().nullish(),
+    toolName: z.string().min(1),
+    input: z.json().optional(),
+  }),
+  z.object({ type: z.literal('tool-output-available'), toolCallId: z.string().min(1), output: z.json() }),
+  z.object({ type: z.literal('tool-output-error'), toolCallId: z.string().min(1), errorText: z.string() }),
   z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
   z.object({ type: z.literal('error'), error: z.unknown().optional(), message: z.string().optional(), errorText: z.string().optional() }),
-  // A brain may say more than we act on (`tool-input-available`, `start`, `text-end`); only a broken one of the above is an error.
+  // A brain may say more than we act on (`start`, `text-end`, a look-up in a shape of its own); only a broken one of these is an error.
   z
     .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
     .transform(() => ({ type: 'other' as const })),
@@ -174,8 +206,8 @@ function finishReason(reason: string | null | undefined, hasCalls: boolean): Fin
 }
 
 function toBody(model: string, { instructions, messages, tools, conversation, agent, user }: ModelRequest): JsonObject {
-  const idOf = brainIds(model, messages)
-  const shaped = messages.map((message): JsonObject => {
+  const { idOf, lookUpId } = brainIds(model, messages)
+  const shaped = messages.flatMap((message): JsonObject | JsonObject[] => {
     if (message.role === 'user') return { role: 'user', content: message.content }
     if (message.role === 'tool') {
       const { outcome } = message
@@ -187,7 +219,9 @@ function toBody(model: string, { instructions, messages, tools, conversation, ag
       type: 'function',
       function: { name: call.name, arguments: JSON.stringify(call.arguments) },
     }))
-    return { role: 'assistant', content: message.content, ...(toolCalls.length > 0 && { tool_calls: toolCalls }) }
+    const lookedUp = lookUpMessages(brainData(model, message).lookUps, lookUpId)
+    const said = { role: 'assistant', content: message.content, ...(toolCalls.length > 0 && { tool_calls: toolCalls }) }
+    return lookedUp.length > 0 && message.content === '' && toolCalls.length === 0 ? lookedUp : [...lookedUp, said]
   })
   const offered = tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
@@ -202,23 +236,46 @@ function toBody(model: string, { instructions, messages, tools, conversation, ag
   }
 }
 
-const BrainData = z.object({ callIds: z.array(z.string()) })
+const BrainData = z.object({ callIds: z.array(z.string()).default([]), lookUps: z.array(LookUp).default([]) })
 
-function brainIds(model: string, messages: readonly ModelMessage[]): (id: string) => string {
+/** What this brain left at a message that it said. */
+const brainData = (model: string, message: Extract<ModelMessage, { role: 'assistant' }>): z.infer<typeof BrainData> =>
+  (message.model === model ? BrainData.safeParse(message.providerData).data : undefined) ?? { callIds: [], lookUps: [] }
+
+interface BrainIds {
+  /** The brain's own id of a call of ours. */
+  idOf(id: string): string
+  /** The id that a look-up has in the history: call once for each, in order. */
+  lookUpId(id: string): string
+  /** All ids by which the calls of the conversation are known, here and there. */
+  callIds: ReadonlySet<string>
+}
+
+function brainIds(model: string, messages: readonly ModelMessage[]): BrainIds {
   const theirs = new Map<string, string>()
   const times = new Map<string, number>()
+  const count = (id: string) => times.set(id, (times.get(id) ?? 0) + 1)
   for (const message of messages) {
     if (message.role !== 'assistant') continue
-    const callIds = message.model === model ? (BrainData.safeParse(message.providerData).data?.callIds ?? []) : []
+    const { callIds, lookUps } = brainData(model, message)
     for (const [index, call] of message.toolCalls.entries()) {
       const id = (callIds.length === message.toolCalls.length && callIds[index]) || call.id
       theirs.set(call.id, id)
-      times.set(id, (times.get(id) ?? 0) + 1)
+      count(id)
     }
+    for (const { id } of lookUps) count(id)
   }
-  return (id) => {
-    const brainId = theirs.get(id)
-    return brainId !== undefined && times.get(brainId) === 1 ? brainId : id
+  let lookedUp = 0
+  return {
+    idOf(id) {
+      const brainId = theirs.get(id)
+      return brainId !== undefined && times.get(brainId) === 1 ? brainId : id
+    },
+    lookUpId(id) {
+      lookedUp++
+      return times.get(id) === 1 && !theirs.has(id) ? id : `countersign-look-up-${lookedUp}`
+    },
+    callIds: new Set([...theirs].flat()),
   }
 }
 

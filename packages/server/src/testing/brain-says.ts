@@ -5,11 +5,18 @@ import type { Replay, ReplayAnswer } from '../models/testing/replay-server.ts'
 export interface BrainSpeech {
   text?: string
   calls?: { id: string; tool: string; input: JsonValue }[]
+  /** What it looks up by itself; with neither `output` nor `error` it does not say what it found. */
+  lookUps?: { id: string; tool: string; input: JsonValue; output?: JsonValue; error?: string }[]
 }
 
 /** An answer of a remote brain (D0) as a stand-in server sends it. */
-export function brainSays({ text = '', calls = [] }: BrainSpeech): ReplayAnswer {
+export function brainSays({ text = '', calls = [], lookUps = [] }: BrainSpeech): ReplayAnswer {
   const events = [
+    ...lookUps.flatMap(({ id: toolCallId, tool: toolName, input, output, error }) => [
+      { type: 'tool-input-available', toolCallId, toolName, input },
+      ...(output === undefined ? [] : [{ type: 'tool-output-available', toolCallId, output }]),
+      ...(error === undefined ? [] : [{ type: 'tool-output-error', toolCallId, errorText: error }]),
+    ]),
     ...(text === '' ? [] : [{ type: 'text-delta', delta: text }]),
     ...calls.flatMap(({ id: toolCallId, tool: toolName, input }) => [
       { type: 'tool-input-available', toolCallId, toolName, input },
