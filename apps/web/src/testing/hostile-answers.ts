@@ -63,6 +63,15 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
       any: { [text('Action.arguments.key')]: 1 },
       [text('Action.arguments.name')]: 1,
     },
+    preview: [
+      {
+        field: text('Action.preview.0.field'),
+        oldValue: text('Action.preview.0.oldValue'),
+        newValue: text('Action.preview.0.newValue'),
+        diff: text('Action.preview.0.diff'),
+      },
+      { field: text('Action.said.field'), newValue: text('Action.said'), unverified: true },
+    ],
     expiresAt: '2099-01-01T00:00:00.000Z',
     redactedAt: undefined,
     checks: null,

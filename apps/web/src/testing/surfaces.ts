@@ -23,6 +23,8 @@ const CARD = [
   'Action.preview.0.oldValue',
   'Action.preview.0.newValue',
   'Action.preview.0.diff',
+  'Action.said.field',
+  'Action.said',
   'Action.agent',
   'Action.requesters.0.name',
   'Action.agentSays',
@@ -68,6 +70,9 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.locator('.model-text code').first().waitFor()
     },
     shows: [
+      'Message.assistant.lookUps.0.name',
+      'Message.assistant.lookUps.0.input',
+      'Message.assistant.lookUps.0.output',
       ...CARD,
       'Session.title',
       'Session.agent',
