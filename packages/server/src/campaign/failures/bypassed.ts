@@ -139,7 +139,7 @@ export const BYPASSED: readonly Failure[] = [
         ],
         test: {
           file: 'packages/server/src/models/remote-brain.test.ts',
-          name: 'a tool-input-available alone is the brain’s own business and starts nothing',
+          name: 'a tool-input-available alone is a look-up of the brain and starts nothing',
         },
       },
     ],
