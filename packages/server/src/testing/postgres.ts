@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { findPostgresBinaries } from './postgres-binaries.ts'
 
@@ -169,8 +170,23 @@ export async function createDatabase(
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1)
   const admin = withDatabase(url, 'postgres')
-  await runOn(admin, `drop database if exists "${name}" with (force)`)
-  await runOn(admin, `drop tablespace if exists "${name}"`)
+  await checkpointing(admin, `drop database if exists "${name}" with (force)`)
+  await checkpointing(admin, `drop tablespace if exists "${name}"`)
+}
+
+const CHECKPOINT_TRIES = 60
+
+/** A checkpoint is of the whole server: it fails as long as the disk of another database is full, as in the tests of a full disk. */
+async function checkpointing(url: string, query: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return void (await runOn(url, query))
+    } catch (error) {
+      const isOfAnother = error instanceof Error && error.message === 'checkpoint request failed'
+      if (!isOfAnother || tries === CHECKPOINT_TRIES) throw error
+      await setTimeout(1_000)
+    }
+  }
 }
 
 function withDatabase(url: string, name: string): string {
