@@ -1,24 +1,17 @@
 import { LONG_DIFF_CHARS, showInvisible } from '@countersign/core/text'
-import { useContext, useLayoutEffect, useRef } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { EndMark } from './end-mark.tsx'
-import { focusBox } from './long-text.tsx'
-import { OpenedTexts } from './opened-texts.ts'
+import { RevealButton, useReveal } from './reveal.tsx'
 
 const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
 
 /** A unified diff as it is, each changed line marked by its sign and its colour. */
 export function DiffText({ diff, path }: { diff: string; path: string }) {
-  const opened = useContext(OpenedTexts)
+  const { isOpen, box, reveal } = useReveal<HTMLPreElement>(path)
   const lines = diff.replace(/\n$/, '').split('\n')
   const first = lines.findIndex((line) => line.startsWith('@@'))
-  const shown = opened.has(path) ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
+  const shown = isOpen ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
   const hidden = lines.length - shown
-  const box = useRef<HTMLPreElement>(null)
-  const wasPressed = useRef(false)
-  useLayoutEffect(() => {
-    if (hidden === 0 && wasPressed.current) focusBox(box.current)
-  }, [hidden])
   return (
     <div className="cs-diff">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
@@ -30,19 +23,7 @@ export function DiffText({ diff, path }: { diff: string; path: string }) {
         })}
         {hidden > 0 ? null : <EndMark path={path} />}
       </pre>
-      {hidden > 0 ? (
-        <button
-          type="button"
-          className="cs-reveal"
-          data-part={path}
-          onClick={() => {
-            wasPressed.current = true
-            opened.open(path)
-          }}
-        >
-          {hidden} lines hidden, show all
-        </button>
-      ) : null}
+      {hidden > 0 ? <RevealButton path={path} hidden={`${hidden} lines`} onReveal={reveal} /> : null}
       <CopyButton text={() => diff} label="Copy diff" />
     </div>
   )

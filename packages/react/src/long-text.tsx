@@ -1,7 +1,7 @@
 import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, showInvisible, showLines, TAIL_CHARS } from '@countersign/core/text'
-import { memo, useContext, useLayoutEffect, useRef } from 'react'
+import { memo } from 'react'
 import { EndMark } from './end-mark.tsx'
-import { OpenedTexts } from './opened-texts.ts'
+import { RevealButton, useReveal } from './reveal.tsx'
 
 type LongTextProps = {
   text: string
@@ -16,13 +16,7 @@ type LongTextProps = {
  * scrolls in a box of its own and takes the focus, so that the keys that scroll work at once.
  */
 export function LongText({ text, path, lines = false, inBox = false }: LongTextProps) {
-  const opened = useContext(OpenedTexts)
-  const box = useRef<HTMLSpanElement>(null)
-  const wasPressed = useRef(false)
-  const isOpen = opened.has(path)
-  useLayoutEffect(() => {
-    if (isOpen && wasPressed.current) focusBox(box.current)
-  }, [isOpen])
+  const { isOpen, box, reveal } = useReveal<HTMLSpanElement>(path)
   if (text.length <= LONG_TEXT_CHARS) return <Shown text={text} lines={lines} />
   if (isOpen) {
     const isBoxed = text.length > MAX_HIDDEN_CHARS && !inBox
@@ -45,26 +39,10 @@ export function LongText({ text, path, lines = false, inBox = false }: LongTextP
   return (
     <>
       <Shown text={text.slice(0, headEnd)} lines={lines} />
-      <button
-        type="button"
-        className="cs-reveal"
-        data-part={path}
-        onClick={() => {
-          wasPressed.current = true
-          opened.open(path)
-        }}
-      >
-        {count(tailStart - headEnd)} hidden, show all
-      </button>
+      <RevealButton path={path} hidden={count(tailStart - headEnd)} onReveal={reveal} />
       <Shown text={text.slice(tailStart)} lines={lines} />
     </>
   )
-}
-
-/** Puts the focus on what was opened, and its lower edge on the screen: its end is seen there. */
-export function focusBox(box: HTMLElement | null): void {
-  box?.focus({ preventScroll: true })
-  if (box?.tabIndex === 0) box.scrollIntoView({ block: 'nearest' })
 }
 
 /** A card draws itself every few seconds; half a million characters are marked once. */

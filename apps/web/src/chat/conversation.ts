@@ -12,7 +12,7 @@ export type Row =
       reasoning: string
       isStreaming: boolean
       calls: Call[]
-      /** What a remote brain says it looked up: none of it is a call. */
+      /** The look-ups that a remote brain reports. They are not tool calls of this server. */
       lookedUp?: Pick<Message, 'lookUps' | 'lookUpsLeftOut'>
     }
   | { kind: 'request'; id: string; text: string }
@@ -73,7 +73,7 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
 // Sessions of before say “reject”.
 const PLEASE = /\s*Please (look at it and )?approve or (decline|reject)( this action| each)\.$/
 
-/** What the agent asked. The sentence that asks people to decide goes once nothing of it waits any more. */
+/** The text of a request for approval. Without its last sentence, which asks people to decide, once none of its actions waits. */
 function requestText({ content, actionIds = [] }: Message, actions: Parts['actions']): string {
   return actionIds.some((id) => actions[id]?.state === 'proposed') ? content : content.replace(PLEASE, '')
 }

@@ -6,7 +6,7 @@ import { RawJson } from './raw-json.tsx'
 
 type LookUp = NonNullable<Message['lookUps']>[number]
 
-/** What a remote brain says it looked up by itself: one line each, input and output a click away. */
+/** The look-ups that a remote brain reports. Each is one line, which opens to its input and output. */
 export function LookUpLines({ lookUps = [], lookUpsLeftOut }: Pick<Message, 'lookUps' | 'lookUpsLeftOut'>) {
   return (
     <>

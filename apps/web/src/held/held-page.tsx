@@ -18,7 +18,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 const HELD_ACTIONS = ['held-actions']
 const STATES = 'proposed,approved,executing,outcome_unknown'
 
-/** What is open, and how much. */
+/** Loads the list of held actions and their number again. */
 const readAgain = (queries: QueryClient) => Promise.all([HOLD, HELD_ACTIONS].map((queryKey) => queries.invalidateQueries({ queryKey })))
 
 const WORDS: Partial<Record<Action['state'], string>> = {

@@ -69,7 +69,7 @@ export interface ModelRequest {
   conversation?: string
   /** The agent by its name in the configuration. */
   agent?: string
-  /** Who wrote the newest message that the model is given. */
+  /** The author of the newest message in the history. */
   user?: { id: string; name: string }
 }
 

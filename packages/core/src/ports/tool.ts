@@ -104,8 +104,8 @@ export interface Tool {
    */
   readonly credential: string
   /**
-   * What is known of its risk, where that is not what its effect tells. A rule of the policy that names one counts over it. `isGuess`:
-   * nobody said so, its method or its name suggests it.
+   * The risk of every call. Default: low for a read, medium for a write. A policy rule that sets a risk replaces it. `isGuess`: derived from
+   * the tool's method or name, not declared by anybody.
    */
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /**

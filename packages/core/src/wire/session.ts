@@ -37,8 +37,8 @@ export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: 
 export type ToolCall = z.infer<typeof ToolCall>
 
 /**
- * What a remote brain says it looked up by itself. It is the brain's account, unverified: nothing of it ran here, and it is never an
- * action. With neither `output` nor `error` the brain did not say what it found. With `cut` a value was too long: it is a text with the
+ * A look-up that a remote brain reports. The server did not run it, cannot verify it, and makes no
+ * action of it. With neither `output` nor `error` the brain did not say what it found. With `cut` a value was too long: it is a text with the
  * beginning of its JSON.
  */
 export const LookUp = z.object({

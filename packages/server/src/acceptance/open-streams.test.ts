@@ -9,8 +9,8 @@ import type { EventReader } from '../testing/event-reader.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
-import { openServerDatabase } from '../testing/test-database.ts'
-import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTwoServers } from '../testing/two-servers.ts'
 
 const keyed = (what: string) => ({ tool: 'keyed', arguments: { what } })
 
@@ -136,15 +136,8 @@ test('what is open ends with the session at the console: signed out here or ever
 
 // On SQLite there is one process at a time; the command beside it is in the test above.
 test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
-  await using database = await openServerDatabase()
-  using folder = temporaryFolder()
-  const options = {
-    config: { agents: { desk: { model: 'scripted/desk.json' } } },
-    scripts: { desk: [{ text: 'Done.' }] },
-    place: { dataDir: folder.path, environment: database.environment },
-  }
-  await using here = await startTestServer(options)
-  await using there = await startTestServer(options)
+  await using servers = await startTwoServers()
+  const { here, there } = servers
   const { client, id } = await personWithKey(here)
   using reading = await client.stream('/api/events')
   await there.admin.send('DELETE', `/api/keys/${id}`)

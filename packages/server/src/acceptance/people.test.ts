@@ -4,8 +4,8 @@ import { openBeside } from '../store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
-import { openServerDatabase } from '../testing/test-database.ts'
-import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTwoServers } from '../testing/two-servers.ts'
 
 // Somebody left. Nothing of theirs decides, allows, reads or waits any more.
 
@@ -200,15 +200,8 @@ test('roles are changed by an admin, hold at once, and are shown; a limited key 
 
 // On SQLite there is one process at a time.
 test.skipIf(inject('database') === 'sqlite')('who is disabled at one process is out of the other at once', async () => {
-  await using database = await openServerDatabase()
-  using folder = temporaryFolder()
-  const options = {
-    config: { agents: { desk: { model: 'scripted/desk.json' } } },
-    scripts: { desk: [{ text: 'Done.' }] },
-    place: { dataDir: folder.path, environment: database.environment },
-  }
-  await using here = await startTestServer(options)
-  await using there = await startTestServer(options)
+  await using servers = await startTwoServers()
+  const { here, there } = servers
   const { key, principal } = await here.makeKey({ name: 'Lea', kind: 'person', roles: ['approver'] })
   const lea = withKey(here, key)
   const console = await consoleOf(here, key)
