@@ -24,7 +24,7 @@ const SERVER_ROWS = [
   ['audit', 'policy'],
   ['config'],
   ['dispatch', 'gate', 'instance', 'pin-store'],
-  ['agent', 'notify', 'archive', 'objectives', 'stats'],
+  ['agent', 'metrics', 'notify', 'archive', 'objectives', 'stats'],
   ['ground', 'engine', 'http'],
   ['own-files'],
   ['server'],

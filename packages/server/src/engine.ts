@@ -19,6 +19,7 @@ import { createLanes, type EventHub, MODEL_CALLS, type Reconciler } from './disp
 import { createGate, createStartFailures, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import type { Held, InstanceSettings } from './instance/index.ts'
+import type { Tally } from './metrics/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { reach } from './points.ts'
@@ -95,6 +96,8 @@ export interface Engine {
   }
   /** What was due and had not begun, and what was put up again because of it. */
   readonly reconciler: Reconciler
+  /** What this process has committed since it started, counted. */
+  readonly tally: Tally
   /** How many jobs are due and wait to be begun: on Postgres those of all processes. At most 100,000 are counted. */
   countWaitingJobs(): Promise<number>
   /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
@@ -143,6 +146,7 @@ export async function startEngine({
   timers,
   sealer,
   reconciler,
+  tally,
   membership,
   guard,
   acceptCopy = false,
@@ -290,6 +294,7 @@ export async function startEngine({
     auditKey,
     sealer,
     reconciler,
+    tally,
     countWaitingJobs: async () => (await dispatch.countWaiting()) + lanes.waiting,
     get trouble() {
       return store.health.damage ?? membership.trouble

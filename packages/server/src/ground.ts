@@ -22,6 +22,7 @@ import {
   watchOtherWriters,
 } from './dispatch/index.ts'
 import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
+import { createTally, type Tally } from './metrics/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
 import { VERSION } from './version.ts'
 
@@ -34,6 +35,8 @@ export interface Ground {
   timers: Timers
   sealer: Sealer
   reconciler: Reconciler
+  /** Counts what this process commits. */
+  tally: Tally
   membership: Membership
   /** Tells a copy of the database from the original. Default: it is the original. */
   guard?: Guard
@@ -50,13 +53,16 @@ export interface GroundOptions {
 }
 
 /** What becomes of a commit in the process that made it. */
-export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, sealer: Sealer) => (outbox: Outbox) => {
-  if (outbox.events.length > 0) hub.publish(outbox.events)
-  if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
-  if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
-  if (outbox.access) hub.publishAccess(outbox.access)
-  if (outbox.isAudited) sealer.wake()
-}
+export const handOut =
+  ({ hub, dispatch, timers, sealer, tally }: Pick<Ground, 'hub' | 'dispatch' | 'timers' | 'sealer' | 'tally'>) =>
+  (outbox: Outbox) => {
+    if (outbox.events.length > 0) hub.publish(outbox.events)
+    if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+    if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+    if (outbox.access) hub.publishAccess(outbox.access)
+    if (outbox.isAudited) sealer.wake()
+    if (outbox.happened) tally.note(outbox.happened)
+  }
 
 const sayDamaged = (log: Logger) => (problem: string) => log.fatal({ problem }, 'database.damaged')
 
@@ -71,7 +77,8 @@ async function openAlone(
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
-  const tell = handOut(hub, dispatch, timers, sealer)
+  const tally = createTally()
+  const tell = handOut({ hub, dispatch, timers, sealer, tally })
   let guard: Guard | undefined
   const store: Store = openSqlite({
     dataDir: database.dataDir,
@@ -90,7 +97,7 @@ async function openAlone(
   }
   // A test that stops the clock does not stop this.
   const reconciler = createReconciler(clock, systemClock.after)
-  return { store, clock, hub, dispatch, timers, sealer, reconciler, membership: alone({ store, dispatch, clock }), guard }
+  return { store, clock, hub, dispatch, timers, sealer, reconciler, tally, membership: alone({ store, dispatch, clock }), guard }
 }
 
 async function openAmongOthers(
@@ -131,14 +138,15 @@ async function openAmongOthers(
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
-    tell = handOut(hub, dispatch, timers, sealer)
+    const tally = createTally()
+    tell = handOut({ hub, dispatch, timers, sealer, tally })
     lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
     const hasOthers = () => processes.hasOthers()
     guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()
-    return { store, clock, hub, dispatch, timers, sealer, reconciler, membership, guard }
+    return { store, clock, hub, dispatch, timers, sealer, reconciler, tally, membership, guard }
   } catch (error) {
     await stack.disposeAsync()
     throw error

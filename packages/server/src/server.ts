@@ -146,6 +146,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       hold: engine.hold,
       trouble: () => (stopping.signal.aborted ? 'the server is shutting down' : engine.trouble),
       reconciler: engine.reconciler,
+      tally: engine.tally,
       countWaitingJobs: engine.countWaitingJobs,
       isStopping: () => stopping.signal.aborted,
       stopping: stopping.signal,

@@ -29,6 +29,7 @@ export interface Heard {
   /** What people should know about an answer that is used all the same. */
   note: string | undefined
   failure: { code: string; error: string } | undefined
+  tookMs: number
 }
 
 /** A model that never stops talking is stopped: far above what any provider sends in one step. */
@@ -47,7 +48,9 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
     providerData: undefined,
     note: undefined,
     failure: undefined,
+    tookMs: 0,
   }
+  const begun = performance.now()
   let isWhole = false
   let started = 0
   try {
@@ -93,6 +96,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
     // Whoever stopped the call looks at the signal, not at what was heard until then.
     if (!request.signal.aborted) throw error
   }
+  heard.tookMs = performance.now() - begun
   if (!isWhole) heard.failure ??= { code: 'model_broken_stream', error: 'The model’s answer ended before it was complete.' }
   if (!heard.failure) heard.usage ??= estimateUsage(request, saidBy(heard))
   if (heard.failure && started + heard.calls.length > 0) {

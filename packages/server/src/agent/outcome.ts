@@ -17,7 +17,18 @@ import {
 } from '../gate/index.ts'
 import { outcomeOf } from '../gate/tool-result.ts'
 import { reach } from '../points.ts'
-import { type ActionRow, events, modelCalls, newId, type Outbox, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import {
+  type ActionRow,
+  events,
+  modelCalls,
+  newId,
+  noteHappening,
+  type Outbox,
+  type RunRow,
+  type SessionRow,
+  sessions,
+  type Tx,
+} from '../store/index.ts'
 import type { Agent, AgentParts } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
 import { disabledBehind } from './disabled.ts'
@@ -85,7 +96,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, 
   // The loop ends it then, with nothing of this step.
   if (yield* disabledBehind(writer.row, run)) return true
   if (!(yield* countStep(run, usage, now))) return false
-  yield* keepCall(step.session, run, heard, now)
+  yield* keepCall(outbox, step.session, run, heard, now)
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })
   for (const event of step.unsaid) writer.passingEvent(event)
@@ -113,8 +124,9 @@ const countStep = (run: RunRow, usage: StepUsage, now: number) =>
   sessions.countStep.change({ session_id: run.session_id, id: run.id, steps: run.steps, ...usageColumns(usage), now })
 
 /** Which model made the step, and what it counted: what budgets and statistics go by. */
-const keepCall = (session: SessionRow, run: RunRow, { model, passedOver, failure, usage }: Heard, now: number) =>
-  modelCalls.insertModelCall.run({
+function* keepCall(outbox: Outbox, session: SessionRow, run: RunRow, heard: Heard, now: number): Tx<void> {
+  const { model, passedOver, failure, usage, tookMs } = heard
+  const call = {
     session_id: run.session_id,
     run_id: run.id,
     step: run.steps + 1,
@@ -124,7 +136,10 @@ const keepCall = (session: SessionRow, run: RunRow, { model, passedOver, failure
     error: failure?.code ?? null,
     ...usageColumns(usage),
     created_at: now,
-  })
+  }
+  yield* modelCalls.insertModelCall.run(call)
+  noteHappening(outbox, { what: 'model_call', call, tookMs })
+}
 
 function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult, text: string, toolCalls: ToolCall[]): Tx<void> {
   yield* writer.message({
@@ -251,7 +266,7 @@ export async function failRun(
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
     if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
-    if (heard) yield* keepCall(session, run, heard, now)
+    if (heard) yield* keepCall(outbox, session, run, heard, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     const lookedUp = heard?.lookedUp ?? {}
     if (text !== '' || lookedUp.lookUps) {

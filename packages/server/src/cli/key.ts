@@ -36,7 +36,10 @@ export const keyCommand = (environment: Environment): Command =>
       withDataFlags(new Command('create').description('make a key; it is shown this once'))
         .requiredOption('--name <name>', 'what it is for')
         .requiredOption('--kind <kind>', 'whose it is: person, agent or service')
-        .option('--role <role...>', 'admin, approver, viewer or a group for a person; agent for an agent or a service')
+        .option(
+          '--role <role...>',
+          'admin, approver, viewer or a group for a person; agent for an agent or a service; monitor for a service',
+        )
         .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always part of it)')
         .option('--expires-in <duration>', 'how long it is good: an ISO 8601 duration such as P90D')
         .option('--person <id>', 'the person who owns the agent or service; or whose further key this is')

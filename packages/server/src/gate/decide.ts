@@ -178,7 +178,8 @@ function* decideRow(
   if (!isRepeat) yield* votes.castVote.run({ ...vote })
   const shown = yield* viewVotes(moved)
   const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
-  yield* announceUpdate(outbox, writer, moved, { votes: shown }, { kind: to ?? 'voted', by: caller, data: said }, nowMs)
+  const deed = { kind: to ?? 'voted', by: caller, data: said, tookMs: nowMs - row.created_at } as const
+  yield* announceUpdate(outbox, writer, moved, { votes: shown }, deed, nowMs)
   if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)
   if (to === 'declined') {
     yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)

@@ -1,6 +1,6 @@
 import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
 import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
-import { type ActionRow, events, lock, messages, newId, type Outbox, principals, type Tx } from '../store/index.ts'
+import { type ActionRow, events, lock, messages, newId, noteHappening, type Outbox, principals, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
 import { outcomeOf } from './tool-result.ts'
@@ -30,6 +30,8 @@ export interface Deed {
   kind: AuditKind
   /** Who asked for it; without one the server did it by itself. */
   by?: Caller | undefined
+  /** How long what ends with it took, for the metrics. */
+  tookMs?: number
   /** What else is to be known of it, besides what every row says of its action. */
   data?: JsonObject
 }
@@ -63,6 +65,7 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
   } as JsonObject
   const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
   const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }
+  noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
   if (writer) yield* writer.transition(event, entry)
   else {
     yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
@@ -77,7 +80,7 @@ export function* announceUpdate(
   writer: SessionWriter | undefined,
   row: ActionRow,
   changed: Partial<EventDataOf<'action_update'>>,
-  { kind, by, data }: Deed,
+  { kind, by, data, tookMs }: Deed,
   nowMs: number,
 ): Tx<void> {
   const event: TransitionEvent = {
@@ -85,6 +88,14 @@ export function* announceUpdate(
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
   }
   const entry = entryOf(row, { kind, by, data })
+  noteHappening(outbox, {
+    what: 'moved',
+    kind,
+    state: row.state,
+    executor: row.executor,
+    isByPerson: by?.principal.kind === 'person',
+    tookMs,
+  })
   if (writer) yield* writer.transition(event, entry)
   else {
     yield* appendToScope(outbox, row.id, entry, nowMs)

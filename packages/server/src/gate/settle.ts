@@ -67,7 +67,7 @@ export function* settle(
     ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url } : { error: settled.error }),
     ...(row.checks !== null && { checks: viewChecks(row) }),
   }
-  const deed = { kind: settled.to, by, data: { runner: attempted.runner } }
+  const deed = { kind: settled.to, by, data: { runner: attempted.runner }, tookMs: nowMs - attempted.updated_at }
   yield* announceUpdate(outbox, writer, row, changed, deed, nowMs)
   const open = yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
   putUpNext(outbox, open, executionsPerSession)

@@ -60,7 +60,8 @@ export function* beginAttempt(
     ...(row.resolution !== null && { resolution: null }),
     ...(row.checks !== null && { checks: null }),
   }
-  yield* announceUpdate(outbox, writer, started, changed, deed, nowMs)
+  const tookMs = row.state === 'approved' ? { tookMs: nowMs - row.updated_at } : {}
+  yield* announceUpdate(outbox, writer, started, changed, { ...deed, ...tookMs }, nowMs)
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
   if (writer) yield* row.told ? writer.finish() : writer.save()
   return started

@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import type { Tally } from '../metrics/index.ts'
 import { reach } from '../points.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
@@ -122,6 +123,8 @@ export interface HttpParts {
   trouble(): string | undefined
   /** What was due and has not begun. */
   reconciler: Reconciler
+  /** What this process has committed since it started, counted. */
+  tally: Tally
   /** How many jobs are due and wait to be begun. */
   countWaitingJobs(): Promise<number>
   /** True while the process drains: it answers that it does, and nothing else. */

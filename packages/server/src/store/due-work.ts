@@ -123,3 +123,40 @@ export function* countOpenStates(): Tx<StateCounts> {
   const { proposed = 0, approved = 0, executing = 0, outcome_unknown = 0 } = row ?? {}
   return { proposed: Number(proposed), approved: Number(approved), executing: Number(executing), outcome_unknown: Number(outcome_unknown) }
 }
+
+/** Upper ends of the ages that {@link countByAge} counts by, as first ids that are younger. */
+interface AgeEnds {
+  minutes: string
+  hour: string
+  day: string
+}
+
+interface AgeCounts {
+  all: number
+  minutes: number
+  hour: number
+  day: number
+  oldest: number | null
+}
+
+const waitingBefore = (id: ReturnType<typeof sql>) => counted(sql`state = 'proposed' and id < ${id}`)
+
+const countAges = question<AgeEnds & Record<string, string>, AgeCounts>((db, p) => ({
+  compile: () =>
+    sql<AgeCounts>`select ${counted(sql`state = 'proposed'`)} as "all", ${waitingBefore(sql`${p.minutes}`)} as minutes,
+      ${waitingBefore(sql`${p.hour}`)} as hour, ${waitingBefore(sql`${p.day}`)} as day,
+      (select created_at from action where state = 'proposed' order by id limit 1) as oldest`.compile(db),
+}))
+
+/** How many actions wait for people, in all and from before these ids, each up to 100,000; and when the oldest was proposed, in epoch ms. */
+export function* countByAge(ends: AgeEnds): Tx<AgeCounts> {
+  const row = yield* countAges.first({ ...ends })
+  const { all = 0, minutes = 0, hour = 0, day = 0, oldest = null } = row ?? {}
+  return {
+    all: Number(all),
+    minutes: Number(minutes),
+    hour: Number(hour),
+    day: Number(day),
+    oldest: oldest === null ? null : Number(oldest),
+  }
+}

@@ -1,4 +1,5 @@
 import type { NewEvent } from '@countersign/core'
+import type { Happening } from './happening.ts'
 import type { Mark } from './instance.ts'
 import type { Tx } from './query.ts'
 
@@ -41,6 +42,8 @@ export interface Outbox {
   isAudited?: boolean
   /** The last row of the record that the transaction wrote. */
   mark?: Mark
+  /** What the metrics of this process count. */
+  happened?: Happening[]
 }
 
 /** Whether a database can take what has to be stored. */

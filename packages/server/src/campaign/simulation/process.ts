@@ -7,6 +7,7 @@ import { type Engine, type ExecutionLimits, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
 import { createLogReader, type LogReader } from '../../http/log-reader.ts'
 import type { Guard } from '../../instance/index.ts'
+import { createTally } from '../../metrics/index.ts'
 import { groupCommit } from '../../store/group-commit.ts'
 import type { Outbox } from '../../store/index.ts'
 import type { WorldDatabase } from './database.ts'
@@ -72,7 +73,8 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   const dispatch = createDispatch(slot.log, clock)
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
-  const tell = handOut(hub, dispatch, timers, sealer)
+  const tally = createTally()
+  const tell = handOut({ hub, dispatch, timers, sealer, tally })
   let guard: Guard | undefined
   const store = groupCommit({
     db: database.connection,
@@ -88,7 +90,7 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   const membership = alone({ store, dispatch, clock })
   async function begin(): Promise<Engine> {
     guard = await openGuard?.({ store, clock, log })
-    const ground = { store, hub, dispatch, timers, sealer, reconciler, membership, guard, clock }
+    const ground = { store, hub, dispatch, timers, sealer, reconciler, tally, membership, guard, clock }
     return startEngine({ ...ground, agents, tools, policy, executions, log })
   }
   begin().then(

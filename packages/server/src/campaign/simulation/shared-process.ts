@@ -6,6 +6,7 @@ import { createLookAround, createPostgresHub, createReconciler, createTimers, op
 import { createJobDispatch } from '../../dispatch/job-dispatch.ts'
 import { type Engine, startEngine } from '../../engine.ts'
 import { handOut } from '../../ground.ts'
+import { createTally } from '../../metrics/index.ts'
 import type { Dialect } from '../../store/dialect.ts'
 import type { Machine, Outbox } from '../../store/index.ts'
 import { openSimulatedPool } from './job-pool.ts'
@@ -65,11 +66,27 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const { clock } = processes
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
-    tell = handOut(hub, dispatch, timers, sealer)
+    const tally = createTally()
+    tell = handOut({ hub, dispatch, timers, sealer, tally })
     lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
     const reconciler = createReconciler(clock, local.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
-    return startEngine({ store, clock, hub, dispatch, timers, sealer, reconciler, membership, agents, tools, policy, executions, log })
+    return startEngine({
+      store,
+      clock,
+      hub,
+      dispatch,
+      timers,
+      sealer,
+      reconciler,
+      tally,
+      membership,
+      agents,
+      tools,
+      policy,
+      executions,
+      log,
+    })
   }
 
   start().then(
