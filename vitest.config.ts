@@ -31,6 +31,7 @@ const ON_ANY_DATABASE = [
   'github',
   'histories',
   'identity',
+  'install',
   'key-scopes',
   'linear',
   'mcp',

@@ -26,6 +26,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/acceptance/held',
   'packages/server/src/acceptance/histories',
   'packages/server/src/acceptance/inbox-command',
+  'packages/server/src/acceptance/install',
   'packages/server/src/acceptance/lost-fetch',
   'packages/server/src/acceptance/mcp-conformance',
   'packages/server/src/acceptance/mcp-example',

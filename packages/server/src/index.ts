@@ -1,3 +1,4 @@
+export { ToolError } from '@countersign/core'
 export {
   ConfigError,
   type ConfigInput,

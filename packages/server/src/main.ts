@@ -1,4 +1,13 @@
 #!/usr/bin/env node
-import { runCommand } from './cli/index.ts'
+const OLDEST_NODE = 24
 
-await runCommand(process.argv, process.env)
+// Before anything is imported: an older Node fails at the first module that it does not have, with a stack trace.
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  console.error(
+    `Countersign needs Node ${OLDEST_NODE} or newer; this is Node ${process.versions.node}. See https://nodejs.org/en/download.`,
+  )
+  process.exitCode = 1
+} else {
+  const { runCommand } = await import('./cli/index.ts')
+  await runCommand(process.argv, process.env)
+}

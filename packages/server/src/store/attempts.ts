@@ -5,7 +5,7 @@ import { lit, question } from './query.ts'
 import type { ActionRow } from './schema.ts'
 
 /** Begins an attempt at an action that is still as it was read: `revision` and `epoch` are those of the read. */
-interface Begin {
+export interface Begin {
   id: string
   revision: number
   epoch: number

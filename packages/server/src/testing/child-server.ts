@@ -26,6 +26,8 @@ export interface ChildServerOptions {
   environment?: Record<string, string>
   /** Put before the server's own module, for example `--import` of what shall be there first. */
   nodeArgs?: readonly string[]
+  /** The installed program to run in place of this checkout's source. */
+  program?: string
 }
 
 /** A process on its way to become a server. */
@@ -39,11 +41,12 @@ export interface SpawnedServer {
 }
 
 /** Starts `countersign serve`. */
-export function spawnServer({ configFile, dataDir, environment = {}, nodeArgs = [] }: ChildServerOptions): SpawnedServer {
+export function spawnServer({ configFile, dataDir, environment = {}, nodeArgs = [], program }: ChildServerOptions): SpawnedServer {
+  const conditions = program === undefined ? ['--conditions=countersign-source'] : []
   const child = spawn(
     process.execPath,
     [
-      ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN],
+      ...[...conditions, '--disable-warning=ExperimentalWarning', ...nodeArgs, program ?? MAIN],
       ...['serve', '--config', configFile, '--data', dataDir, '--port', '0', '--log-level', 'error', '--no-open'],
     ],
     { env: { ...COMPILE_CACHE, ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },

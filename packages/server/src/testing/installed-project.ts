@@ -1,0 +1,35 @@
+/** What somebody writes in a folder of theirs with our packages installed: a configuration, and a page. By file name. */
+export const PROJECT: Readonly<Record<string, string>> = {
+  'countersign.config.ts': `import { defineConfig, defineTool, ToolError } from 'countersign'
+import { z } from 'zod'
+
+const refund = defineTool({
+  name: 'refund',
+  description: 'Refunds a customer',
+  input: z.object({ customer: z.string(), amountCents: z.number().int().positive() }),
+  effect: 'write',
+  describe: ({ customer, amountCents }) => \`Refund \${(amountCents / 100).toFixed(2)} to \${customer}\`,
+  preview: ({ customer }) => {
+    if (customer === 'nobody') throw new ToolError('refused', 'There is no customer nobody.', { impossible: true })
+    return [{ field: 'customer', newValue: customer }]
+  },
+  execute: async ({ customer }, { idempotencyKey }) => ({ customer, idempotencyKey }),
+})
+
+export default defineConfig({
+  agents: { desk: { model: 'scripted/desk.json', tools: ['bank.*', 'files.*'] } },
+  tools: { bank: { tools: [refund] }, files: { workspace: { root: './work' } } },
+})
+`,
+  'front-end.tsx': `import { createClient, openInbox } from '@countersign/client'
+import type { Action } from '@countersign/core'
+import { ApprovalCard } from '@countersign/react'
+
+export const client = createClient({ baseUrl: 'http://127.0.0.1:4319' })
+export const inbox = openInbox(client)
+export const waiting: Promise<Action[]> = client.actions.list({ state: 'proposed' }).then(({ items }) => items)
+// @ts-expect-error There is no such filter: the types are really there.
+export const wrong = client.actions.list({ nonsense: 1 })
+export { ApprovalCard }
+`,
+}

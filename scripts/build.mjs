@@ -1,0 +1,37 @@
+// `npm run build`: makes what `npm pack` packs of each package. JavaScript with types and source maps in `dist`, the licence, and in the
+// server's package the SQL of the migrations and the console.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** In the order in which they use each other. */
+const PACKAGES = ['core', 'client', 'react', 'server']
+
+const startedAt = Date.now()
+for (const name of PACKAGES) {
+  console.log(`Building packages/${name} …`)
+  const folder = join(root, 'packages', name)
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  const { status } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', join(folder, 'tsconfig.build.json')], { stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`packages/${name} has type errors.`)
+    process.exit(1)
+  }
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+cpSync(join(root, 'packages', 'react', 'src', 'card.css'), join(root, 'packages', 'react', 'dist', 'card.css'))
+
+const server = join(root, 'packages', 'server')
+const migrations = join('store', 'migrations')
+mkdirSync(join(server, 'dist', migrations), { recursive: true })
+for (const file of readdirSync(join(server, 'src', migrations)).filter((one) => one.endsWith('.sql')))
+  cpSync(join(server, 'src', migrations, file), join(server, 'dist', migrations, file))
+
+rmSync(join(server, 'console'), { recursive: true, force: true })
+cpSync(join(root, 'apps', 'web', 'dist'), join(server, 'console'), { recursive: true, filter: (path) => !path.endsWith('.sources') })
+console.log(
+  `Built in ${Math.round((Date.now() - startedAt) / 1_000)} s: packages/{${PACKAGES.join(',')}}. npm pack -w countersign packs one.`,
+)
