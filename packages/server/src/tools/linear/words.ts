@@ -41,3 +41,12 @@ export function choose<Node extends { id: string }>(
   if (only) throw refuse(`${asked} may be several${where}: ${told(fitting)}. Use the id of the one that is meant.`)
   throw refuse(`There is no ${kind} ${asked}${where}${candidates.length === 0 ? '' : `. There are: ${told(candidates)}`}.`)
 }
+
+/** How many issues lose something, and which. @param use As many as were counted; there may be more. */
+export function useWords(use: { nodes: readonly { identifier: string }[]; pageInfo: { hasNextPage: boolean } } | undefined): string {
+  const { nodes = [], pageInfo } = use ?? {}
+  if (nodes.length === 0) return 'no issue'
+  const named = nodes.slice(0, MAX_CANDIDATES).map(({ identifier }) => identifier)
+  const count = `${pageInfo?.hasNextPage ? 'more than ' : ''}${nodes.length} ${nodes.length === 1 ? 'issue' : 'issues'}`
+  return `${count}: ${named.join(', ')}${nodes.length > named.length ? ', …' : ''}`
+}
