@@ -57,6 +57,8 @@ test('D2.6 a release is planned in Linear: milestone, document, link, relation a
   expect(linked).toMatchObject({ state: 'succeeded', resultUrl: world.issues[0]?.url, result: { link: 'https://example.com/spec' } })
   await decide('addRelation', { issue: 'ENG-1', relation: 'blockedBy', other: 'ENG-2' })
   expect(world.issues[0]?.relations).toMatchObject([{ type: 'blocks', issue: { identifier: 'ENG-2' } }])
+  const duplicate = await propose(server, 'addRelation', { issue: 'ENG-4', relation: 'duplicatedBy', other: 'ENG-5' })
+  expect(duplicate.preview).toContainEqual({ field: 'status of ENG-5', oldValue: 'Todo', newValue: 'duplicate, set by Linear' })
   await decide('createProjectUpdate', { project: 'Sign-in', health: 'atRisk', body: 'Waits for ENG-2.' })
   expect(world.updates).toMatchObject([{ health: 'atRisk', body: 'Waits for ENG-2.' }])
 

@@ -6,7 +6,7 @@ import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 import { isObject } from './errors.ts'
 import { findIssue } from './find.ts'
-import { Attachment, Issue, Link } from './inputs.ts'
+import { Attachment, Issue, Link, Title } from './inputs.ts'
 import { type FoundIssue, findStanding, issueRow } from './issue-tool.ts'
 import { CREATE_ATTACHMENT, REMOVE_ATTACHMENT, UPDATE_ATTACHMENT } from './mutations.ts'
 import type { AttachmentNode } from './nodes.ts'
@@ -17,7 +17,6 @@ import { userWords } from './views.ts'
 import { choose, oneLine, refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
 
-const Title = z.string().min(1).max(500)
 const Subtitle = z.string().min(1).max(1_000)
 
 /** Links on issues. What an integration put there (a pull request, a conversation) is one, too. */

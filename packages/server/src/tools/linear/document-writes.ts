@@ -7,7 +7,7 @@ import type { LinearClient } from './client.ts'
 import { documentView, findDocument } from './document-reads.ts'
 import { isObject } from './errors.ts'
 import { findProject } from './find.ts'
-import { Document, Issue, Project, Text } from './inputs.ts'
+import { Document, Issue, Project, Text, Title } from './inputs.ts'
 import { findStanding, issueRow } from './issue-tool.ts'
 import { CREATE_DOCUMENT, DELETE_DOCUMENT, RESTORE_DOCUMENT, UPDATE_DOCUMENT } from './mutations.ts'
 import type { WholeDocumentNode } from './nodes.ts'
@@ -16,8 +16,6 @@ import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { oneLine, refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
-
-const Title = z.string().min(1).max(500)
 
 export const documentWrites = (workspace: Workspace): ToolDraft[] => [
   writeTool(workspace, {

@@ -5,7 +5,7 @@ import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 import { isObject } from './errors.ts'
-import { findTeam, labelFilter } from './find.ts'
+import { findTeam, isOurs, labelFilter } from './find.ts'
 import { Label, Team } from './inputs.ts'
 import { CREATE_LABEL, DELETE_LABEL, UPDATE_LABEL } from './mutations.ts'
 import type { LabelNode, TeamNode } from './nodes.ts'
@@ -128,7 +128,7 @@ export const labelWrites = (workspace: Workspace): ToolDraft[] => [
           ...labelRows(label),
           ...gone('color', label.color),
           ...gone('description', label.description),
-          { field: 'carried by', oldValue: useWords(issueLabels.nodes[0]?.issues) },
+          { field: 'carried by', oldValue: useWords(issueLabels.nodes[0]?.issues, (team) => isOurs(linear, team)) },
         ],
         named: { label: asTitle(label.name), ...(team && { team: team.key }) },
         variables: { id: label.id },

@@ -5,7 +5,7 @@ import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 import { isObject } from './errors.ts'
-import { findProject } from './find.ts'
+import { findProject, isOurs } from './find.ts'
 import { Day, Issue, Milestone, Project, Text } from './inputs.ts'
 import { findStanding, issuePlan, updateTool } from './issue-tool.ts'
 import { CREATE_MILESTONE, DELETE_MILESTONE, UPDATE_MILESTONE } from './mutations.ts'
@@ -126,7 +126,7 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
           { field: 'milestone', oldValue: milestone.name },
           ...gone('target date', milestone.targetDate),
           ...gone('description', milestone.description),
-          { field: 'holds', oldValue: useWords(projectMilestones.nodes[0]?.issues) },
+          { field: 'holds', oldValue: useWords(projectMilestones.nodes[0]?.issues, (team) => isOurs(linear, team)) },
         ],
         named: { project: asTitle(project.name), milestone: asTitle(milestone.name) },
         variables: { id: milestone.id },

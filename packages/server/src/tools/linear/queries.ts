@@ -118,8 +118,8 @@ export const FIND_COMMENT = query(
 /** A label with those that carry it, in the trash or archive too: they lose it as well. */
 export const LABEL_USE = query(
   `labelUse($filter: IssueLabelFilter) { issueLabels(filter: $filter, first: 1) {
-    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier } ${PAGE} } } } }`,
-  z.object({ issueLabels: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string() })) })) }),
+    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
+  z.object({ issueLabels: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
 )
 
 /** Documents by a filter, the newest change first. */
@@ -158,8 +158,8 @@ export const MILESTONES = query(
 /** A milestone with its issues, in the trash or archive too: they lose it as well. */
 export const MILESTONE_USE = query(
   `milestoneUse($filter: ProjectMilestoneFilter) { projectMilestones(filter: $filter, first: 1) {
-    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier } ${PAGE} } } } }`,
-  z.object({ projectMilestones: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string() })) })) }),
+    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
+  z.object({ projectMilestones: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
 )
 
 /** Updates of projects by a filter, the newest first. */

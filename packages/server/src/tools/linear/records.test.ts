@@ -296,6 +296,13 @@ test('with an allow-list of teams, what hangs on others is not there: not read, 
     creator: null,
     issue: theirs,
   })
+  const label = { ...(world.labels[0] as (typeof world.labels)[0]), id: 'l9', name: 'Ours', team: world.teams[0] ?? null }
+  world.labels.push(label)
+  for (const issue of [mine, theirs]) issue.labels.push(label)
+  expect((await workspace.look('deleteLabel', { label: 'Ours', team: 'ENG' })).fields).toContainEqual({
+    field: 'carried by',
+    oldValue: '2 issues: ENG-1, …',
+  })
   const reads: [string, JsonObject][] = [
     ['listDocuments', { limit: 100 }],
     ['searchDocuments', { text: 'secret' }],

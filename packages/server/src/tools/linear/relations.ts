@@ -1,4 +1,4 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, PreviewField } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
@@ -57,7 +57,7 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
   writeTool(workspace, {
     name: 'addRelation',
     description:
-      'Relates two issues: "ENG-1 blocks ENG-2" is {issue: "ENG-1", relation: "blocks", other: "ENG-2"}. Linear closes an issue that becomes a duplicate.',
+      'Relates two issues: "ENG-1 blocks ENG-2" is {issue: "ENG-1", relation: "blocks", other: "ENG-2"}. Linear moves an issue that becomes a duplicate to its duplicate status.',
     input: z.object({ issue: Issue, relation: Kind, other: Issue }),
     describe: ({ issue, relation, other }) => `Record that ${issue} ${KINDS[relation].words} ${other}`,
     document: CREATE_RELATION,
@@ -74,6 +74,7 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
           issueRow(issue),
           { ...issueRow(other), field: 'other issue' },
           { field: 'relations', oldValue: had, newValue: [...had, `${words} ${other.identifier} ${other.title}`] },
+          ...duplicateRow(type, from),
         ],
         named: { issue: issue.identifier, other: other.identifier },
         variables: { input: { issueId: from.id, relatedIssueId: to.id, type } },
@@ -126,6 +127,10 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
     look: (linear, sent, signal, about) => lookForRelation(linear, sentId(sent), about, signal),
   }),
 ]
+
+/** What the relation does besides: the status of a duplicate is Linear's own doing, which no other call could ask for. */
+const duplicateRow = (type: string, { identifier, state }: FoundIssue): PreviewField[] =>
+  type === 'duplicate' ? [{ field: `status of ${identifier}`, oldValue: state.name, newValue: 'duplicate, set by Linear' }] : []
 
 const relationView = ({ id, type, issue, relatedIssue }: RelationNode): JsonObject => ({
   id,

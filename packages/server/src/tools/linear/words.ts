@@ -42,11 +42,24 @@ export function choose<Node extends { id: string }>(
   throw refuse(`There is no ${kind} ${asked}${where}${candidates.length === 0 ? '' : `. There are: ${told(candidates)}`}.`)
 }
 
-/** How many issues lose something, and which. @param use As many as were counted; there may be more. */
-export function useWords(use: { nodes: readonly { identifier: string }[]; pageInfo: { hasNextPage: boolean } } | undefined): string {
+interface Use {
+  nodes: readonly { identifier: string; team: { key: string } }[]
+  pageInfo: { hasNextPage: boolean }
+}
+
+/**
+ * How many issues lose something, and which.
+ * @param use As many as were counted; there may be more.
+ * @param isShown Issues of teams that are not there for us are counted and not named.
+ */
+export function useWords(use: Use | undefined, isShown: (team: { key: string }) => boolean): string {
   const { nodes = [], pageInfo } = use ?? {}
   if (nodes.length === 0) return 'no issue'
-  const named = nodes.slice(0, MAX_CANDIDATES).map(({ identifier }) => identifier)
+  const named = nodes
+    .filter(({ team }) => isShown(team))
+    .slice(0, MAX_CANDIDATES)
+    .map(({ identifier }) => identifier)
   const count = `${pageInfo?.hasNextPage ? 'more than ' : ''}${nodes.length} ${nodes.length === 1 ? 'issue' : 'issues'}`
+  if (named.length === 0) return count
   return `${count}: ${named.join(', ')}${nodes.length > named.length ? ', …' : ''}`
 }
