@@ -55,6 +55,9 @@ test('D2.6 a release is planned in Linear: milestone, document, link, relation a
 
   const linked = await decide('attachLink', { issue: 'ENG-1', url: 'https://example.com/spec', title: 'Spec' })
   expect(linked).toMatchObject({ state: 'succeeded', resultUrl: world.issues[0]?.url, result: { link: 'https://example.com/spec' } })
+  // Linear asks for the title each time: it stays what it is where only the other line changes.
+  await decide('updateAttachment', { issue: 'ENG-1', attachment: 'Spec', subtitle: 'Second draft' })
+  expect(world.issues[0]?.attachments).toMatchObject([{ title: 'Spec', subtitle: 'Second draft', url: 'https://example.com/spec' }])
   await decide('addRelation', { issue: 'ENG-1', relation: 'blockedBy', other: 'ENG-2' })
   expect(world.issues[0]?.relations).toMatchObject([{ type: 'blocks', issue: { identifier: 'ENG-2' } }])
   const duplicate = await propose(server, 'addRelation', { issue: 'ENG-4', relation: 'duplicatedBy', other: 'ENG-5' })
