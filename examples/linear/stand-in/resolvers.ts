@@ -1,20 +1,8 @@
 import { GraphQLError } from 'graphql'
 import { fits } from './filter.ts'
+import { recordsOf } from './records.ts'
+import { issueView, isTrashed, type ListArgs, labelView, page, projectView, says, teamView } from './views.ts'
 import { addIssue, type Comment, type Cycle, type Issue, type Project, type Team, type World } from './world.ts'
-
-interface ListArgs {
-  filter?: unknown
-  first?: number
-  after?: string
-  includeArchived?: boolean
-}
-
-/** One page of a list, as Linear gives it. */
-function page<Node extends { id?: string }>(nodes: readonly Node[], { first = 50, after }: ListArgs) {
-  const from = after === undefined || after === null ? 0 : nodes.findIndex(({ id }) => id === after) + 1
-  const shown = nodes.slice(from, from + first)
-  return { nodes: shown, pageInfo: { hasNextPage: from + first < nodes.length, endCursor: shown.at(-1)?.id ?? null } }
-}
 
 /** An error in Linear's words and with its extensions. */
 export const refusal = (message: string, type: string, code: string) =>
@@ -46,7 +34,7 @@ export function rootOf(world: World) {
 
   /** The values of an input that an issue has by the same or another name. */
   function issueValues(input: Record<string, unknown>, team: Team): Partial<Issue> {
-    const { assigneeId, stateId, projectId, cycleId, labelIds, ...plain } = input
+    const { assigneeId, stateId, projectId, projectMilestoneId, cycleId, labelIds, ...plain } = input
     const own = <Node extends { team: Team | null }>(node: Node | null, kind: string): Node | null => {
       if (node && node.team !== null && node.team !== team) throw refusal(`${kind} is of another team.`, 'invalid input', 'INPUT_ERROR')
       return node
@@ -58,6 +46,7 @@ export function rootOf(world: World) {
       ...('assigneeId' in input && { assignee: orNull(world.users, assigneeId, 'User') }),
       ...(state && { state }),
       ...('projectId' in input && { project: orNull(world.projects, projectId, 'Project') }),
+      ...('projectMilestoneId' in input && { projectMilestone: orNull(world.milestones, projectMilestoneId, 'ProjectMilestone') }),
       ...('cycleId' in input && { cycle: own(orNull(world.cycles, cycleId, 'Cycle'), 'The cycle') }),
       ...(Array.isArray(labelIds) && { labels: labelIds.map((id) => byId(world.labels, id, 'IssueLabel')) }),
     }
@@ -73,11 +62,12 @@ export function rootOf(world: World) {
   const issueOf = (id: string) => byId(world.issues, id, 'Issue')
 
   return {
+    ...recordsOf(world, { list, byId, orNull, unused }),
     viewer: () => world.users.find(({ isMe }) => isMe),
     teams: list(() => world.teams, teamView),
     users: list(() => world.users),
     workflowStates: list(() => world.states),
-    issueLabels: list(() => world.labels),
+    issueLabels: list(() => world.labels, labelView(world)),
     cycles: list(() => world.cycles),
     projects: list(() => world.projects, projectView),
     comments: list(() => world.comments),
@@ -164,37 +154,5 @@ export function rootOf(world: World) {
       world.cycles.push(cycle)
       return { success: true, lastSyncId: 1, cycle }
     },
-  }
-}
-
-const isTrashed = (node: object): boolean => 'trashed' in node && node.trashed === true
-const says = (text: string, term: string): boolean => text.toLowerCase().includes(term.toLowerCase())
-
-const teamView = (team: Team) => ({
-  ...team,
-  members: (args: ListArgs) =>
-    page(
-      team.members.filter((member) => member.active && fits(member, args.filter)),
-      args,
-    ),
-})
-const projectView = (project: Project) => ({ ...project, teams: (args: ListArgs) => page(project.teams, args) })
-
-function issueView(issue: Issue): object {
-  return {
-    ...issue,
-    parent: () => issue.parent && issueView(issue.parent),
-    labels: (args: ListArgs) => page(issue.labels, args),
-    comments: (args: ListArgs) => page(issue.comments, args),
-    relations: () => ({
-      nodes: issue.relations
-        .filter((one) => one.issue === issue)
-        .map((one) => ({ type: one.type, issue: issueView(one.issue), relatedIssue: issueView(one.relatedIssue) })),
-    }),
-    inverseRelations: () => ({
-      nodes: issue.relations
-        .filter((one) => one.relatedIssue === issue)
-        .map((one) => ({ type: one.type, issue: issueView(one.issue), relatedIssue: issueView(one.relatedIssue) })),
-    }),
   }
 }

@@ -22,6 +22,8 @@ export interface StandInOptions {
   apiKey: string
   nowMs: number
   mishap?: (sent: SentDocument) => Mishap | undefined
+  /** Writes an answer otherwise, for example with its members in another order. */
+  rewrite?: (answer: unknown) => unknown
 }
 
 /** A Linear of one's own: a workspace in memory behind Linear's schema. */
@@ -33,7 +35,7 @@ export interface StandIn extends AsyncDisposable {
   readonly sent: readonly SentDocument[]
 }
 
-export async function startStandIn({ schema, port = 0, apiKey, nowMs, mishap }: StandInOptions): Promise<StandIn> {
+export async function startStandIn({ schema, port = 0, apiKey, nowMs, mishap, rewrite }: StandInOptions): Promise<StandIn> {
   const sent: SentDocument[] = []
   const server = createServer(async (request, response) => {
     let text = ''
@@ -48,7 +50,7 @@ export async function startStandIn({ schema, port = 0, apiKey, nowMs, mishap }: 
     // Parses, validates and coerces before it executes: a document that does not fit the schema is an error here as it is there.
     const result = await graphql({ schema, source: query, rootValue: rootOf(world), variableValues: variables })
     if (fate === 'lost') return request.socket.resetAndDestroy()
-    answer(response, 200, result)
+    answer(response, 200, rewrite ? rewrite(result) : result)
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -26,6 +26,9 @@ export interface State {
 export interface Label {
   id: string
   name: string
+  color: string
+  description: string | null
+  updatedAt: string
   isGroup: boolean
   parent: Label | null
   team: Team | null
@@ -60,6 +63,56 @@ export interface Comment {
   user: User | null
   issue: Issue
 }
+export interface Document {
+  id: string
+  slugId: string
+  title: string
+  content: string | null
+  url: string
+  trashed: boolean | null
+  createdAt: string
+  updatedAt: string
+  creator: User | null
+  project: Project | null
+  issue: Issue | null
+}
+export interface Attachment {
+  id: string
+  title: string
+  subtitle: string | null
+  url: string
+  sourceType: string | null
+  createdAt: string
+  updatedAt: string
+  creator: User | null
+  issue: Issue
+}
+export interface Milestone {
+  id: string
+  name: string
+  description: string | null
+  targetDate: string | null
+  updatedAt: string
+  project: Project
+}
+export interface ProjectUpdate {
+  id: string
+  body: string
+  health: string
+  url: string
+  createdAt: string
+  updatedAt: string
+  user: User
+  project: Project
+}
+/** Both its issues have it. */
+export interface Relation {
+  id: string
+  type: string
+  createdAt: string
+  issue: Issue
+  relatedIssue: Issue
+}
 export interface Issue {
   id: string
   identifier: string
@@ -77,11 +130,13 @@ export interface Issue {
   state: State
   assignee: User | null
   project: Project | null
+  projectMilestone: Milestone | null
   cycle: Cycle | null
   parent: Issue | null
   labels: Label[]
   comments: Comment[]
-  relations: { type: string; issue: Issue; relatedIssue: Issue }[]
+  attachments: Attachment[]
+  relations: Relation[]
 }
 
 export interface World {
@@ -95,6 +150,9 @@ export interface World {
   projects: Project[]
   issues: Issue[]
   comments: Comment[]
+  documents: Document[]
+  milestones: Milestone[]
+  updates: ProjectUpdate[]
   /** The time of the next change: each is a second after the one before. */
   tick(): string
 }
@@ -128,6 +186,9 @@ export function createWorld(origin: string, nowMs: number): World {
   const label = (name: string, of: Team | null, parent: Label | null = null, isGroup = false): Label => ({
     id: randomUUID(),
     name,
+    color: '#5e6ad2',
+    description: null,
+    updatedAt: tick(),
     isGroup,
     parent,
     team: of,
@@ -154,6 +215,9 @@ export function createWorld(origin: string, nowMs: number): World {
     projects: [],
     issues: [],
     comments: [],
+    documents: [],
+    milestones: [],
+    updates: [],
   }
   world.projects.push({
     id: randomUUID(),
@@ -197,10 +261,12 @@ export function addIssue(world: World, given: Partial<Issue> & { team: Team; tit
     trashed: null,
     assignee: null,
     project: null,
+    projectMilestone: null,
     cycle: null,
     parent: null,
     labels: [],
     comments: [],
+    attachments: [],
     relations: [],
     state,
     ...given,

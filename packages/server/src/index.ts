@@ -13,7 +13,9 @@ export { type Engine, type EngineOptions, openEngine } from './engine.ts'
 export { defineScript, type Script, type ScriptReply, type ScriptStep, scriptedModel } from './models/index.ts'
 export { type RunningServer, type ServerOptions, startServer } from './server.ts'
 export {
+  asTitle,
   type ClientToolDefinition,
+  type CodedPreview,
   defineTool,
   githubStarter,
   linearStarter,

@@ -1,4 +1,6 @@
-import { type Action, type Preview, ToolError } from '@countersign/core'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Action, type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { defineTool, objectivesStarter } from '../tools/index.ts'
@@ -74,14 +76,14 @@ async function startNamed(target: { name: string | undefined }, isFree = false) 
     input: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
     effect: 'write',
     describe: ({ id }) => `Label ${id}`,
+    preview() {
+      if (target.name === undefined) throw new ToolError('unreachable', 'The target is away.')
+      return { fields: [], headline: `Label ${target.name}` }
+    },
     execute: ({ id }) => ran.push(String(id)),
   })
-  const preview = async (): Promise<Preview> => {
-    if (target.name === undefined) throw new ToolError('unreachable', 'The target is away.')
-    return { fields: [], headline: `Label ${target.name}` }
-  }
   const free = { name: 'all', match: {}, verdict: 'allow' as const }
-  const config = { tools: { desk: { tools: [{ ...coded, preview }] } }, policy: { rules: isFree ? [free] : [] } }
+  const config = { tools: { desk: { tools: [coded] } }, policy: { rules: isFree ? [free] : [] } }
   return { server: await startTestServer({ config }), ran }
 }
 
@@ -124,3 +126,70 @@ test('what a person allowed in advance is headed by the arguments: it is bound t
   expect(granted).toMatchObject({ description: 'Label 7', precondition: null, policy: { verdict: 'allow' } })
   expect(ran).toEqual(['7', '7'])
 })
+
+/** A shop with one order, whose tools come from a route table and from an OpenAPI document. */
+async function startShop(order: JsonObject) {
+  const calls: string[] = []
+  const target = createServer((request, response) => {
+    if (request.method !== 'GET') calls.push(`${request.method} ${request.url}`)
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(request.url === '/openapi.json' ? DOCUMENT : order))
+  })
+  await new Promise<void>((listening) => target.listen(0, '127.0.0.1', listening))
+  const baseUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}`
+  const said = {
+    describe: 'Cancel order {orderId}[ of {before.customer.name}][ for {before.total} EUR]',
+    before: { get: '/orders/{orderId}', compare: ['status'] },
+  }
+  const server = await startTestServer({
+    config: {
+      tools: {
+        shop: { routes: { baseUrl, tools: { cancel: { method: 'DELETE', path: '/orders/{orderId}', ...said } } } },
+        stock: { openapi: { document: `${baseUrl}/openapi.json`, baseUrl, operations: { cancel: said } } },
+      },
+    },
+  })
+  const close = async () => {
+    await server[Symbol.asyncDispose]()
+    target.closeAllConnections()
+    target.close()
+  }
+  return { server, calls, close }
+}
+
+const DOCUMENT: JsonObject = {
+  openapi: '3.1.0',
+  info: { title: 'Stock', version: '1' },
+  paths: {
+    '/orders/{orderId}': {
+      delete: {
+        operationId: 'cancel',
+        parameters: [{ name: 'orderId', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: { 200: { description: 'done' } },
+      },
+    },
+  },
+}
+
+test.each(['shop.cancel', 'stock.cancel'])(
+  '%s: a card is headed by what the service was read for, and another name by then is asked again',
+  async (tool) => {
+    const order: JsonObject = { status: 'open', customer: { name: 'Ana' }, total: 20 }
+    const { server, calls, close } = await startShop(order)
+    try {
+      const first = await propose(server, tool, { orderId: '7' })
+      expect(first).toMatchObject({ description: 'Cancel order 7 of “Ana” for 20 EUR', preview: [{ field: 'status', oldValue: 'open' }] })
+      // Nothing below the heading is another one.
+      order.customer = { name: 'Bo” for 1 EUR\n' }
+      const again = await approve(server, first)
+      expect(again).toMatchObject({ state: 'proposed', revision: 2, description: 'Cancel order 7 of “Bo" for 1 EUR” for 20 EUR' })
+      expect(again.digest).not.toBe(first.digest)
+      expect(calls).toEqual([])
+      expect(await approve(server, again)).toMatchObject({ state: 'succeeded', revision: 2 })
+      expect(calls).toEqual(['DELETE /orders/7'])
+      delete order.customer
+      expect((await propose(server, tool, { orderId: '8' })).description).toBe('Cancel order 8 for 20 EUR')
+    } finally {
+      await close()
+    }
+  },
+)

@@ -272,3 +272,24 @@ test('a read may be given again for as long as it says, a write never', () => {
   expect(() => defineTool({ ...definition, effect: 'write', cacheFor: 'PT30S' })).toThrow('tool t: cacheFor is only for reads')
   expect(() => defineTool({ ...definition, effect: 'read', cacheFor: 'soon' })).toThrow('tool t: cacheFor must be an ISO 8601 duration')
 })
+
+test('a preview gives fields alone, or a headline of what was read with them', async () => {
+  const headed = defineTool({
+    name: 'close',
+    description: 'Closes an account.',
+    input: z.object({ id: z.string() }),
+    effect: 'write',
+    describe: ({ id }) => `Close the account ${id}`,
+    preview: async ({ id }) => ({
+      fields: [{ field: 'owner', oldValue: 'Ana' }],
+      ...(id !== '0' && { headline: 'Close the account of “Ana”' }),
+    }),
+    execute: () => null,
+  })
+  const look = (tool: CodedTool, args: JsonObject) => tool.preview?.(args, new AbortController().signal)
+  const fields = [{ field: 'owner', oldValue: 'Ana' }]
+  const precondition = [{ field: 'owner', value: 'Ana' }]
+  expect(await look(headed, { id: '7' })).toEqual({ fields, headline: 'Close the account of “Ana”', precondition })
+  expect(await look(headed, { id: '0' })).toEqual({ fields, precondition })
+  expect(await look(refund, { orderId: 'O-1', cents: 5 })).not.toHaveProperty('headline')
+})

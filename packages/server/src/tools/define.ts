@@ -26,6 +26,12 @@ import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from
 
 const MAX_OUTPUT_BYTES = 1_000_000
 
+/**
+ * What a tool written in code shows: fields alone, or with a headline of names and values that were read. The action is bound to the headline;
+ * put what others wrote in quotes with `asTitle`.
+ */
+export type CodedPreview = PreviewField[] | { fields: PreviewField[]; headline?: string }
+
 /** What a tool written in code says about itself, besides its input. */
 export interface ToolDefinition<Args> {
   /** Letters, digits, `_`, `-` and `.`; the group's name is put before it. */
@@ -39,9 +45,9 @@ export interface ToolDefinition<Args> {
   /**
    * What would change, read now. It is read again before the action starts: when an `oldValue` is another one then, people are asked again
    * with the new values. Throws a `ToolError` with `impossible: true` for what cannot be done: the agent hears its message at once, and nobody
-   * is asked.
+   * is asked. With `headline` the card is headed by what was read, where `describe` has only the arguments.
    */
-  preview?(args: Args, signal: AbortSignal): PreviewField[] | Promise<PreviewField[]>
+  preview?(args: Args, signal: AbortSignal): CodedPreview | Promise<CodedPreview>
   /**
    * What has to be the same still when the action starts, as JSON: a version, a balance, whatever the decision rests on. Read with the
    * preview and again before the start. Default: the old values of `preview`.
@@ -203,8 +209,13 @@ function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['pre
   return async (args, signal): Promise<Preview> => {
     // What it rests on first: what changes between the two reads is found later, where the other way round it would be missed.
     const rests = await precondition?.(args, signal)
-    const fields = (await preview?.(args, signal)) ?? []
-    return { fields, precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields) }
+    const shown = (await preview?.(args, signal)) ?? []
+    const { fields, headline } = Array.isArray(shown) ? { fields: shown } : shown
+    return {
+      fields,
+      ...(headline !== undefined && { headline }),
+      precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields),
+    }
   }
 }
 

@@ -10,5 +10,9 @@ export function asName(text: string): string {
   return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1).toWellFormed()}…` : line
 }
 
-/** {@link asName} in the quotes of a title: `“Activation”`. */
+/**
+ * Somebody's text in the quotes of a title, for a sentence of ours: one line of at most 80 characters, without quotes of its own kind.
+ * @example
+ * preview: async ({ id }) => ({ fields: [], headline: `Close the account of ${asTitle((await accounts.read(id)).name)}` })
+ */
 export const asTitle = (text: string): string => `“${asName(text)}”`

@@ -1,6 +1,7 @@
-export { type ClientToolDefinition, type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
+export { type ClientToolDefinition, type CodedPreview, type CodedTool, defineTool, isCodedTool, type ToolDefinition } from './define.ts'
 export type { GithubInput } from './github/index.ts'
 export { githubStarter } from './github/starter.ts'
+export { asTitle } from './headline.ts'
 export { isHeader } from './is-header.ts'
 export { zodFindings } from './issues.ts'
 export type { LinearInput } from './linear/index.ts'

@@ -17,7 +17,7 @@ export const Route = z.strictObject({
   input: JsonMembers.optional(),
   /** For the model. */
   description: Text.optional(),
-  /** For the card. */
+  /** For the card. `[ of {before.customer.name}]` is a value of the answer that `before` reads. */
   describe: Text.optional(),
   /**
    * Where the current values are read for the preview, and again before the action starts, and which fields change to what. A list names

@@ -706,6 +706,16 @@ const BAD: [string, RouteTableInput['tools'][string], string][] = [
     'shop.routes.tools.t.body: cannot use {result.…}: there is no answer yet',
   ],
   [
+    'what is read before, where nothing is',
+    { method: 'POST', path: '/a', body: {}, describe: 'Add[ to {before.name}]' },
+    'shop.routes.tools.t.describe: cannot use {before.…}: only describe can, where before says what is read',
+  ],
+  [
+    'what is read before, in words that cannot do without it',
+    { method: 'DELETE', path: '/a', before: { get: '/a' }, describe: 'Delete {before.name}' },
+    'shop.routes.tools.t.describe: has {before.…} outside of [ ]: write [ of {before.name}], which vanishes where nothing was read',
+  ],
+  [
     'an unknown word in before.compare',
     { method: 'PUT', path: '/a', before: { get: '/a', compare: { s: '{x}' } } },
     'shop.routes.tools.t.before.compare.s: names {x}, which is not a property of input',

@@ -9,7 +9,7 @@ import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 import type { SetupProblem } from './setup-error.ts'
 import type { Way } from './source.ts'
-import { asText, fillJson, fillWords, member } from './template.ts'
+import { asText, fillJson, fillWords, member, namesBefore } from './template.ts'
 import { byClient, executorOf, type ToolDraft, valuesOf } from './tool-draft.ts'
 import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
@@ -175,7 +175,8 @@ async function executeRoute(
 }
 
 function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: number): ToolDraft['preview'] {
-  const { before } = read
+  const { before, describe } = read
+  const words = describe && namesBefore(describe) ? describe : undefined
   if (before) {
     return async (args, signal) => {
       const { network, redactor, base, headers } = service
@@ -194,7 +195,12 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
         return value === undefined ? [] : [{ field, value }]
       })
       fields.push(...shown.map(({ field, value }) => ({ field, newValue: value })))
-      return { fields, precondition: [...valuesOf(fields), ...shown], ...(before.ifMatch && version !== undefined && { version }) }
+      return {
+        fields,
+        ...(words && { headline: fillWords(words, args, current) }),
+        precondition: [...valuesOf(fields), ...shown],
+        ...(before.ifMatch && version !== undefined && { version }),
+      }
     }
   }
   // Without the current values only a creation can be told: it has none.

@@ -75,7 +75,8 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void,
   const bodyTemplate = route.body === undefined ? undefined : attempt(['body'], () => readJsonTemplate(route.body as JsonValue))
   if (route.body !== undefined && (route.method === 'GET' || route.method === 'HEAD'))
     fault(['body'], `cannot be sent with ${route.method}`)
-  const describe = route.describe === undefined ? undefined : attempt(['describe'], () => readWords(route.describe ?? ''))
+  const describe =
+    route.describe === undefined ? undefined : attempt(['describe'], () => readWords(route.describe ?? '', route.before !== undefined))
   const resultUrl = route.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(route.resultUrl ?? ''))
   const before = route.before && readBefore(route.before, attempt)
   const verify = route.verify && readVerify(route.verify, attempt)

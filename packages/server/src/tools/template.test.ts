@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fillJson, fillWords, namesIn, readJsonTemplate, readTemplate, readWords, textsIn } from './template.ts'
+import { fillJson, fillWords, namesBefore, namesIn, readJsonTemplate, readTemplate, readWords, textsIn } from './template.ts'
 
 const words = (text: string, args: JsonObject) => fillWords(readTemplate(text), args)
 const json = (template: JsonValue, args: JsonObject) => fillJson(readJsonTemplate(template), args)
@@ -79,4 +79,20 @@ test('a body of JSON without braces in its texts is sent as it stands', () => {
       expect(JSON.stringify(json(body, { a: 1 }))).toBe(JSON.stringify(body))
     }),
   )
+})
+
+test('words may name what is read before, inside of brackets: quoted, in one line, and gone where nothing was read', () => {
+  const words = readWords('Cancel order {id}[ of {before.customer.name}][, {before.items} items]', true)
+  expect(namesIn(words)).toEqual(['id'])
+  expect(namesBefore(words)).toBe(true)
+  const fill = (before?: JsonValue) => fillWords(words, { id: 7 }, before)
+  expect(fill({ customer: { name: 'Ana' }, items: 3 })).toBe('Cancel order 7 of “Ana”, 3 items')
+  expect(fill({ customer: { name: 'A” of “B\n{id} [x]' } })).toBe('Cancel order 7 of “A" of "B {id} [x]”')
+  expect(fill({ customer: { name: 'x'.repeat(500) } })).toHaveLength('Cancel order 7 of “”'.length + 80)
+  const nothing: (JsonValue | undefined)[] = [undefined, null, [], {}, { customer: null }, { customer: { name: '' } }]
+  for (const before of [...nothing, { customer: { name: { a: 1, b: 2 } } }, { items: [1] }]) expect(fill(before)).toBe('Cancel order 7')
+  expect(fillWords(words, { id: 7 }, { items: true })).toBe('Cancel order 7, true items')
+  expect(() => readWords('Cancel the order of {before.name}', true)).toThrow(/outside of \[ \]/)
+  expect(() => readWords('Cancel[ of {before.name}]')).toThrow(/only describe can/)
+  expect(() => readTemplate('/orders/{before.id}')).toThrow(/only describe can/)
 })

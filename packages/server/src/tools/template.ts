@@ -1,7 +1,11 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { asTitle } from './headline.ts'
 
-/** A piece of a template: fixed text, or a placeholder for the input property `name` (for `{result.id}`: `of` is `result`). */
-export type TemplatePart = string | { of: 'input' | 'result'; name: string; path: readonly string[] }
+/**
+ * A piece of a template: fixed text, or a placeholder for the input property `name`. `{result.id}` is a member of the answer (`of` is
+ * `result`), `{before.customer.name}` one of what was read before (`of` is `before`).
+ */
+export type TemplatePart = string | { of: 'input' | 'result' | 'before'; name: string; path: readonly string[] }
 
 /** A text with placeholders, read once. */
 export interface Template {
@@ -11,22 +15,23 @@ export interface Template {
   readonly optional?: readonly (readonly [number, number])[]
 }
 
-const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_$][\w$-]*)\}|\{result\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
+const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_$][\w$-]*)\}|\{(?<of>result|before)\.(?<path>[\w-]+(?:\.[\w-]+)*)\}|[{}]/g
 
 /**
  * Reads a template: `{orderId}` stands for an input property, `{result.id}` for a member of the answer, `{{` and `}}` for braces.
+ * @param readsBefore Whether `{before.name}` may stand there, for a member of what is read before.
  * @throws Error in plain words for a brace that is none of these.
  * @example
  * readTemplate('Set order {orderId} to {newStatus}').parts.length // 4
  */
-export function readTemplate(text: string): Template {
+export function readTemplate(text: string, readsBefore = false): Template {
   const parts: TemplatePart[] = []
   let literal = ''
   let end = 0
   for (const match of text.matchAll(PIECE)) {
     literal += text.slice(end, match.index)
     end = match.index + match[0].length
-    const { name, path } = match.groups ?? {}
+    const { name, of, path } = match.groups ?? {}
     if (name === undefined && path === undefined) {
       if (match[0].length === 1) throw new Error(`has a lone "${match[0]}": write {name} for a value, {{ and }} for braces`)
       literal += match[0].slice(1)
@@ -34,7 +39,9 @@ export function readTemplate(text: string): Template {
     }
     if (literal !== '') parts.push(literal)
     literal = ''
-    parts.push(name !== undefined ? { of: 'input', name, path: [] } : { of: 'result', name: 'result', path: path?.split('.') ?? [] })
+    if (of === 'before' && !readsBefore) throw new Error('cannot use {before.…}: only describe can, where before says what is read')
+    const source = of === 'before' ? 'before' : 'result'
+    parts.push(name !== undefined ? { of: 'input', name, path: [] } : { of: source, name: source, path: path?.split('.') ?? [] })
   }
   literal += text.slice(end)
   if (literal !== '' || parts.length === 0) parts.push(literal)
@@ -45,18 +52,19 @@ const BRACKET = /\[\[|\]\]|[[\]]/g
 
 /**
  * Reads words for people: a template in which `[…]` holds what vanishes when a value in it is missing or empty. `[[` and `]]` are brackets.
- * @throws Error like {@link readTemplate}; for a bracket without its other half, inside another one, or around no value.
+ * @throws Error like {@link readTemplate}; for a bracket without its other half, inside another one, or around no value; for a `{before.…}`
+ * outside of `[…]`: where nothing could be read, no words may depend on it.
  * @example
  * fillWords(readWords('Place an order[ for {customer}]'), {}) // 'Place an order'
  */
-export function readWords(text: string): Template {
+export function readWords(text: string, readsBefore = false): Template {
   const parts: TemplatePart[] = []
   const optional: [number, number][] = []
   let piece = ''
   let end = 0
   let opened: number | undefined
   const flush = () => {
-    if (piece !== '') parts.push(...readTemplate(piece).parts)
+    if (piece !== '') parts.push(...readTemplate(piece, readsBefore).parts)
     piece = ''
   }
   for (const { 0: found, index } of text.matchAll(BRACKET)) {
@@ -79,6 +87,9 @@ export function readWords(text: string): Template {
   if (opened !== undefined) throw new Error('has a lone "[": write [words with {name}], [[ and ]] for brackets')
   piece += text.slice(end)
   flush()
+  const vanishes = (at: number) => optional.some(([from, to]) => from <= at && at < to)
+  if (parts.some((part, at) => typeof part !== 'string' && part.of === 'before' && !vanishes(at)))
+    throw new Error('has {before.…} outside of [ ]: write [ of {before.name}], which vanishes where nothing was read')
   return { text, parts, optional }
 }
 
@@ -89,9 +100,12 @@ export const namesIn = (template: Template): string[] =>
 /** True when a template reads the answer. */
 export const readsResult = (template: Template): boolean => template.parts.some((part) => typeof part !== 'string' && part.of === 'result')
 
+/** True when words name what is read before. */
+export const namesBefore = (template: Template): boolean => template.parts.some((part) => typeof part !== 'string' && part.of === 'before')
+
 /** The value of a placeholder, or undefined when it is absent. Own members only: `{constructor}` is nothing. */
-export function placeholderValue(part: Exclude<TemplatePart, string>, args: JsonObject, result?: JsonValue): JsonValue | undefined {
-  return part.of === 'input' ? member(args, part.name) : part.path.reduce(member, result)
+export function placeholderValue(part: Exclude<TemplatePart, string>, args: JsonObject, answer?: JsonValue): JsonValue | undefined {
+  return part.of === 'input' ? member(args, part.name) : part.path.reduce(member, answer)
 }
 
 /** An own member of an object or list, or undefined. */
@@ -111,20 +125,25 @@ const isEmpty = (value: JsonValue | undefined): boolean =>
 /**
  * Fills a template meant for people. Optional words vanish with their value; elsewhere an absent value reads `(none)`. A long value is cut
  * and says by how much.
+ * @param before What was read before. Its texts stand in quotes, in one line of at most 80 characters: whoever wrote them does not speak for
+ * us. What is neither text, number nor boolean counts as missing: the order of its members would say nothing.
  */
-export function fillWords(template: Template, args: JsonObject): string {
+export function fillWords(template: Template, args: JsonObject, before?: JsonValue): string {
+  const read = (part: Exclude<TemplatePart, string>): JsonValue | undefined => {
+    const value = placeholderValue(part, args, before)
+    return part.of === 'before' && typeof value === 'object' ? undefined : value
+  }
   const vanishes = (at: number): boolean =>
     (template.optional ?? []).some(
       ([from, to]) =>
-        from <= at &&
-        at < to &&
-        template.parts.slice(from, to).some((part) => typeof part !== 'string' && isEmpty(placeholderValue(part, args))),
+        from <= at && at < to && template.parts.slice(from, to).some((part) => typeof part !== 'string' && isEmpty(read(part))),
     )
   return template.parts
     .filter((_, at) => !vanishes(at))
     .map((part) => {
       if (typeof part === 'string') return part
-      const value = placeholderValue(part, args)
+      const value = read(part)
+      if (part.of === 'before' && typeof value === 'string') return asTitle(value)
       const text = value === undefined ? '(none)' : asText(value)
       const rest = text.length - MAX_VALUE_CHARACTERS
       return rest > 0 ? `${text.slice(0, MAX_VALUE_CHARACTERS)}… (${rest} more characters)` : text

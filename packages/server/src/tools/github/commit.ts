@@ -1,6 +1,6 @@
 import { type PreviewField, ToolError } from '@countersign/core'
 import { z } from 'zod'
-import { WorkEnded, type WorkOptions } from '../../bounded/workers.ts'
+import { diffWithin } from '../text-work/diff-within.ts'
 import type { PatchInput } from '../text-work/jobs.ts'
 import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
@@ -113,9 +113,6 @@ async function makeCommit(hub: Hub, { repository, head, files, message }: NewCom
   return hub.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
 }
 
-/** A difference with more lines than that takes long to find, and nobody reads it. */
-const MAX_EDITS = 4_000
-
 /** How long the files of one commit may be compared; those that are left then are shown whole. */
 const DIFFS_MS = 5_000
 
@@ -138,14 +135,4 @@ async function fileField({ path, content, old, oldText = '' }: PlannedChange, di
   const [from, to] = [old === undefined ? '/dev/null' : `a/${path}`, content === null ? '/dev/null' : `b/${path}`]
   const found = await diff({ from, to, before: oldText, after: content ?? '' })
   return found === undefined ? changed(field, oldText, content ?? '') : { field, diff: found }
-}
-
-async function diffWithin(work: TextWork, input: Omit<PatchInput, 'maxEdits'>, options: WorkOptions): Promise<string | undefined> {
-  if (options.timeoutMs <= 0) return undefined
-  try {
-    return await work.run('patch', { ...input, maxEdits: MAX_EDITS }, options)
-  } catch (error) {
-    if (error instanceof WorkEnded) return undefined
-    throw error
-  }
 }

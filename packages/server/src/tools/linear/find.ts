@@ -11,7 +11,7 @@ type Json = Parameters<LinearClient['ask']>[1]
 /** Our filters are checked against the library's types, then sent as JSON. */
 const asJson = (filter: object): Json => filter as Json
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The filter for the teams that are there for us; `only` is one of them. */
 export function teamFilter({ teams }: Pick<LinearClient, 'teams'>, only?: TeamNode): LinearDocument.TeamFilter | undefined {
@@ -112,7 +112,7 @@ export async function findProject(linear: LinearClient, words: string, signal: A
 }
 
 /** One that other teams have a part in is theirs, too. */
-export const isOurProject = (linear: LinearClient, { teams }: ProjectNode): boolean =>
+export const isOurProject = (linear: LinearClient, { teams }: Pick<ProjectNode, 'teams'>): boolean =>
   linear.teams === undefined || (teams.nodes.length > 0 && teams.nodes.every((team) => isOurs(linear, team)))
 
 /** `current`, `next`, a number, a name or an id. @throws ToolError `refused` */

@@ -13,6 +13,16 @@ export const Status = z.string().min(1).max(200).describe('Name of a status of t
 export const Label = z.string().min(1).max(300).describe('Name of a label; Group/Name where it is in a group')
 export const Project = z.string().min(1).max(300).describe('Name or id of a project')
 export const Cycle = z.string().min(1).max(200).describe('"current", "next", a number, a name or an id')
+export const Document = z.string().min(1).max(500).describe('Title or id of a document')
+export const Attachment = z.string().min(1).max(2_000).describe('Title, address or id of a link on the issue')
+export const Milestone = z.string().min(1).max(300).describe('Name or id of a milestone of the project')
+/** What is shown is what it is: no character that looks like another one, or like none. */
+export const Link = z
+  .string()
+  .max(2_000)
+  .regex(/^https?:\/\/[!-~]+$/)
+  .refine((text) => URL.canParse(text), 'must be an http or https address')
+  .describe('An http or https address, in ASCII as browsers copy it')
 export const Title = z.string().min(1).max(500)
 export const Text = z.string().max(100_000).describe('Markdown')
 export const Priority = z.enum(PRIORITIES)

@@ -57,6 +57,7 @@ const VALUE_OF: Record<string, (issue: FoundIssue) => JsonValue> = {
   assigneeId: ({ assignee }) => assignee?.id ?? null,
   stateId: ({ state }) => state.id,
   projectId: ({ project }) => project?.id ?? null,
+  projectMilestoneId: ({ projectMilestone }) => projectMilestone?.id ?? null,
   cycleId: ({ cycle }) => cycle?.id ?? null,
 }
 

@@ -9,6 +9,7 @@ import { Cycle, Day, Estimate, Issue, Label, Priority, Project, Status, Team, Te
 import { findStanding, issuePlan, lookForIssue, updateTool } from './issue-tool.ts'
 import { CREATE_ISSUE, DELETE_ISSUE } from './mutations.ts'
 import type { Workspace } from './read-tool.ts'
+import { changed, given } from './rows.ts'
 import { issueView, PRIORITIES, priorityWord, userWords } from './views.ts'
 import { refuse } from './words.ts'
 import { type Plan, sentId, writeTool } from './write-tool.ts'
@@ -84,9 +85,6 @@ export const issueWrites = (workspace: Workspace): ToolDraft[] => [
   }),
 ]
 
-const row = (field: string, newValue: PreviewField['newValue'] | undefined): PreviewField[] =>
-  newValue === undefined ? [] : [{ field, newValue }]
-
 async function planIssue(linear: LinearClient, args: z.output<typeof NewIssue>, signal: AbortSignal): Promise<Plan> {
   const team = await findTeam(linear, args.team, signal)
   const find = <Words, Found>(words: Words | undefined, how: (words: Words) => Promise<Found>) =>
@@ -116,18 +114,18 @@ async function planIssue(linear: LinearClient, args: z.output<typeof NewIssue>, 
     fields: [
       { field: 'team', newValue: `${team.key} (${team.name})` },
       { field: 'title', newValue: title },
-      ...row('description', description),
-      ...row('assignee', assignee && (userWords(assignee) ?? undefined)),
-      ...row('status', state?.name),
-      ...row('priority', args.priority),
-      ...row('estimate', estimate),
-      ...row('due date', dueDate),
-      ...row(
+      ...given('description', description),
+      ...given('assignee', assignee && (userWords(assignee) ?? undefined)),
+      ...given('status', state?.name),
+      ...given('priority', args.priority),
+      ...given('estimate', estimate),
+      ...given('due date', dueDate),
+      ...given(
         'labels',
         labels?.map(({ name }) => name),
       ),
-      ...row('project', project?.name),
-      ...row('cycle', cycle && cycleWords(cycle)),
+      ...given('project', project?.name),
+      ...given('cycle', cycle && cycleWords(cycle)),
     ],
     named: { team: team.key, ...(assignee && { assignee: asName(assignee.name) }) },
     variables: { input: input as JsonObject },
@@ -144,8 +142,6 @@ async function planChanges(linear: LinearClient, args: z.output<typeof Changes>,
     ...(priority !== undefined && { priority: PRIORITIES.indexOf(priority) }),
     ...(project !== undefined && { projectId: project?.id ?? null }),
   }
-  const changed = (field: string, oldValue: PreviewField['newValue'], newValue: PreviewField['newValue']): PreviewField[] =>
-    newValue === undefined ? [] : [{ field, oldValue: oldValue ?? null, newValue }]
   return issuePlan(
     issue,
     [

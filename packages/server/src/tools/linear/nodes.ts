@@ -9,7 +9,15 @@ export const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string
 export const TeamNode = z.object({ id: z.string(), key: z.string(), name: z.string() })
 export const UserNode = z.object({ id: z.string(), name: z.string(), displayName: z.string(), email: z.string() })
 export const StateNode = z.object({ id: z.string(), name: z.string(), type: z.string() })
-export const LabelNode = z.object({ ...Ref.shape, isGroup: z.boolean(), parent: Ref.nullable(), team: TeamNode.nullable() })
+export const LabelNode = z.object({
+  ...Ref.shape,
+  color: z.string(),
+  description: z.string().nullable(),
+  isGroup: z.boolean(),
+  updatedAt: z.string(),
+  parent: Ref.nullable(),
+  team: TeamNode.nullable(),
+})
 export const CycleNode = z.object({
   id: z.string(),
   number: z.number(),
@@ -47,6 +55,7 @@ export const IssueNode = z.object({
   state: StateNode,
   assignee: UserNode.nullable(),
   project: Ref.nullable(),
+  projectMilestone: Ref.nullable(),
   cycle: z.object({ id: z.string(), number: z.number(), name: z.string().nullable() }).nullable(),
   labels: list(Ref),
 })
@@ -57,7 +66,23 @@ export const CommentNode = z.object({
   createdAt: z.string(),
   user: UserNode.nullable(),
 })
-const RelatedNode = z.object({ identifier: z.string(), title: z.string(), state: StateNode, team: TeamNode })
+const RelatedNode = z.object({
+  id: z.string(),
+  identifier: z.string(),
+  title: z.string(),
+  url: z.string(),
+  trashed: z.boolean().nullable(),
+  state: StateNode,
+  team: TeamNode,
+})
+/** `issue` blocks, duplicates or is related to `relatedIssue`, as `type` says. */
+export const RelationNode = z.object({
+  id: z.string(),
+  type: z.string(),
+  createdAt: z.string(),
+  issue: RelatedNode,
+  relatedIssue: RelatedNode,
+})
 export const WholeIssueNode = z.object({
   ...IssueNode.shape,
   description: z.string().nullable(),
@@ -66,6 +91,48 @@ export const WholeIssueNode = z.object({
   comments: list(CommentNode),
   relations: list(z.object({ type: z.string(), relatedIssue: RelatedNode })),
   inverseRelations: list(z.object({ type: z.string(), issue: RelatedNode })),
+})
+const PlaceOfTeams = z.object({ ...Ref.shape, teams: list(TeamNode) })
+export const DocumentNode = z.object({
+  id: z.string(),
+  slugId: z.string(),
+  title: z.string(),
+  url: z.string(),
+  trashed: z.boolean().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  creator: UserNode.nullable(),
+  project: PlaceOfTeams.nullable(),
+  issue: z.object({ id: z.string(), identifier: z.string(), title: z.string(), team: TeamNode }).nullable(),
+})
+export const WholeDocumentNode = z.object({ ...DocumentNode.shape, content: z.string().nullable() })
+export const AttachmentNode = z.object({
+  id: z.string(),
+  title: z.string(),
+  subtitle: z.string().nullable(),
+  url: z.string(),
+  sourceType: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  creator: UserNode.nullable(),
+  issue: z.object({ id: z.string(), identifier: z.string(), title: z.string(), url: z.string(), team: TeamNode }),
+})
+export const MilestoneNode = z.object({
+  ...Ref.shape,
+  description: z.string().nullable(),
+  targetDate: z.string().nullable(),
+  updatedAt: z.string(),
+  project: z.object({ ...Ref.shape, url: z.string() }),
+})
+export const ProjectUpdateNode = z.object({
+  id: z.string(),
+  body: z.string(),
+  health: z.string(),
+  url: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  user: UserNode,
+  project: PlaceOfTeams,
 })
 /** What is counted of an issue for the workload. */
 export const LoadNode = z.object({
@@ -83,4 +150,10 @@ export type CycleNode = z.output<typeof CycleNode>
 export type ProjectNode = z.output<typeof ProjectNode>
 export type IssueNode = z.output<typeof IssueNode>
 export type WholeIssueNode = z.output<typeof WholeIssueNode>
+export type RelationNode = z.output<typeof RelationNode>
+export type DocumentNode = z.output<typeof DocumentNode>
+export type WholeDocumentNode = z.output<typeof WholeDocumentNode>
+export type AttachmentNode = z.output<typeof AttachmentNode>
+export type MilestoneNode = z.output<typeof MilestoneNode>
+export type ProjectUpdateNode = z.output<typeof ProjectUpdateNode>
 export type LoadNode = z.output<typeof LoadNode>

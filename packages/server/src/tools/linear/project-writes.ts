@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import { asTitle } from '../headline.ts'
@@ -11,6 +11,7 @@ import { CREATE_CYCLE, CREATE_PROJECT, UPDATE_PROJECT } from './mutations.ts'
 import type { ProjectNode } from './nodes.ts'
 import { CYCLES, PROJECTS } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
+import { changed, given } from './rows.ts'
 import { projectView, userWords } from './views.ts'
 import { refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
@@ -46,15 +47,14 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
         ...(startDate !== undefined && { startDate }),
         ...(targetDate !== undefined && { targetDate }),
       }
-      const row = (field: string, newValue: JsonValue | undefined): PreviewField[] => (newValue === undefined ? [] : [{ field, newValue }])
       return {
         fields: [
           { field: 'name', newValue: name },
           { field: 'teams', newValue: teams.map(({ key, name: team }) => `${key} (${team})`) },
-          ...row('description', description),
-          ...row('lead', lead && userWords(lead)),
-          ...row('start date', startDate),
-          ...row('target date', targetDate),
+          ...given('description', description),
+          ...given('lead', lead && userWords(lead)),
+          ...given('start date', startDate),
+          ...given('target date', targetDate),
         ],
         named: { teams: teams.map(({ key }) => key) },
         variables: { input: input as JsonObject },
@@ -82,8 +82,6 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
       const project = await findProject(linear, words, signal)
       const lead = leadWords === undefined || leadWords === null ? leadWords : await findUser(linear, leadWords, signal)
       const input: LinearDocument.ProjectUpdateInput = { ...plain, ...(lead !== undefined && { leadId: lead?.id ?? null }) }
-      const changed = (field: string, oldValue: JsonValue, newValue: JsonValue | undefined): PreviewField[] =>
-        newValue === undefined ? [] : [{ field, oldValue, newValue }]
       return {
         fields: [
           { field: 'project', oldValue: project.name, newValue: project.name },

@@ -1,16 +1,38 @@
 import { z } from 'zod'
-import { CYCLE, ISSUE_FIELDS, LABEL, PAGE, PROJECT, query, STATE, TEAM, USER } from './document.ts'
 import {
+  ATTACHMENT,
+  CYCLE,
+  DOCUMENT,
+  ISSUE_FIELDS,
+  LABEL,
+  MILESTONE,
+  PAGE,
+  PROJECT,
+  PROJECT_UPDATE,
+  query,
+  RELATED,
+  RELATION,
+  STATE,
+  TEAM,
+  USER,
+} from './document.ts'
+import {
+  AttachmentNode,
   CommentNode,
   CycleNode,
+  DocumentNode,
   IssueNode,
   LabelNode,
   LoadNode,
+  MilestoneNode,
   PageInfo,
   ProjectNode,
+  ProjectUpdateNode,
+  RelationNode,
   StateNode,
   TeamNode,
   UserNode,
+  WholeDocumentNode,
   WholeIssueNode,
 } from './nodes.ts'
 
@@ -72,7 +94,6 @@ export const FIND_ISSUE = query(
   z.object({ issues: nodes(z.object({ ...IssueNode.shape, description: z.string().nullable() })) }),
 )
 
-const RELATED = `{ identifier title state ${STATE} team ${TEAM} }`
 export const WHOLE_ISSUE = query(
   `wholeIssue($filter: IssueFilter) { issues(filter: $filter, first: 1, includeArchived: true) { nodes {
     ${ISSUE_FIELDS} description createdAt parent ${RELATED}
@@ -92,4 +113,65 @@ export const LOAD = query(
 export const FIND_COMMENT = query(
   `findComment($filter: CommentFilter) { comments(filter: $filter, first: 1, includeArchived: true) { nodes { id body url createdAt user ${USER} } } }`,
   z.object({ comments: nodes(CommentNode) }),
+)
+
+/** A label with those that carry it, in the trash or archive too: they lose it as well. */
+export const LABEL_USE = query(
+  `labelUse($filter: IssueLabelFilter) { issueLabels(filter: $filter, first: 1) {
+    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
+  z.object({ issueLabels: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
+)
+
+/** Documents by a filter, the newest change first. */
+export const DOCUMENTS = query(
+  `documents($filter: DocumentFilter, $first: Int!) { documents(filter: $filter, first: $first, orderBy: updatedAt) { nodes { ${DOCUMENT} } ${PAGE} } }`,
+  z.object({ documents: page(DocumentNode) }),
+)
+
+export const SEARCH_DOCUMENTS = query(
+  `searchDocuments($term: String!, $first: Int!) { searchDocuments(term: $term, first: $first) { nodes { ${DOCUMENT} } ${PAGE} } }`,
+  z.object({ searchDocuments: page(DocumentNode) }),
+)
+
+/** Documents that a name may mean, in the trash too. */
+export const FIND_DOCUMENT = query(
+  `findDocument($filter: DocumentFilter) { documents(filter: $filter, first: 20, includeArchived: true) { nodes { ${DOCUMENT} content } } }`,
+  z.object({ documents: nodes(WholeDocumentNode) }),
+)
+
+export const ATTACHMENTS_OF_ISSUE = query(
+  `attachmentsOfIssue($filter: IssueFilter, $which: AttachmentFilter) { issues(filter: $filter, first: 1, includeArchived: true) {
+    nodes { id attachments(filter: $which, first: 100) { nodes ${ATTACHMENT} ${PAGE} } } } }`,
+  z.object({ issues: nodes(z.object({ id: z.string(), attachments: page(AttachmentNode) })) }),
+)
+
+export const FIND_ATTACHMENT = query(
+  `findAttachment($filter: AttachmentFilter) { attachments(filter: $filter, first: 1) { nodes ${ATTACHMENT} } }`,
+  z.object({ attachments: nodes(AttachmentNode) }),
+)
+
+export const MILESTONES = query(
+  `milestones($filter: ProjectMilestoneFilter) { projectMilestones(filter: $filter, first: 100) { nodes ${MILESTONE} } }`,
+  z.object({ projectMilestones: nodes(MilestoneNode) }),
+)
+
+/** A milestone with its issues, in the trash or archive too: they lose it as well. */
+export const MILESTONE_USE = query(
+  `milestoneUse($filter: ProjectMilestoneFilter) { projectMilestones(filter: $filter, first: 1) {
+    nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
+  z.object({ projectMilestones: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
+)
+
+/** Updates of projects by a filter, the newest first. */
+export const PROJECT_UPDATES = query(
+  `projectUpdates($filter: ProjectUpdateFilter, $first: Int!) { projectUpdates(filter: $filter, first: $first) { nodes ${PROJECT_UPDATE} ${PAGE} } }`,
+  z.object({ projectUpdates: page(ProjectUpdateNode) }),
+)
+
+export const RELATIONS = query(
+  `relations($filter: IssueFilter) { issues(filter: $filter, first: 1, includeArchived: true) { nodes { id
+    relations(first: 100) { nodes ${RELATION} ${PAGE} } inverseRelations(first: 100) { nodes ${RELATION} ${PAGE} } } } }`,
+  z.object({
+    issues: nodes(z.object({ id: z.string(), relations: page(RelationNode), inverseRelations: page(RelationNode) })),
+  }),
 )

@@ -1,12 +1,15 @@
 import type { JsonValue } from '@countersign/core'
 import type { z } from 'zod'
 import { type CodedTool, defineTool } from '../define.ts'
+import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import type { LinearClient } from './client.ts'
 
 /** What every tool of one workspace stands on. */
 export interface Workspace {
   linear: LinearClient
+  /** Compares texts in threads of its own. */
+  work: TextWork
   /** Where its effects land, for the card and the digest. */
   destination: string
   /** Whose rights they happen with. */

@@ -116,7 +116,13 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const { issueLabels } = await linear.ask(LABELS, filter ? { filter: labelFilter(filter) as JsonObject } : {}, signal)
       return issueLabels.nodes
         .filter((label) => !label.isGroup && (label.team === null || isOurs(linear, label.team)))
-        .map(({ name, parent, team }) => ({ name: parent ? `${parent.name}/${name}` : name, team: team?.key ?? null }))
+        .map(({ id, name, color, description, parent, team }) => ({
+          id,
+          name: parent ? `${parent.name}/${name}` : name,
+          color,
+          description,
+          team: team?.key ?? null,
+        }))
     },
   }),
   readTool(workspace, {

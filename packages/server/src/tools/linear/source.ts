@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { credentialOf } from '../credential.ts'
 import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
+import { openTextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
+import { attachmentTools } from './attachments.ts'
 import { openLinearClient } from './client.ts'
+import { documentReads } from './document-reads.ts'
+import { documentWrites } from './document-writes.ts'
 import { isOurs } from './find.ts'
 import { issueMoves } from './issue-moves.ts'
 import { issueWrites } from './issue-writes.ts'
+import { labelWrites } from './label-writes.ts'
+import { milestoneTools } from './milestones.ts'
+import { projectUpdateTools } from './project-updates.ts'
 import { projectWrites } from './project-writes.ts'
 import { TEAMS, VIEWER } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { readTools } from './reads.ts'
+import { relationTools } from './relations.ts'
 import { userWords } from './views.ts'
 import { workloadTool } from './workload.ts'
 
@@ -44,14 +52,16 @@ function openLinear({ apiKey, baseUrl, teams }: z.output<typeof LinearSection>, 
   }
   const options = { url, apiKey: key, teams: teams?.map((team) => team.toUpperCase()) }
   const credential = credentialOf({ apiKey: key })
+  const work = openTextWork()
   return {
     kind: 'linear',
     secrets: [...secrets, key],
     drafts(way) {
-      const workspace: Workspace = { linear: openLinearClient(options, way), destination: url.origin, credential }
+      const workspace: Workspace = { linear: openLinearClient(options, way), work, destination: url.origin, credential }
       return draftsOf(workspace)
     },
     check: (way, signal) => checkLinear(options, way, signal),
+    close: async () => work[Symbol.asyncDispose](),
   }
 }
 
@@ -61,6 +71,13 @@ const draftsOf = (workspace: Workspace): ToolDraft[] => [
   ...issueWrites(workspace),
   ...issueMoves(workspace),
   ...projectWrites(workspace),
+  ...documentReads(workspace),
+  ...documentWrites(workspace),
+  ...attachmentTools(workspace),
+  ...labelWrites(workspace),
+  ...milestoneTools(workspace),
+  ...projectUpdateTools(workspace),
+  ...relationTools(workspace),
 ]
 
 async function checkLinear(options: Parameters<typeof openLinearClient>[0], way: Way, signal: AbortSignal): Promise<SourceFinding[]> {

@@ -9,7 +9,7 @@ import type { z } from 'zod'
  */
 export const linearStarter = (group: string): z.input<typeof PolicyDocument>['rules'] => [
   { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
-  { name: `${group}: deleting asks, with high risk`, match: { tool: `${group}.deleteIssue` }, verdict: 'ask', risk: 'high' },
+  { name: `${group}: deleting asks, with high risk`, match: { tool: `${group}.delete*` }, verdict: 'ask', risk: 'high' },
   {
     name: `${group}: projects and cycles ask, with medium risk`,
     match: { tool: `${group}.*Project`, effect: 'write' },

@@ -21,6 +21,7 @@ export const issueView = (issue: IssueNode): JsonObject => ({
   estimate: issue.estimate,
   dueDate: issue.dueDate,
   project: issue.project?.name ?? null,
+  milestone: issue.projectMilestone?.name ?? null,
   cycle: issue.cycle && cycleWords(issue.cycle),
   labels: issue.labels.nodes.map(({ name }) => name),
   updatedAt: issue.updatedAt,

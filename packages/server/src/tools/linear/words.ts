@@ -41,3 +41,25 @@ export function choose<Node extends { id: string }>(
   if (only) throw refuse(`${asked} may be several${where}: ${told(fitting)}. Use the id of the one that is meant.`)
   throw refuse(`There is no ${kind} ${asked}${where}${candidates.length === 0 ? '' : `. There are: ${told(candidates)}`}.`)
 }
+
+interface Use {
+  nodes: readonly { identifier: string; team: { key: string } }[]
+  pageInfo: { hasNextPage: boolean }
+}
+
+/**
+ * How many issues lose something, and which.
+ * @param use As many as were counted; there may be more.
+ * @param isShown Issues of teams that are not there for us are counted and not named.
+ */
+export function useWords(use: Use | undefined, isShown: (team: { key: string }) => boolean): string {
+  const { nodes = [], pageInfo } = use ?? {}
+  if (nodes.length === 0) return 'no issue'
+  const named = nodes
+    .filter(({ team }) => isShown(team))
+    .slice(0, MAX_CANDIDATES)
+    .map(({ identifier }) => identifier)
+  const count = `${pageInfo?.hasNextPage ? 'more than ' : ''}${nodes.length} ${nodes.length === 1 ? 'issue' : 'issues'}`
+  if (named.length === 0) return count
+  return `${count}: ${named.join(', ')}${nodes.length > named.length ? ', …' : ''}`
+}

@@ -26,6 +26,10 @@ export interface Plan {
   variables: JsonObject
   /** Arguments in the words of what they mean, for the card's headline: `Devon` for `me`. Default: as they came. */
   named?: JsonObject
+  /** Of `fields`, what has to be the same still: for those with a diff, what it was made of. Default: `fields`. */
+  compared?: PreviewField[]
+  /** The id of what {@link LinearWrite.look} reads, where it is not in what is sent. */
+  about?: string
   /** What else has to be the same still when it is sent, besides what is shown and what is sent. */
   rests?: JsonValue
   /** When what is changed was changed last: by this a lost attempt is told from one that arrived. */
@@ -44,8 +48,10 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
   view(node: Node, sent: JsonObject): JsonObject
   /** A plan that creates something: its id is ours, made from the key of the attempt. */
   creates?: boolean
-  /** Looks for what was created, by its id, or reads what was to be changed. */
-  look(linear: LinearClient, sent: JsonObject, signal: AbortSignal): Promise<Node | undefined>
+  /** A plan that takes something away: it is done when it is not there any more. */
+  removes?: boolean
+  /** Looks for what was created, by its id, or reads what was to be changed. `about` is the plan's. */
+  look(linear: LinearClient, sent: JsonObject, signal: AbortSignal, about: string): Promise<Node | undefined>
   /** For changes: true when what was read is as it was to become. */
   isDone?(node: Node, sent: JsonObject): boolean
 }
@@ -53,6 +59,7 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
 /** What an attempt is held against: exactly what was shown is what is sent. */
 interface Held {
   variables: JsonObject
+  about?: string
   updatedAt?: string
 }
 
@@ -62,7 +69,7 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
   write: LinearWrite<Input, Node>,
 ): ToolDraft {
   const { linear } = workspace
-  const { name, description, input, describe, document, creates = false } = write
+  const { name, description, input, describe, document, creates = false, removes = false } = write
   const planOf = (args: z.output<Input>, signal: AbortSignal): Promise<Plan> => write.plan(linear, args, signal)
   const send = (variables: JsonObject, key: string) => (creates ? withId(variables, idOf(key)) : variables)
 
@@ -82,7 +89,8 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     async verify(args: z.output<Input>, { version, signal, idempotencyKey }: VerifyContext): Promise<Verification> {
       const held = readHeld(version) ?? (await planOf(args, signal))
       const sent = send(held.variables, idempotencyKey)
-      const node = await write.look(linear, sent, signal)
+      const node = await write.look(linear, sent, signal, held.about ?? '')
+      if (removes) return node ? { done: false } : { done: true, output: { done: true } }
       if (creates) return node ? { done: true, output: write.view(node, sent) } : { done: false }
       if (node && write.isDone?.(node, sent)) return { done: true, output: write.view(node, sent) }
       // As it was when it was sent: nothing has happened to it at all. Changed otherwise: by whom in which order cannot be told.
@@ -94,14 +102,14 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     ...draftOf(tool, workspace),
     definition: { sends: document.text, creates },
     async preview(args, signal): Promise<Preview> {
-      const { fields, named, variables, rests = null, updatedAt } = await planOf(args as z.output<Input>, signal)
+      const { fields, compared = fields, named, variables, about, rests = null, updatedAt } = await planOf(args as z.output<Input>, signal)
       // Names take the place of names: each is a text where a text was.
       const headline = describe({ ...(args as z.output<Input>), ...named })
-      const held: Held = { variables, ...(updatedAt !== undefined && { updatedAt }) }
+      const held: Held = { variables, ...(about !== undefined && { about }), ...(updatedAt !== undefined && { updatedAt }) }
       return {
         fields,
         headline,
-        precondition: { shown: fields, sent: variables, rests } as unknown as JsonValue,
+        precondition: { shown: compared, sent: variables, rests } as unknown as JsonValue,
         version: JSON.stringify(held),
       }
     },

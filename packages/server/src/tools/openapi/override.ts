@@ -41,7 +41,10 @@ export function readOverride(
     }
   }
   const effect = override.effect ?? (READS.has(method) ? 'read' : 'write')
-  const describe = override.describe === undefined ? undefined : attempt(['describe'], () => readWords(override.describe ?? ''))
+  // A GET has no card that would be read for.
+  const readsBefore = effect === 'write' && typeof override.before === 'object'
+  const describe =
+    override.describe === undefined ? undefined : attempt(['describe'], () => readWords(override.describe ?? '', readsBefore))
   const resultUrl = override.resultUrl === undefined ? undefined : attempt(['resultUrl'], () => readTemplate(override.resultUrl ?? ''))
   const before = override.before ? readBefore(override.before, attempt) : override.before
   if (before && (before.query.length > 0 || before.show.length > 0)) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField } from '@countersign/core'
 import { callHttp } from '../http-call.ts'
-import { fillJson, member } from '../template.ts'
+import { fillJson, fillWords, member, namesBefore } from '../template.ts'
 import { valuesOf } from '../tool-draft.ts'
 import { buildUrl } from '../url-template.ts'
 import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, type Unsent } from './compare.ts'
@@ -136,5 +136,11 @@ async function previewByOverride(
     if (template && newValue === undefined) return []
     return [{ field, ...(oldValue !== undefined && { oldValue }), ...(newValue !== undefined && { newValue }) }]
   })
-  return { fields, precondition: valuesOf(fields), ...(before.ifMatch && answer.version !== undefined && { version: answer.version }) }
+  const { describe } = override
+  return {
+    fields,
+    ...(describe && namesBefore(describe) && { headline: fillWords(describe, named, answer.body) }),
+    precondition: valuesOf(fields),
+    ...(before.ifMatch && answer.version !== undefined && { version: answer.version }),
+  }
 }

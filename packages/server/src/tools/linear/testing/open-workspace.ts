@@ -18,6 +18,8 @@ export const exampleSchema: GraphQLSchema = buildSchema(
 
 export interface OpenWorkspace extends AsyncDisposable {
   standIn: StandIn
+  /** Of all its tools. */
+  names: readonly string[]
   tool(name: string): Tool
   /** Checks the arguments as the gate does, then runs the tool. @throws ToolError; Error when the arguments do not fit. */
   run(name: string, args: JsonObject, given?: { key?: string; version?: string | undefined }): Promise<JsonValue>
@@ -50,6 +52,7 @@ export async function openWorkspace(
   }
   return {
     standIn,
+    names: tools.all().map(({ name }) => name.slice('plan.'.length)),
     tool: find,
     run(name, args, { key = 'act_1.1', version } = {}) {
       const tool = find(name)
