@@ -62,6 +62,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/vanished',
   'packages/server/src/recordings/recordings',
+  'packages/server/src/tools/github/generated-activity',
 ]
 
 /** Which test files run: those of `npm test`, those of `npm run test:more`, or all. */
