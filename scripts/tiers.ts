@@ -63,6 +63,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/vanished',
   'packages/server/src/recordings/recordings',
+  'packages/server/src/tools/github/generated-activity',
   'packages/server/src/tools/linear/generated',
 ]
 

@@ -1,4 +1,4 @@
-import { TREE, type TreeEntry } from './git.ts'
+import { type Commit, TREE, type TreeEntry } from './git.ts'
 import { type Call, invalid, missing, ok, paged, problem, type Reply, type Route, textIn } from './route.ts'
 import { commit, commitsBetween, file, gitCommit, mergeBase, pathIn, pullDiff, ref, repository } from './shapes.ts'
 import { timeOf } from './state.ts'
@@ -20,11 +20,7 @@ export const CODE_ROUTES: Route[] = [
   ],
   ['GET', `${REPO}/branches/{branch}`, branch],
   ['GET', `${REPO}/commits`, commits],
-  [
-    'GET',
-    `${REPO}/commits/{ref}`,
-    (call) => withCommit(call, call.params.ref ?? '', (found) => ok(commit(call.at, call.repo, found)), 422),
-  ],
+  ['GET', `${REPO}/commits/{ref}`, (call) => withCommit(call, call.params.ref ?? '', (found) => ok(wholeCommit(call, found)), 422)],
   ['GET', `${REPO}/contents/{path}`, contents],
   ['GET', `${REPO}/compare/{basehead}`, compare],
   [
@@ -65,6 +61,17 @@ function withCommit(
   if (found) return answer(found)
   return otherwise === 404 ? missing() : problem(otherwise, `No commit found for SHA: ${name}`)
 }
+
+/** A commit by itself: with what it changes. */
+function wholeCommit({ at, repo }: Call, given: Commit) {
+  const from = repo.git.commits.get(given.parents[0] ?? '')?.tree ?? ''
+  const files = repo.git.diff(from, given.tree)
+  const [additions, deletions] = [sumOf(files.map((one) => one.additions)), sumOf(files.map((one) => one.deletions))]
+  const stats = { additions, deletions, total: additions + deletions }
+  return { ...commit(at, repo, given), stats, files: files.map((one) => file(at, repo, one)) }
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
 function branch({ at, repo, params }: Call): Reply {
   const name = params.branch ?? ''

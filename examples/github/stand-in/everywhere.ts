@@ -1,5 +1,5 @@
 import { type Call, ok, paged, problem, type Route } from './route.ts'
-import { issue, me, pathIn, repository } from './shapes.ts'
+import { issue, me, pathIn, repository, user } from './shapes.ts'
 import type { Issue, Repo } from './state.ts'
 
 /** What belongs to no repository: who one is, what is left, search. */
@@ -32,6 +32,27 @@ export const OTHER_ROUTES: Route[] = [
       const found = repos.flatMap((repo) => [...repo.issues.values()].filter(fits).map((given) => ({ repo, given })))
       const items = found.map(({ repo, given }) => ({ ...issue(call.at, repo, given), score: 1 }))
       return ok({ total_count: items.length, incomplete_results: false, items: items.slice(0, 30), search_type: 'lexical' })
+    },
+  ],
+  [
+    'GET',
+    '/search/repositories',
+    (call) => {
+      const { words, repos } = readQuery(call)
+      const fits = ({ name }: Repo) => words.every((word) => word.includes(':') || name.toLowerCase().includes(word.toLowerCase()))
+      const items = repos.filter(fits).map((repo) => ({ ...repository(call.at, repo), score: 1 }))
+      return ok({ total_count: items.length, incomplete_results: false, items: items.slice(0, 30) })
+    },
+  ],
+  [
+    'GET',
+    '/search/users',
+    ({ at, state, query }) => {
+      const words = (query.get('q') ?? '').split(/\s+/).filter((word) => !word.includes(':'))
+      const people = [...new Set(state.repos.flatMap(({ assignable }) => assignable))]
+      const items = people.filter((login) => words.every((word) => login.includes(word.toLowerCase())))
+      const shown = items.slice(0, 30).map((login) => ({ ...user(at, login), score: 1 }))
+      return ok({ total_count: items.length, incomplete_results: false, items: shown })
     },
   ],
   [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { structuredPatch } from 'diff'
+import { type StructuredPatchHunk, structuredPatch } from 'diff'
 
 /** One entry of a tree. */
 export interface TreeEntry {
@@ -36,6 +36,8 @@ export function openGit() {
   const commits = new Map<string, Commit>()
   /** Branches by name. */
   const heads = new Map<string, string>()
+  /** Tags by name. */
+  const tags = new Map<string, string>()
 
   const hash = (type: string, content: Buffer): string =>
     createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
@@ -108,13 +110,14 @@ export function openGit() {
     const text = (entry: TreeEntry | undefined) => (entry ? (blobs.get(entry.sha)?.toString() ?? '') : '')
     return paths.map((path) => {
       const [a, b] = [old.get(path), now.get(path)]
-      const lines = structuredPatch(path, path, text(a), text(b)).hunks.flatMap((hunk) => hunk.lines)
+      const { hunks } = structuredPatch(path, path, text(a), text(b), undefined, undefined, { context: 3 })
+      const lines = hunks.flatMap((hunk) => hunk.lines)
       return {
         path,
         status: a === undefined ? 'added' : b === undefined ? 'removed' : 'modified',
         additions: lines.filter((line) => line.startsWith('+')).length,
         deletions: lines.filter((line) => line.startsWith('-')).length,
-        patch: lines.join('\n'),
+        patch: hunks.map((hunk) => [headerOf(hunk), ...hunk.lines].join('\n')).join('\n'),
         sha: b?.sha ?? null,
       }
     })
@@ -123,11 +126,15 @@ export function openGit() {
   /** What `git rev-parse` says of a branch, a commit, or a tree. */
   const resolve = (ref: string, defaultBranch: string): string | undefined => {
     if (ref === 'HEAD') return heads.get(defaultBranch)
+    if (/^(refs\/)?tags\//.test(ref)) return tags.get(ref.replace(/^(refs\/)?tags\//, ''))
     const plain = ref.replace(/^(refs\/)?heads\//, '')
-    return heads.get(plain) ?? (commits.has(ref) || trees.has(ref) ? ref : undefined)
+    return heads.get(plain) ?? tags.get(plain) ?? (commits.has(ref) || trees.has(ref) ? ref : undefined)
   }
 
-  return { blobs, trees, commits, heads, writeBlob, writeTree, writeCommit, filesOf, treeOf, history, diff, resolve }
+  return { blobs, trees, commits, heads, tags, writeBlob, writeTree, writeCommit, filesOf, treeOf, history, diff, resolve }
 }
+
+const headerOf = ({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string =>
+  `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`
 
 export type Git = ReturnType<typeof openGit>

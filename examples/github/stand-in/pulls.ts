@@ -5,7 +5,7 @@ import { addIssue, type Issue, type Pull, timeOf } from './state.ts'
 const REPO = '/repos/{owner}/{repo}'
 const PULL = `${REPO}/pulls/{pull_number}`
 
-type PullIssue = Issue & { pull: Pull }
+export type PullIssue = Issue & { pull: Pull }
 
 const isPull = (given: Issue | undefined): given is PullIssue => given?.pull !== undefined
 
@@ -16,7 +16,7 @@ function refresh({ repo }: Call, given: PullIssue): void {
   given.pull.baseSha = repo.git.heads.get(given.pull.base) ?? given.pull.baseSha
 }
 
-const on =
+export const onPull =
   (answer: (call: Call, given: PullIssue) => Reply) =>
   (call: Call): Reply => {
     const found = call.repo.issues.get(Number(call.params.pull_number))
@@ -42,16 +42,23 @@ export const PULL_ROUTES: Route[] = [
     },
   ],
   ['POST', `${REPO}/pulls`, create],
-  ['GET', PULL, on((call, found) => ok(pull(call.at, call.repo, found)))],
-  ['PATCH', PULL, on(update)],
+  ['GET', PULL, onPull((call, found) => ok(pull(call.at, call.repo, found)))],
+  ['PATCH', PULL, onPull(update)],
   [
     'GET',
     `${PULL}/files`,
-    on((call, found) => paged(call, pullDiff(call.repo, found.pull.baseSha, found.pull.headSha), (one) => file(call.at, call.repo, one))),
+    onPull((call, found) =>
+      paged(call, pullDiff(call.repo, found.pull.baseSha, found.pull.headSha), (one) => file(call.at, call.repo, one)),
+    ),
   ],
-  ['GET', `${PULL}/reviews`, on((call, found) => paged(call, found.pull.reviews, (one) => review(call.at, call.repo, found.number, one)))],
-  ['POST', `${PULL}/requested_reviewers`, on(requestReview)],
-  ['PUT', `${PULL}/merge`, on(merge)],
+  [
+    'GET',
+    `${PULL}/reviews`,
+    onPull((call, found) => paged(call, found.pull.reviews, (one) => review(call.at, call.repo, found.number, one))),
+  ],
+  ['POST', `${PULL}/requested_reviewers`, onPull(requestReview)],
+  ['PUT', `${PULL}/merge`, onPull(merge)],
+  ['PUT', `${PULL}/update-branch`, onPull(updateBranch)],
   [
     'GET',
     `${REPO}/commits/{ref}/check-runs`,
@@ -114,6 +121,30 @@ function update({ body, at, repo, state }: Call, found: PullIssue): Reply {
   if (body.state === 'open' || body.state === 'closed') found.state = body.state
   found.updatedAt = timeOf(state)
   return ok(pull(at, repo, found))
+}
+
+/** Merges the base into the branch, at the commit that is told. */
+function updateBranch({ body, repo, state, at }: Call, found: PullIssue): Reply {
+  const { pull: given } = found
+  if (typeof body.expected_head_sha === 'string' && body.expected_head_sha !== given.headSha) {
+    return problem(422, "expected head sha didn't match current head ref.")
+  }
+  if (commitsBetween(repo, given.headSha, given.baseSha).length === 0) {
+    return problem(422, 'There are no new commits on the base branch.')
+  }
+  const { git } = repo
+  const files = git.filesOf(git.commits.get(given.headSha)?.tree ?? '')
+  for (const one of pullDiff(repo, given.headSha, given.baseSha)) {
+    const entry = git.filesOf(git.commits.get(given.baseSha)?.tree ?? '').get(one.path)
+    if (entry) files.set(one.path, entry)
+    else files.delete(one.path)
+  }
+  const made = git.writeCommit({
+    ...{ tree: git.treeOf(files), parents: [given.headSha, given.baseSha], author: state.login, date: timeOf(state) },
+    message: `Merge branch '${given.base}' into ${given.head}`,
+  })
+  git.heads.set(given.head, made.sha)
+  return ok({ message: 'Updating pull request branch.', url: `${at.web}/${repo.owner}/${repo.name}/pull/${found.number}` }, 202)
 }
 
 function requestReview({ body, at, repo }: Call, found: PullIssue): Reply {

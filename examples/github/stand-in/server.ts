@@ -1,20 +1,24 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ACTION_ROUTES, logAt } from './actions.ts'
 import { CODE_ROUTES } from './code.ts'
 import { OTHER_ROUTES } from './everywhere.ts'
+import { answerGraphql } from './graphql.ts'
 import { ISSUE_ROUTES } from './issues.ts'
 import { pageAt } from './pages.ts'
 import { PULL_ROUTES } from './pulls.ts'
+import { RELEASE_ROUTES } from './releases.ts'
+import { REVIEW_ROUTES } from './reviews.ts'
 import { missing, problem, type Reply, type Route } from './route.ts'
 import type { Addresses } from './shapes.ts'
 import { openState, type Repo, type State } from './state.ts'
 
-export { addIssue, addRepo, push, type Repo, type State } from './state.ts'
+export { addIssue, addRepo, addRun, push, type Repo, type Run, type State } from './state.ts'
 
 export interface StandInRequest {
   method: string
-  /** Below the API's address, without the query. */
+  /** Below the API's address, without the query; `/graphql` for GraphQL. */
   path: string
   query: URLSearchParams
   /** Parsed JSON; undefined where there was none. */
@@ -38,6 +42,8 @@ export interface StandInOptions {
   login?: string
   token?: string
   now?: () => Date
+  /** Where logs are stored. Default: the stand-in itself. */
+  logsAt?: string
   /** Asked of each request. */
   fault?: (request: StandInRequest) => Fault | undefined
 }
@@ -54,8 +60,17 @@ export interface StandIn extends AsyncDisposable {
 }
 
 const API = '/api/v3'
+const GRAPHQL = '/api/graphql'
 
-const ROUTES = [...OTHER_ROUTES, ...ISSUE_ROUTES, ...PULL_ROUTES, ...CODE_ROUTES].map(([method, path, answer]: Route) => ({
+const ROUTES = [
+  ...OTHER_ROUTES,
+  ...ISSUE_ROUTES,
+  ...PULL_ROUTES,
+  ...REVIEW_ROUTES,
+  ...ACTION_ROUTES,
+  ...RELEASE_ROUTES,
+  ...CODE_ROUTES,
+].map(([method, path, answer]: Route) => ({
   method,
   pattern: patternOf(path),
   answer,
@@ -72,6 +87,7 @@ export async function startStandIn({
   login = 'countersign-bot',
   token = 'standin-token',
   now,
+  logsAt,
   fault,
 }: StandInOptions = {}): Promise<StandIn> {
   const state = openState(login, now)
@@ -84,11 +100,17 @@ export async function startStandIn({
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const at: Addresses = { web, api: web + API }
+  const at: Addresses = { web, api: web + API, logs: logsAt ?? `${web}/_logs` }
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', web)
-    if (!url.pathname.startsWith(API)) {
+    if (url.pathname.startsWith('/_logs/')) {
+      const log = logAt(state, url.pathname)
+      response.writeHead(log === undefined ? 404 : 200, { 'content-type': 'text/plain' }).end(log ?? 'Not found')
+      return
+    }
+    const isGraphql = url.pathname === GRAPHQL
+    if (!isGraphql && !url.pathname.startsWith(API)) {
       const html = pageAt(state, decodeURIComponent(url.pathname))
       response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(html ?? 'Not found')
       return
@@ -96,7 +118,12 @@ export async function startStandIn({
     let text = ''
     for await (const chunk of incoming.setEncoding('utf8')) text += chunk
     const request: StandInRequest = {
-      ...{ method: incoming.method ?? '', path: url.pathname.slice(API.length), query: url.searchParams, headers: incoming.headers },
+      ...{
+        method: incoming.method ?? '',
+        path: isGraphql ? '/graphql' : url.pathname.slice(API.length),
+        query: url.searchParams,
+        headers: incoming.headers,
+      },
       body: text === '' ? undefined : JSON.parse(text),
     }
     const wrong = fault?.(request)
@@ -130,6 +157,7 @@ export async function startStandIn({
 function answerTo({ method, path, query, body, headers }: StandInRequest, state: State, at: Addresses, token: string): Reply {
   const given = headers.authorization?.replace(/^(bearer|token) /i, '')
   if (given !== token) return problem(401, 'Bad credentials')
+  if (path === '/graphql') return answerGraphql(state, body)
   for (const route of ROUTES) {
     const found = route.method === method ? route.pattern.exec(path) : null
     if (!found) continue

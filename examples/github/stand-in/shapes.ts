@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { Commit, FileDiff } from './git.ts'
-import type { Comment, Issue, Label, Milestone, Repo, Review, State } from './state.ts'
+import type { Comment, Issue, Label, Milestone, Pull, Repo, Review, State } from './state.ts'
 
 // The shapes of GitHub's answers, with every member that its description requires. `web` is where people look, `api` where programs ask.
 
 export interface Addresses {
   api: string
   web: string
+  /** Where logs are stored, which is another host at GitHub. */
+  logs: string
 }
 
-const idOf = (text: string): number => Number.parseInt(createHash('sha1').update(text).digest('hex').slice(0, 8), 16)
-const nodeId = (text: string | number): string => Buffer.from(`standin:${text}`).toString('base64url')
+export const idOf = (text: string): number => Number.parseInt(createHash('sha1').update(text).digest('hex').slice(0, 8), 16)
+export const nodeId = (text: string | number): string => Buffer.from(`standin:${text}`).toString('base64url')
 
 /** A path of files as an address has it. */
 export const pathIn = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
@@ -66,7 +68,7 @@ export const repository = (at: Addresses, repo: Repo) => {
   }
 }
 
-const urlOf = (at: Addresses, repo: Repo) => ({
+export const urlOf = (at: Addresses, repo: Repo) => ({
   url: `${at.api}/repos/${repo.owner}/${repo.name}`,
   page: `${at.web}/${repo.owner}/${repo.name}`,
 })
@@ -154,7 +156,7 @@ export function pullInList(at: Addresses, repo: Repo, given: Issue) {
     requested_reviewers: pull.reviewers.map((login) => user(at, login)),
     requested_teams: pull.teams.map((slug) => team(at, slug)),
     ...{ head: side(pull.head, pull.headSha), base: side(pull.base, pull.baseSha) },
-    ...{ draft: pull.draft, merged_at: pull.mergedAt, merge_commit_sha: pull.mergedSha, auto_merge: null },
+    ...{ draft: pull.draft, merged_at: pull.mergedAt, merge_commit_sha: pull.mergedSha, auto_merge: autoMerge(at, repo, pull) },
     _links: {
       ...{ self: link(self), html: link(html_url), issue: link(`${url}/issues/${given.number}`), comments: link(rest.comments_url) },
       ...{ review_comments: link(`${self}/comments`), review_comment: link(`${url}/pulls/comments{/number}`) },
@@ -162,6 +164,9 @@ export function pullInList(at: Addresses, repo: Repo, given: Issue) {
     },
   }
 }
+
+const autoMerge = (at: Addresses, repo: Repo, { autoMerge: method }: Pull) =>
+  method === undefined ? null : { enabled_by: user(at, repo.owner), merge_method: method, commit_title: 'Merge', commit_message: '' }
 
 const team = ({ api, web }: Addresses, slug: string) => ({
   ...{ id: idOf(slug), node_id: nodeId(slug), name: slug, slug, description: null, permission: 'push', type: 'organization' },

@@ -23,6 +23,61 @@ export interface Review {
   commit: string
 }
 
+/** A comment at lines of a pull request. */
+export interface ReviewComment {
+  id: number
+  issue: number
+  review: number
+  path: string
+  line: number
+  startLine: number | null
+  side: 'LEFT' | 'RIGHT'
+  hunk: string
+  body: string
+  user: string
+  commit: string
+  /** The comment that begins the conversation, of a reply. */
+  inReplyTo: number | null
+  createdAt: string
+}
+
+export interface Job {
+  id: number
+  name: string
+  conclusion: 'success' | 'failure' | 'skipped' | 'cancelled' | null
+  log: string
+}
+
+/** A run of GitHub Actions. */
+export interface Run {
+  id: number
+  number: number
+  attempt: number
+  workflow: string
+  title: string
+  event: string
+  branch: string
+  sha: string
+  actor: string
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: 'success' | 'failure' | 'cancelled' | null
+  jobs: Job[]
+  createdAt: string
+}
+
+export interface Release {
+  id: number
+  tag: string
+  target: string
+  name: string | null
+  body: string | null
+  draft: boolean
+  prerelease: boolean
+  author: string
+  createdAt: string
+  publishedAt: string | null
+}
+
 export interface Pull {
   head: string
   /** Where the head was when the branch was last there. */
@@ -35,6 +90,8 @@ export interface Pull {
   reviewers: string[]
   teams: string[]
   reviews: Review[]
+  /** How it merges by itself as soon as it may. */
+  autoMerge?: 'merge' | 'squash' | 'rebase'
 }
 
 export interface Issue {
@@ -73,6 +130,9 @@ export interface Repo {
   milestones: Milestone[]
   issues: Map<number, Issue>
   comments: Comment[]
+  reviewComments: ReviewComment[]
+  runs: Run[]
+  releases: Release[]
   /** Conclusions of the checks of every commit. */
   checks: { name: string; conclusion: 'success' | 'failure' | null }[]
   assignable: string[]
@@ -121,6 +181,9 @@ export function addRepo(state: State, fullName: string, { files, labels = [], pe
     milestones: milestones.map((title, index) => ({ number: index + 1, title })),
     issues: new Map(),
     comments: [],
+    reviewComments: [],
+    runs: [],
+    releases: [],
     checks: [{ name: 'build', conclusion: 'success' }],
     assignable: [state.login, ...people],
     git,
@@ -162,6 +225,20 @@ export function ensureLabel(state: State, repo: Repo, name: string): Label {
   const label = { id: state.nextId++, name, description: null }
   repo.labels.push(label)
   return label
+}
+
+export type NewRun = Pick<Run, 'branch' | 'conclusion'> & Partial<Pick<Run, 'title' | 'actor'>> & { jobs: Omit<Job, 'id'>[] }
+
+/** Adds a run of the workflow `CI` for the commit that a branch is at: one that has ended, or that is under way without a conclusion. */
+export function addRun(state: State, repo: Repo, { jobs, ...rest }: NewRun): Run {
+  const run: Run = {
+    ...{ id: state.nextId++, number: repo.runs.length + 1, attempt: 1, workflow: 'CI', title: 'Fix the price', event: 'push' },
+    ...{ sha: repo.git.heads.get(rest.branch) ?? '', actor: 'ada', createdAt: timeOf(state) },
+    ...{ status: rest.conclusion === null ? ('in_progress' as const) : ('completed' as const), ...rest },
+    jobs: jobs.map((job) => ({ ...job, id: state.nextId++ })),
+  }
+  repo.runs.push(run)
+  return run
 }
 
 /** Puts a commit on a branch, as somebody's push would. */

@@ -73,7 +73,15 @@ function Said({ rows }: { rows: readonly Row[] }) {
 
 /** Drawn once for each row: to tell long values apart takes a while. */
 const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
-  const table = oldValue === undefined ? columnsOf(newValue) : undefined
+  const isSame = stays({ oldValue, newValue })
+  const table = oldValue === undefined || isSame ? columnsOf(newValue) : undefined
+  if (table && isSame) {
+    return (
+      <div className="cs-values">
+        <LinesTable {...table} />
+      </div>
+    )
+  }
   if (table) {
     return (
       <div className="cs-values">
@@ -85,7 +93,7 @@ const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row
     )
   }
   const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
-  if (stays({ oldValue, newValue })) {
+  if (isSame) {
     return (
       <span className="cs-values" dir="auto">
         <LongText text={valueText(newValue)} path={`${path}/new`} />

@@ -133,6 +133,22 @@ test('a short list of lines is a table with every value; other lists are text', 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
 })
 
+test('a short list of lines that stays as it is stands once, as a table that says nothing of a change', async () => {
+  page = await cards.open({ viewport: { width: 320, height: 800 } })
+  const lines = [
+    { line: 'old 1', diff: '-one' },
+    { line: '> 1', diff: '+two' },
+  ]
+  await show(page, { action: sampleAction({ preview: [{ field: 'at a.ts line 1', oldValue: lines, newValue: lines }] }) })
+  const table = card().locator('.cs-lines')
+  await table.waitFor()
+  expect(await table.evaluateAll((all) => all.map((one) => [...one.querySelectorAll('td')].map((cell) => cell.textContent)))).toEqual([
+    ['old 1', '-one', '> 1', '+two'],
+  ])
+  expect(await card().locator('ins, del').count()).toBe(0)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+})
+
 test('looking again shows what is read then', async () => {
   page = await cards.open()
   await show(page, { action: sampleAction(), seenAgain: CHANGED })

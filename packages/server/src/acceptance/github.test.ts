@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Action, JsonObject } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
-import { type Fault, startStandIn } from '../../../../examples/github/stand-in/server.ts'
+import { type Fault, push, startStandIn } from '../../../../examples/github/stand-in/server.ts'
 import { loadConfig } from '../config/index.ts'
 import { addShop } from '../testing/github.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -129,6 +129,45 @@ test('D2.7 an answer that is lost makes no second issue, and a refusal for now m
   await server.settle()
   expect(await server.admin.get(`/api/actions/${limited.id}`)).toMatchObject({ state: 'succeeded' })
   expect(repo.comments.map(({ body }) => body)).toEqual([`Hello\n\n<!-- countersign:${limited.id}.2 -->`])
+})
+
+test('D2.7 a review: the card shows the lines that it is about, an approval for one commit is not given to the next, and a lost answer gives no second', async () => {
+  let fault: Fault | undefined
+  await using desk = await startDesk(() => fault)
+  const { server, repo, standin } = desk
+  const given = () => repo.issues.get(3)?.pull?.reviews.filter(({ user }) => user === standin.state.login) ?? []
+  const heads = repo.git.heads
+  const args = { number: 3, event: 'APPROVE', body: 'Good.', comments: [{ path: 'src/price.ts', line: 1, body: 'At last.' }] }
+  const first = await propose(server, 'createReview', args)
+  expect(first).toMatchObject({
+    ...{ state: 'proposed', risk: { level: 'high' } },
+    description: `Approve #3 “Fix the price” of acme/shop by ada at ${heads.get('fix-price')?.slice(0, 7)}`,
+  })
+  expect(first.preview).toContainEqual(
+    expect.objectContaining({
+      newValue: [
+        { line: 'old 1', diff: '-export const price = 1' },
+        { line: '> 1', diff: '+export const price = 2' },
+      ],
+    }),
+  )
+
+  const head = push(standin.state, repo, 'fix-price', { 'src/price.ts': 'export const price = 3\n' })
+  const again = await approve(server, first)
+  expect(again).toMatchObject({ state: 'proposed', revision: 2, description: expect.stringContaining(head.slice(0, 7)) })
+  expect([given(), standin.exchanges.filter(({ method }) => method !== 'GET')]).toEqual([[], []])
+
+  fault = 'after'
+  const done = await approve(server, again)
+  expect(done).toMatchObject({
+    ...{ state: 'succeeded', attempt: 1, result: { state: 'APPROVED', commit: head } },
+    resultUrl: expect.stringMatching(/\/acme\/shop\/pull\/3#/),
+  })
+  expect(given()).toMatchObject([{ state: 'APPROVED', commit: head, body: `Good.\n\n<!-- countersign:${first.id}.1 -->` }])
+  fault = undefined
+  expect((await propose(server, 'createReview', { number: 3, event: 'COMMENT', body: 'Later.' })).risk).toMatchObject({ level: 'medium' })
+  expect((await propose(server, 'createRelease', { tag: 'v1' })).risk).toMatchObject({ level: 'high' })
+  expect((await propose(server, 'createRelease', { tag: 'v1', draft: true })).risk).toMatchObject({ level: 'medium' })
 })
 
 test('D2.7 the example: issues are read, and label, comment, branch, commit and pull request each wait for a person', async () => {

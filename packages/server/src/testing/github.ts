@@ -2,9 +2,11 @@ import type { JsonObject, JsonValue, Preview, Tool, Verification, VerifyContext 
 import {
   addIssue,
   addRepo,
+  addRun,
   type Exchange,
   push,
   type Repo,
+  type Run,
   type StandIn,
   type StandInOptions,
   startStandIn,
@@ -13,6 +15,7 @@ import { openConfig } from '../config/index.ts'
 import { createRedactor } from '../net/index.ts'
 import type { GithubInput, SourceFinding } from '../tools/index.ts'
 import { githubDescription } from './github-description.ts'
+import { graphqlProblems } from './github-graphql.ts'
 
 /** The tools of a GitHub group before a stand-in with one repository, `acme/shop`. */
 export interface GithubBench extends AsyncDisposable {
@@ -37,14 +40,16 @@ const KEY = 'act_0000000000000000000000000.1'
 /** What {@link openGithubBench} starts with. */
 export interface BenchOptions extends StandInOptions {
   section?: Partial<GithubInput>
+  /** What may be reached besides public addresses. */
+  network?: { allow: string[] }
 }
 
 /** Starts a stand-in and opens the tools before it. */
-export async function openGithubBench({ section, ...options }: BenchOptions = {}): Promise<GithubBench> {
+export async function openGithubBench({ section, network, ...options }: BenchOptions = {}): Promise<GithubBench> {
   const standin = await startStandIn(options)
   const repo = addShop(standin)
   const github = { token: 'standin-token', baseUrl: standin.api, defaultRepository: 'acme/shop', ...section }
-  const config = await openConfig({ tools: { github: { github } } }, { environment: {}, folder: '/' })
+  const config = await openConfig({ tools: { github: { github } }, ...(network && { network }) }, { environment: {}, folder: '/' })
   const tool = (name: string): Tool => {
     const found = config.tools.byName(`github.${name}`)
     if (!found) throw new Error(`there is no tool ${name}`)
@@ -89,10 +94,11 @@ export async function openGithubBench({ section, ...options }: BenchOptions = {}
       const described = standin.exchanges.filter(({ path }) => !path.startsWith('/repositories/'))
       // Of redirects it says for some operations that there are some, and of all together in its text.
       const isRedirect = ({ status }: Exchange) => status >= 300 && status < 400
-      return described.flatMap((exchange) => [
-        ...description.requestProblems(exchange),
-        ...(isRedirect(exchange) ? [] : description.answerProblems(exchange)),
-      ])
+      return described.flatMap((exchange) =>
+        exchange.path === '/graphql'
+          ? graphqlProblems(exchange)
+          : [...description.requestProblems(exchange), ...(isRedirect(exchange) ? [] : description.answerProblems(exchange))],
+      )
     },
     async [Symbol.asyncDispose]() {
       await config.close()
@@ -128,4 +134,43 @@ export function addShop({ state }: StandIn): Repo {
     },
   })
   return repo
+}
+
+/** What {@link addActivity} added, by the names under which tests speak of it. */
+export interface Activity {
+  /** A run that failed, with a job that succeeded and one that failed. */
+  failed: Run
+  failedJob: number
+  /** A run that is under way. */
+  running: Run
+  /** A comment of ben's at the changed line of #3. */
+  comment: number
+  /** A release that is a draft; `v1.0.0` is published. */
+  draft: number
+}
+
+/** Runs of Actions, a comment at a line of #3, releases, and a commit on `main` that the branch of #3 does not have. */
+export function addActivity({ state }: StandIn, repo: Repo): Activity {
+  const jobs = [
+    { name: 'lint', conclusion: 'success' as const, log: '2026-01-01T00:00:00.0000000Z fine\n' },
+    {
+      name: 'test',
+      conclusion: 'failure' as const,
+      log: '2026-01-01T00:00:00.0000000Z one\n2026-01-01T00:00:01.0000000Z \u001b[31mtwo\u001b[0m\n',
+    },
+  ]
+  const failed = addRun(state, repo, { branch: 'fix-price', conclusion: 'failure', jobs })
+  const running = addRun(state, repo, { branch: 'main', conclusion: null, jobs: [{ name: 'build', conclusion: null, log: '' }] })
+  const comment = state.nextId++
+  repo.reviewComments.push({
+    ...{ id: comment, issue: 3, review: 1, path: 'src/price.ts', line: 1, startLine: null, side: 'RIGHT', hunk: '@@ -1,1 +1,1 @@\n-1\n+2' },
+    ...{ body: 'Why 2?', user: 'ben', commit: repo.git.heads.get('fix-price') ?? '', inReplyTo: null, createdAt: '2026-01-01T00:00:00Z' },
+  })
+  const release = { name: null, body: 'First', prerelease: false, author: 'ada', target: 'main', createdAt: '2026-01-01T00:00:00Z' }
+  const draft = state.nextId++
+  repo.git.tags.set('v1.0.0', repo.git.heads.get('main') ?? '')
+  repo.releases.push({ ...release, id: state.nextId++, tag: 'v1.0.0', draft: false, publishedAt: '2026-01-01T00:00:00Z' })
+  repo.releases.push({ ...release, id: draft, tag: 'v1.1.0', draft: true, publishedAt: null })
+  push(state, repo, 'main', { 'CHANGES.md': 'One\n' }, 'Note the changes')
+  return { failed, failedJob: failed.jobs[1]?.id ?? 0, running, comment, draft }
 }

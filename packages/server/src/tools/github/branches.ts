@@ -6,7 +6,7 @@ import { Branch, Ref } from './fields.ts'
 import { statusOf } from './github-error.ts'
 import type { Hub } from './hub.ts'
 import { repositoryOf } from './repository.ts'
-import { added, same } from './shown.ts'
+import { added, same, short } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { commitLine } from './views.ts'
 
@@ -51,6 +51,7 @@ const createBranch = (ground: GithubGround): ToolDraft =>
         if (head !== undefined) throw new ToolError('refused', `${repository} has a branch ${branch} already, at ${head}.`)
         const { sha } = commit
         return {
+          headline: `Make the branch ${branch} in ${repository} from ${from === 'HEAD' ? 'the default branch' : from} at ${short(sha)}`,
           fields: [added('branch', branch), added('at', `${sha} ${commit.commit.message.split('\n')[0]}`)],
           precondition: { sha },
           version: sha,
@@ -93,6 +94,7 @@ const deleteBranch = (ground: GithubGround): ToolDraft =>
       )
       const lost = commits.map((one) => commitLine({ sha: one.sha, message: one.commit.message }))
       return {
+        headline: `Delete the branch ${branch} of ${repository}, which is at ${short(sha)}`,
         fields: [
           { field: 'branch', oldValue: branch },
           { field: 'at', oldValue: `${sha} ${commit.message.split('\n')[0]}` },

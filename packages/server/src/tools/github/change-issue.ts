@@ -5,7 +5,7 @@ import { doneWhen } from './found.ts'
 import type { Hub } from './hub.ts'
 import { lookAt, preview, type Where } from './issue-look.ts'
 import { repositoryOf } from './repository.ts'
-import { changed, same, sameSet } from './shown.ts'
+import { changed, namesOf, numbered, same, sameSet } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { assigneesOf, type GithubIssue, issueResult, labelsOf } from './views.ts'
 
@@ -30,7 +30,7 @@ const updateIssue = (ground: GithubGround): ToolDraft =>
     {
       name: 'updateIssue',
       description: 'Changes title, text, state, labels, assignees or milestone of an issue; what is not named stays.',
-      describe: ({ repository, number, ...changes }) => `Change ${Object.keys(changes).join(', ')} of issue #${number} in ${repository}`,
+      describe: (args) => `Change ${namesOf(args)} of issue #${args.number} in ${args.repository}`,
       async look(args, signal) {
         const { title, body, state, labels, assignees, milestone } = args
         const issue = await lookAt(ground.hub, args, signal)
@@ -42,7 +42,7 @@ const updateIssue = (ground: GithubGround): ToolDraft =>
           ...(assignees === undefined ? [] : [changed('assignees', assigneesOf(issue), [...assignees].sort())]),
           ...(milestone === undefined ? [] : [changed('milestone', issue.milestone?.number ?? null, milestone)]),
         ]
-        return preview(issue, fields)
+        return preview(issue, `Change ${namesOf(args)} of ${numbered(issue)} in ${args.repository}`, fields)
       },
       async execute({ repository, number, ...changes }, { signal }) {
         const { data } = await update(ground.hub, { repository, number }, changes, signal)
@@ -77,6 +77,8 @@ const update = async (hub: Hub, { repository, number }: Where, changes: Changes,
   data: await hub.write(signal, repositoryOf(repository), (rest, at) => rest.issues.update({ ...at, issue_number: number, ...changes })),
 })
 
+const WORDS = { completed: 'completed', not_planned: 'not planned' } as const
+
 const closeIssue = (ground: GithubGround): ToolDraft =>
   writeTool(
     ground,
@@ -88,12 +90,12 @@ const closeIssue = (ground: GithubGround): ToolDraft =>
     {
       name: 'closeIssue',
       description: 'Closes an issue, as completed or as not planned.',
-      describe: ({ repository, number, reason }) =>
-        `Close issue #${number} of ${repository} as ${reason === 'completed' ? 'completed' : 'not planned'}`,
+      describe: ({ repository, number, reason }) => `Close issue #${number} of ${repository} as ${WORDS[reason]}`,
       look: async (args, signal) => {
         const issue = await lookAt(ground.hub, args, signal)
         const reason = changed('reason', issue.state_reason ?? null, args.reason)
-        return preview(issue, [changed('state', issue.state, 'closed'), reason, same('assignees', assigneesOf(issue))])
+        const headline = `Close ${numbered(issue)} of ${args.repository} as ${WORDS[args.reason]}`
+        return preview(issue, headline, [changed('state', issue.state, 'closed'), reason, same('assignees', assigneesOf(issue))])
       },
       execute: async ({ reason, ...where }, { signal }) =>
         issueResult((await update(ground.hub, where, { state: 'closed', state_reason: reason }, signal)).data),
@@ -111,7 +113,7 @@ const reopenIssue = (ground: GithubGround): ToolDraft =>
     describe: ({ repository, number }) => `Reopen issue #${number} of ${repository}`,
     look: async (args, signal) => {
       const issue = await lookAt(ground.hub, args, signal)
-      return preview(issue, [changed('state', issue.state, 'open')])
+      return preview(issue, `Reopen ${numbered(issue)} of ${args.repository}`, [changed('state', issue.state, 'open')])
     },
     execute: async (where, { signal }) =>
       issueResult((await update(ground.hub, where, { state: 'open', state_reason: 'reopened' }, signal)).data),

@@ -1,11 +1,12 @@
-import { type JsonObject, type Preview, ToolError } from '@countersign/core'
+import { type JsonObject, ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Body, IssueNumber } from './fields.ts'
 import { doneWhen, earliestOf, findMade } from './found.ts'
+import { lookAt as lookAtIssue } from './issue-look.ts'
 import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
-import { added, changed, same } from './shown.ts'
+import { added, changed, numbered, same } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import type { GithubComment } from './views.ts'
 
@@ -26,6 +27,7 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
       const { title, state, locked } = issue
       const kind = issue.pull_request ? 'pull request' : 'issue'
       return {
+        headline: `Comment on ${numbered(issue)} of ${repository}`,
         fields: [
           same(kind, `#${number} ${title}`),
           same('state', locked ? `${state}, locked` : state),
@@ -60,10 +62,10 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
     },
   })
 
-/** Says by number what the comment is on: its id tells nobody. */
-function headlineOf({ html_url: url }: GithubComment, repository: string): Pick<Preview, 'headline'> {
+/** The number of what a comment is on; its id tells nobody. */
+function numberOf({ html_url: url }: GithubComment): number | undefined {
   const [, number] = /\/(?:issues|pull)\/(\d+)#/.exec(url) ?? []
-  return number === undefined ? {} : { headline: `Change the comment on #${number} of ${repository}` }
+  return number === undefined ? undefined : Number(number)
 }
 
 const editComment = (ground: GithubGround): ToolDraft => {
@@ -88,9 +90,11 @@ const editComment = (ground: GithubGround): ToolDraft => {
       async look({ repository, commentId, body }, signal) {
         const comment = await lookAtOwn(repository, commentId, signal)
         const old = comment.body ?? ''
+        const number = numberOf(comment)
+        const on = number === undefined ? undefined : await lookAtIssue(ground.hub, { repository, number }, signal)
         return {
           fields: [same('comment', comment.html_url), changed('text', old, body)],
-          ...headlineOf(comment, repository),
+          ...(on && { headline: `Change the comment on ${numbered(on)} of ${repository}` }),
           precondition: { text: old, author: comment.user?.login ?? null },
         }
       },

@@ -1,5 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { z } from 'zod'
+import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Body, IssueNumber, Label, Login, Title } from './fields.ts'
 import { findMade } from './found.ts'
@@ -24,7 +25,7 @@ export const createIssue = (ground: GithubGround): ToolDraft =>
     {
       name: 'createIssue',
       description: 'Opens an issue. Search first whether there is one already.',
-      describe: ({ repository, title }) => `Open the issue “${title}” in ${repository}`,
+      describe: ({ repository, title }) => `Open the issue ${asTitle(title)} in ${repository}`,
       async look({ repository, title, body, labels, assignees, milestone }, signal) {
         const { hub } = ground
         const place = repositoryOf(repository)

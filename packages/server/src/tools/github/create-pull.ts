@@ -1,5 +1,6 @@
 import { ToolError } from '@countersign/core'
 import { z } from 'zod'
+import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { Body, Branch, Title } from './fields.ts'
@@ -7,7 +8,7 @@ import { findMade } from './found.ts'
 import type { Hub } from './hub.ts'
 import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
-import { added } from './shown.ts'
+import { added, short } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { commitLine, type GithubPull, pullResult } from './views.ts'
 
@@ -75,6 +76,7 @@ export const createPullRequest = (ground: GithubGround): ToolDraft =>
         if (between.ahead === 0) throw new ToolError('refused', `${args.head} has nothing that ${base} does not have.`)
         const { sha } = branch.commit
         return {
+          headline: `Open the pull request ${asTitle(args.title)} from ${args.head} at ${short(sha)} into ${base} of ${args.repository}`,
           fields: [
             added('title', args.title),
             added('body', args.body),

@@ -42,3 +42,9 @@ export function isPath(text: string): boolean {
   if (/[\p{Cc}\\]/u.test(text)) return false
   return text.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git')
 }
+
+/** The id of something that has no number: a run, a job, a comment, a release. */
+export const GithubId = z.int().min(1)
+
+/** The name of a tag, by git's own rules, which are those for a branch. */
+export const Tag = z.string().min(1).max(244).refine(isBranchName, 'must be a name that git takes for a tag')

@@ -7,7 +7,8 @@ const SKEW_MS = 10 * 60_000
 const MAX_PAGES = 5
 
 interface Listed {
-  created_at: string
+  /** Only lists that are read from the newest on need it. */
+  created_at?: string
   user: { login: string } | null
 }
 
@@ -37,7 +38,7 @@ export async function findMade<T extends Listed>(search: Search<T>, context: Ver
     const made = data.find((item) => (search.login === undefined || item.user?.login === search.login) && search.isOurs(item))
     if (made !== undefined) return { done: true, output: search.output(made) }
     const last = data.at(-1)
-    const isPast = search.order === 'newest' && last !== undefined && Date.parse(last.created_at) < earliest
+    const isPast = search.order === 'newest' && last?.created_at !== undefined && Date.parse(last.created_at) < earliest
     if (isPast || !hasMore(headers)) return { done: false }
   }
   return { done: 'unknown' }

@@ -2,6 +2,7 @@ import { type JsonValue, ToolError } from '@countersign/core'
 import { RefusedAddress } from '../../net/index.ts'
 import { networkError } from '../network-error.ts'
 import { serviceMessage } from '../service-text.ts'
+import { readGraphqlError } from './graphql.ts'
 
 /** A request that failed. */
 export interface FailedCall {
@@ -19,6 +20,8 @@ export interface FailedCall {
 export function readGithubError(error: unknown, call: FailedCall): ToolError {
   const known = find(error, (at) => at instanceof ToolError)
   if (known instanceof ToolError) return known
+  const failed = readGraphqlError(error, call.about)
+  if (failed) return failed
   const answer = answerOf(error)
   if (!answer) return noAnswer(error, call)
   const said = refusal(answer, call)

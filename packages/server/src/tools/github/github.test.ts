@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { openGithubBench } from '../../testing/github.ts'
+import { type Activity, addActivity, openGithubBench } from '../../testing/github.ts'
 import { githubDescription } from '../../testing/github-description.ts'
 
 /** One call of every tool that is answered, in an order in which each is possible. */
@@ -50,6 +50,32 @@ const CALLS: [string, JsonObject?][] = [
   ['mergePullRequest', { number: 3, method: 'squash', title: 'Fix it' }],
 ]
 
+/** Calls about what {@link addActivity} adds. */
+const callsAbout = ({ failed, failedJob, running, comment, draft }: Activity): [string, JsonObject?][] => [
+  ['searchRepositories', { query: 'shop' }],
+  ['searchUsers', { query: 'ada', kind: 'user' }],
+  ['getCommit', { ref: 'fix-price' }],
+  ['listReviews', { number: 3 }],
+  ['listReviewComments', { number: 3 }],
+  ['listWorkflowRuns', { branch: 'fix-price', status: 'failure' }],
+  ['getWorkflowRun', { runId: failed.id }],
+  ['readJobLog', { jobId: failedJob }],
+  ['listReleases'],
+  ['getRelease'],
+  ['getRelease', { tag: 'v1.0.0' }],
+  ['convertToDraft', { number: 3 }],
+  ['markReadyForReview', { number: 3 }],
+  ['replyToReviewComment', { number: 3, commentId: comment, body: 'As asked.' }],
+  ['createReview', { number: 3, event: 'APPROVE' }],
+  ['createReview', { number: 3, event: 'COMMENT', comments: [{ path: 'src/price.ts', line: 1, side: 'LEFT', body: 'Gone?' }] }],
+  ['updatePullBranch', { number: 3 }],
+  ['rerunFailedJobs', { runId: failed.id }],
+  ['cancelWorkflowRun', { runId: running.id }],
+  ['rerunWorkflow', { runId: running.id }],
+  ['createRelease', { tag: 'v2.0.0', name: 'Two', body: 'More', target: 'fix-price', prerelease: true }],
+  ['publishRelease', { releaseId: draft }],
+]
+
 test('GitHub: every request of every tool, and every answer of the stand-in, is as GitHub describes them', async () => {
   await using bench = await openGithubBench()
   const ask = async (name: string, args: JsonObject = {}) => {
@@ -62,19 +88,25 @@ test('GitHub: every request of every tool, and every answer of the stand-in, is 
     })
     return output
   }
-  for (const [name, args] of CALLS) await ask(name, args)
+  const activity = addActivity(bench.standin, bench.repo)
+  const calls = [...callsAbout(activity), ...CALLS]
+  for (const [name, args] of calls) await ask(name, args)
   const comment = await ask('commentOnIssue', { number: 1, body: 'First' })
   await ask('editComment', { commentId: (comment as { id: number }).id, body: 'Second' })
   expect(bench.undescribed()).toEqual([])
-  expect(new Set([...CALLS.map(([name]) => `github.${name}`), 'github.editComment'])).toEqual(new Set(bench.names()))
+  expect(new Set([...calls.map(([name]) => `github.${name}`), 'github.editComment'])).toEqual(new Set(bench.names()))
 })
 
-test('the card of a changed comment is headed by the number of what it is on, not by the id of the comment', async () => {
+test('the card of a changed comment is headed by number and title of what it is on, not by the id of the comment', async () => {
   await using bench = await openGithubBench()
-  for (const number of [1, 3]) {
+  const titles = [
+    [1, 'Prices are wrong'],
+    [3, 'Fix the price'],
+  ] as const
+  for (const [number, title] of titles) {
     const comment = await bench.run('commentOnIssue', { number, body: 'First' }, `act_${number}.1`)
     const { headline } = await bench.look('editComment', { commentId: (comment as { id: number }).id, body: 'Second' })
-    expect(headline).toBe(`Change the comment on #${number} of acme/shop`)
+    expect(headline).toBe(`Change the comment on #${number} “${title}” of acme/shop`)
   }
 })
 

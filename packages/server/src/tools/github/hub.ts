@@ -4,6 +4,8 @@ import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import type { Network } from '../../net/index.ts'
 import { wholeFetch } from './fetch.ts'
 import { readGithubError, statusOf } from './github-error.ts'
+import type { Mutation } from './graphql.ts'
+import { fetchLog, type JobLog } from './job-log.ts'
 import { type AllowList, nameOf, type Repository } from './repository.ts'
 
 const GithubOctokit = Octokit.plugin(restEndpointMethods)
@@ -39,6 +41,10 @@ export interface Hub {
   write<T>(signal: AbortSignal, repository: Repository, ask: Ask<T>): Promise<T>
   /** Reads what belongs to no repository. */
   readAll<T>(signal: AbortSignal, ask: (rest: Rest, sending: Sending) => Promise<Answered<T>>): Promise<Answered<T>>
+  /** Changes something that only GitHub's GraphQL changes. */
+  mutate(signal: AbortSignal, repository: Repository, mutation: Mutation, variables: Readonly<Record<string, string>>): Promise<void>
+  /** Reads a log: GitHub answers with a redirect to where it is stored, and that is followed once, without the token. */
+  readLog(signal: AbortSignal, repository: Repository, ask: Ask<unknown>): Promise<JobLog>
   /** The name that the token signs in with; undefined for one that is no user's. */
   login(signal: AbortSignal): Promise<string | undefined>
 }
@@ -105,6 +111,30 @@ export function openHub({ network, token, baseUrl, allowed }: HubOptions): Hub {
 
   return {
     origin,
+    async mutate(signal, repository, { text }, variables) {
+      const send: Ask<unknown> = async (_, { request, headers }) => {
+        await octokit.graphql(text, { ...variables, request, headers })
+        return { data: undefined, status: 200, headers: {} }
+      }
+      await about(signal, true, repository, send)
+    },
+    async readLog(signal, repository, send) {
+      let answer = await about(signal, false, repository, send)
+      // A renamed repository is a redirect too, to its number.
+      if (isRedirect(answer) && answer.status !== 302) answer = await about(signal, false, await movedTo(signal, repository, answer), send)
+      if (answer.status !== 302) throw new ToolError('refused', `GitHub names no log in ${nameOf(repository)} (${answer.status}).`)
+      try {
+        return await fetchLog(network, origin, String(answer.headers.location ?? ''), signal)
+      } catch (error) {
+        throw readGithubError(error, {
+          origin: 'The storage of the log',
+          isWrite: false,
+          isConnected: false,
+          signal,
+          about: nameOf(repository),
+        })
+      }
+    },
     async read(signal, repository, send) {
       const answer = await about(signal, false, repository, send)
       if (!isRedirect(answer)) return answer

@@ -8,17 +8,28 @@ import { commentWrites } from './comments.ts'
 import { commitFiles } from './commit.ts'
 import { createIssue } from './create-issue.ts'
 import { createPullRequest } from './create-pull.ts'
+import { draftChanges } from './drafts.ts'
 import { openHub } from './hub.ts'
 import { issueListChanges } from './issue-lists.ts'
 import { mergePullRequest } from './merge.ts'
 import { pullChanges } from './pulls.ts'
+import { getCommit } from './read-commit.ts'
 import { issueReads } from './read-issues.ts'
 import { pullReads } from './read-pulls.ts'
+import { releaseReads } from './read-releases.ts'
 import { repositoryReads } from './read-repository.ts'
+import { reviewReads } from './read-reviews.ts'
+import { runReads } from './read-runs.ts'
+import { releaseWrites } from './releases.ts'
 import { type AllowList, openAllowList } from './repository.ts'
+import { replyToReviewComment } from './review-replies.ts'
+import { createReview } from './reviews.ts'
+import { runWrites } from './runs.ts'
 import { searches } from './search.ts'
+import { placeSearches } from './search-places.ts'
 import { GithubSection } from './section.ts'
 import { type GithubGround, openGround } from './tool.ts'
+import { updatePullBranch } from './update-branch.ts'
 
 export type { GithubInput } from './section.ts'
 
@@ -57,18 +68,29 @@ export const github: SourceKind<GithubSection> = {
 
 const toolsOf = (ground: GithubGround, allowed: AllowList): ToolDraft[] => [
   ...searches(ground, allowed),
+  ...placeSearches(ground, allowed),
   ...issueReads(ground),
   ...pullReads(ground),
+  ...reviewReads(ground),
+  ...runReads(ground),
   ...repositoryReads(ground),
+  getCommit(ground),
+  ...releaseReads(ground),
   createIssue(ground),
   ...issueChanges(ground),
   ...issueListChanges(ground),
   ...commentWrites(ground),
   createPullRequest(ground),
   ...pullChanges(ground),
+  ...draftChanges(ground),
+  updatePullBranch(ground),
+  createReview(ground),
+  replyToReviewComment(ground),
   mergePullRequest(ground),
   ...branchWrites(ground),
   commitFiles(ground),
+  ...runWrites(ground),
+  ...releaseWrites(ground),
 ]
 
 function addressOf(text: string): URL | undefined {

@@ -6,7 +6,7 @@ import { doneWhen } from './found.ts'
 import type { Hub } from './hub.ts'
 import { lookAt, preview, type Where } from './issue-look.ts'
 import { repositoryOf } from './repository.ts'
-import { changed, holds, withAdded, without } from './shown.ts'
+import { changed, holds, numbered, withAdded, without } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { assigneesOf, issueResult, labelsOf } from './views.ts'
 
@@ -25,7 +25,9 @@ const addLabels = (ground: GithubGround): ToolDraft =>
     describe: ({ repository, number, labels }) => `Label #${number} of ${repository} ${labels.join(', ')}`,
     look: async (args, signal) => {
       const issue = await lookAt(ground.hub, args, signal)
-      return preview(issue, [changed('labels', labelsOf(issue), withAdded(labelsOf(issue), args.labels))])
+      const labels = withAdded(labelsOf(issue), args.labels)
+      const headline = `Label ${numbered(issue)} of ${args.repository} ${args.labels.join(', ')}`
+      return preview(issue, headline, [changed('labels', labelsOf(issue), labels)])
     },
     async execute({ repository, number, labels }, { signal }) {
       const now = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
@@ -51,7 +53,8 @@ const removeLabel = (ground: GithubGround): ToolDraft =>
       const issue = await lookAt(ground.hub, args, signal)
       const labels = labelsOf(issue)
       if (!holds(labels, [args.label])) throw new ToolError('refused', `#${args.number} does not have the label ${args.label}.`)
-      return preview(issue, [changed('labels', labels, without(labels, [args.label]))])
+      const headline = `Take the label ${args.label} off ${numbered(issue)} of ${args.repository}`
+      return preview(issue, headline, [changed('labels', labels, without(labels, [args.label]))])
     },
     async execute({ repository, number, label }, { signal }) {
       const now = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
@@ -79,7 +82,8 @@ const assignIssue = (ground: GithubGround): ToolDraft =>
         // GitHub leaves out whom it cannot assign, and says that it succeeded.
         ...args.assignees.map((login) => assertAssignable(ground.hub, args.repository, login, signal)),
       ])
-      return preview(issue, [changed('assignees', assigneesOf(issue), withAdded(assigneesOf(issue), args.assignees))])
+      const headline = `Assign ${args.assignees.join(', ')} to ${numbered(issue)} of ${args.repository}`
+      return preview(issue, headline, [changed('assignees', assigneesOf(issue), withAdded(assigneesOf(issue), args.assignees))])
     },
     async execute({ repository, number, assignees }, { signal }) {
       const issue = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
@@ -105,7 +109,8 @@ const unassignIssue = (ground: GithubGround): ToolDraft =>
     describe: ({ repository, number, assignees }) => `Take ${assignees.join(', ')} off #${number} of ${repository}`,
     look: async (args, signal) => {
       const issue = await lookAt(ground.hub, args, signal)
-      return preview(issue, [changed('assignees', assigneesOf(issue), without(assigneesOf(issue), args.assignees))])
+      const headline = `Take ${args.assignees.join(', ')} off ${numbered(issue)} of ${args.repository}`
+      return preview(issue, headline, [changed('assignees', assigneesOf(issue), without(assigneesOf(issue), args.assignees))])
     },
     execute: async ({ repository, number, assignees }, { signal }) =>
       issueResult(

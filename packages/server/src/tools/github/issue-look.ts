@@ -1,4 +1,4 @@
-import type { JsonValue, PreviewField } from '@countersign/core'
+import type { JsonValue, Preview, PreviewField } from '@countersign/core'
 import type { Hub } from './hub.ts'
 import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
@@ -27,8 +27,9 @@ const restsOn = (issue: GithubIssue, fields: readonly PreviewField[]): JsonValue
   values: fields.map(({ field, oldValue = null }) => ({ field, oldValue })),
 })
 
-/** What a card about a change of it shows, and what the change rests on. */
-export const preview = (issue: GithubIssue, fields: PreviewField[]) => ({
+/** What a card about a change of it is headed by and shows, and what the change rests on. */
+export const preview = (issue: GithubIssue, headline: string, fields: PreviewField[]): Preview => ({
+  headline,
   fields: [heading(issue), ...fields],
   precondition: restsOn(issue, fields),
 })

@@ -7,9 +7,11 @@ import { statusOf } from './github-error.ts'
 import { lookAtPull, pullHeading } from './pull-look.ts'
 import { readChecks } from './read-pulls.ts'
 import { repositoryOf } from './repository.ts'
-import { added, changed, same } from './shown.ts'
+import { added, changed, numbered, same, short } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { pullResult } from './views.ts'
+
+const VERBS = { merge: 'Merge', squash: 'Squash and merge', rebase: 'Rebase and merge' } as const
 
 /** Merges a pull request, at the commit that was shown and no other. */
 export const mergePullRequest = (ground: GithubGround): ToolDraft =>
@@ -24,8 +26,7 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
     {
       name: 'mergePullRequest',
       description: 'Merges a pull request into its base.',
-      describe: ({ repository, number, method }) =>
-        `${method === 'merge' ? 'Merge' : method === 'squash' ? 'Squash and merge' : 'Rebase and merge'} pull request #${number} of ${repository}`,
+      describe: ({ repository, number, method }) => `${VERBS[method]} pull request #${number} of ${repository}`,
       async look(args, signal) {
         const { hub } = ground
         const place = repositoryOf(args.repository)
@@ -39,6 +40,7 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
         const said = reviews.filter(({ state }) => state !== 'COMMENTED').map(({ user, state }) => `${user?.login ?? 'somebody'}: ${state}`)
         const { title, state, draft = false, base } = pull
         return {
+          headline: `${VERBS[args.method]} ${numbered(pull)} at ${short(sha)} into ${base.ref} of ${args.repository}`,
           fields: [
             pullHeading(pull),
             changed('state', draft ? 'draft' : state, 'merged'),

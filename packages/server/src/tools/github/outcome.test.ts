@@ -1,13 +1,21 @@
 import type { JsonObject, VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { type GithubBench, openGithubBench } from '../../testing/github.ts'
+import { type Activity, addActivity, type GithubBench, openGithubBench } from '../../testing/github.ts'
 import { hasMarker, hasTrailer, markerOf, withMarker, withoutMarker, withTrailer } from './marker.ts'
 
 const KEY = 'act_01k9f3v7qs4m0000000000000.1'
 
 /** The writes, with the request that does them: what comes before it changes nothing. */
-const WRITES: { name: string; args: JsonObject; at: RegExp }[] = [
+interface Write {
+  name: string
+  args: JsonObject | ((activity: Activity) => JsonObject)
+  at: RegExp
+  /** What has to be so before. */
+  given?(repo: GithubBench['repo']): void
+}
+
+const WRITES: Write[] = [
   { name: 'createIssue', args: { title: 'New', body: 'Text' }, at: /^POST \/repos\/acme\/shop\/issues$/ },
   { name: 'updateIssue', args: { number: 1, title: 'Else', assignees: [] }, at: /^PATCH .*\/issues\/1$/ },
   { name: 'closeIssue', args: { number: 1 }, at: /^PATCH .*\/issues\/1$/ },
@@ -28,6 +36,28 @@ const WRITES: { name: string; args: JsonObject; at: RegExp }[] = [
     args: { branch: 'docs', message: 'More', files: [{ path: 'a.md', content: 'a\n' }] },
     at: /^PATCH .*\/git\/refs/,
   },
+  { name: 'createReview', args: { number: 3, event: 'APPROVE' }, at: /^POST .*\/pulls\/3\/reviews$/ },
+  {
+    name: 'createReview',
+    args: { number: 3, event: 'COMMENT', comments: [{ path: 'src/price.ts', line: 1, body: 'Why?' }] },
+    at: /^POST .*\/pulls\/3\/reviews$/,
+  },
+  { name: 'replyToReviewComment', args: ({ comment }) => ({ number: 3, commentId: comment, body: 'So' }), at: /^POST .*\/replies$/ },
+  { name: 'updatePullBranch', args: { number: 3 }, at: /^PUT .*\/update-branch$/ },
+  { name: 'convertToDraft', args: { number: 3 }, at: /^POST \/graphql$/ },
+  {
+    ...{ name: 'markReadyForReview', args: { number: 3 }, at: /^POST \/graphql$/ },
+    given(repo) {
+      const pull = repo.issues.get(3)?.pull
+      if (pull) pull.draft = true
+    },
+  },
+  { name: 'rerunWorkflow', args: ({ failed }) => ({ runId: failed.id }), at: /^POST .*\/rerun$/ },
+  { name: 'rerunFailedJobs', args: ({ failed }) => ({ runId: failed.id }), at: /^POST .*\/rerun-failed-jobs$/ },
+  { name: 'cancelWorkflowRun', args: ({ running }) => ({ runId: running.id }), at: /^POST .*\/cancel$/ },
+  { name: 'createRelease', args: { tag: 'v2.0.0' }, at: /^POST .*\/releases$/ },
+  { name: 'createRelease', args: { tag: 'v2.0.0', draft: true, body: 'Soon' }, at: /^POST .*\/releases$/ },
+  { name: 'publishRelease', args: ({ draft }) => ({ releaseId: draft }), at: /^PATCH .*\/releases\/\d+$/ },
 ]
 
 async function benchWith(fault: { mode?: 'before' | 'after'; at: RegExp }): Promise<GithubBench> {
@@ -42,9 +72,12 @@ const contextOf = (version: string | undefined): VerifyContext => ({
 
 test.each(WRITES)(
   '$name: an answer that is lost behind the effect is found again, and one that is lost before it was not done',
-  async ({ name, args, at }) => {
+  async ({ name, args: given, at, given: prepare }) => {
     const fault: { mode?: 'before' | 'after'; at: RegExp } = { at }
     await using bench = await benchWith(fault)
+    const activity = addActivity(bench.standin, bench.repo)
+    prepare?.(bench.repo)
+    const args = typeof given === 'function' ? given(activity) : given
     const { version } = await bench.look(name, args)
     const verify = () => bench.verify(name, args, contextOf(version))
     fault.mode = 'before'

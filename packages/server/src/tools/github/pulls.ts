@@ -1,11 +1,11 @@
-import { type JsonValue, type PreviewField, ToolError } from '@countersign/core'
+import { type JsonValue, type Preview, type PreviewField, ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { Body, Branch, IssueNumber, Login, Title } from './fields.ts'
 import { doneWhen, earliestOf } from './found.ts'
 import { lookAtPull, pullHeading } from './pull-look.ts'
 import { repositoryOf } from './repository.ts'
-import { changed, holds, same, withAdded, without } from './shown.ts'
+import { changed, holds, namesOf, numbered, same, withAdded, without } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
 import { type GithubPull, pullResult, reviewersOf } from './views.ts'
 
@@ -16,7 +16,8 @@ export const pullChanges = (ground: GithubGround): ToolDraft[] => [
   requestReview(ground),
 ]
 
-const preview = (pull: GithubPull, fields: PreviewField[]) => ({
+const preview = (pull: GithubPull, headline: string, fields: PreviewField[]): Preview => ({
+  headline,
   fields: [pullHeading(pull), ...fields],
   precondition: {
     title: pull.title,
@@ -40,11 +41,11 @@ const updatePullRequest = (ground: GithubGround): ToolDraft =>
     {
       name: 'updatePullRequest',
       description: 'Changes title, text or base of a pull request; what is not named stays.',
-      describe: ({ repository, number, ...changes }) =>
-        `Change ${Object.keys(changes).join(', ')} of pull request #${number} in ${repository}`,
-      async look({ title, body, base, ...where }, signal) {
-        const pull = await lookAtPull(ground.hub, where, signal)
-        return preview(pull, [
+      describe: (args) => `Change ${namesOf(args)} of pull request #${args.number} in ${args.repository}`,
+      async look(args, signal) {
+        const { title, body, base } = args
+        const pull = await lookAtPull(ground.hub, args, signal)
+        return preview(pull, `Change ${namesOf(args)} of ${numbered(pull)} in ${args.repository}`, [
           ...(title === undefined ? [] : [changed('title', pull.title, title)]),
           ...(body === undefined ? [] : [changed('body', pull.body ?? '', body)]),
           ...(base === undefined ? [] : [changed('base', pull.base.ref, base)]),
@@ -75,7 +76,8 @@ const closePullRequest = (ground: GithubGround): ToolDraft =>
     look: async (args, signal) => {
       const pull = await lookAtPull(ground.hub, args, signal)
       if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
-      return preview(pull, [changed('state', pull.state, 'closed'), same('from', `${pull.head.ref} at ${pull.head.sha}`)])
+      const headline = `Close ${numbered(pull)} of ${args.repository} without merging it`
+      return preview(pull, headline, [changed('state', pull.state, 'closed'), same('from', `${pull.head.ref} at ${pull.head.sha}`)])
     },
     execute: async ({ repository, number }, { signal }) =>
       pullResult(
@@ -108,17 +110,16 @@ const requestReview = (ground: GithubGround): ToolDraft =>
       name: 'requestReview',
       description: 'Asks people or teams to review a pull request.',
       describe: ({ repository, number, reviewers, teams }) =>
-        `Ask ${[...reviewers, ...teams.map((slug) => `team ${slug}`)].join(', ')} to review pull request #${number} of ${repository}`,
+        `Ask ${peopleIn({ reviewers, teams })} to review pull request #${number} of ${repository}`,
       async look(args, signal) {
         const pull = await lookAtPull(ground.hub, args, signal)
         const author = pull.user.login
         if (holds(args.reviewers, [author])) throw new ToolError('refused', `${author} wrote #${args.number} and cannot review it.`)
         const asked = reviewersOf(pull)
-        const { fields, precondition } = preview(pull, [
+        return preview(pull, `Ask ${peopleIn(args)} to review ${numbered(pull)} of ${args.repository}`, [
           changed('reviewers', asked, withAdded(asked, wanted(args))),
           same('from', `${pull.head.ref} at ${pull.head.sha}`),
         ])
-        return { fields, precondition }
       },
       execute: async ({ repository, number, reviewers, teams }, { signal }) =>
         pullResult(
@@ -146,6 +147,9 @@ const requestReview = (ground: GithubGround): ToolDraft =>
       },
     },
   )
+
+const peopleIn = ({ reviewers, teams }: { reviewers: string[]; teams: string[] }): string =>
+  [...reviewers, ...teams.map((slug) => `team ${slug}`)].join(', ')
 
 const wanted = ({ reviewers, teams }: { reviewers: string[]; teams: string[] }): string[] => [
   ...reviewers,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { addRepo } from '../../../../../examples/github/stand-in/server.ts'
 import { openConfig } from '../../config/index.ts'
 import { type GithubBench, openGithubBench } from '../../testing/github.ts'
 import { isBranchName, isPath } from './fields.ts'
@@ -12,7 +13,10 @@ const problems = (bench: GithubBench, name: string, args: JsonObject): string =>
 
 test('GitHub: a repository that is not allowed is refused before anything is sent, whichever tool it is named to', async () => {
   await using bench = await openGithubBench({ section: { repositories: ['acme/shop', 'tools/*'] } })
-  for (const name of bench.names().map((full) => full.slice('github.'.length))) {
+  const names = bench.names().map((full) => full.slice('github.'.length))
+  const withoutOne = names.filter((name) => !('repository' in (bench.tool(name).inputSchema.properties as JsonObject)))
+  expect(withoutOne).toEqual(['searchRepositories', 'searchUsers'])
+  for (const name of names.filter((one) => !withoutOne.includes(one))) {
     for (const repository of [
       'acme/other',
       'acme/shop2',
@@ -49,6 +53,27 @@ test('GitHub: a search stays in the allowed repositories, whatever its text says
   expect(bench.standin.exchanges.at(-1)?.query.get('q')).toBe('price is:issue repo:acme/shop user:tools')
   await bench.run('searchCode', { query: 'price', repository: 'acme/shop' })
   expect(bench.standin.exchanges.at(-1)?.query.get('q')).toBe('price repo:acme/shop')
+})
+
+test('GitHub: a search for repositories or people says nothing of a repository that is not allowed', async () => {
+  await using bench = await openGithubBench({ section: { repositories: ['acme/shop', 'tools/*'] } })
+  for (const name of ['searchRepositories', 'searchUsers']) {
+    for (const query of ['x repo:evil/x', 'org:evil x', 'user:evil', 'x -repo:acme/shop']) {
+      expect([query, problems(bench, name, { query })]).toEqual([query, expect.stringContaining('must not say where to search')])
+    }
+  }
+  addRepo(bench.standin.state, 'evil/shop', { files: { 'README.md': 'x' }, people: ['eve'] })
+  expect(await bench.run('searchRepositories', { query: 'shop' })).toMatchObject({ total: 1, items: [{ repository: 'acme/shop' }] })
+  expect(bench.standin.exchanges.at(-1)?.query.get('q')).toBe('shop repo:acme/shop user:tools')
+  const found = structuredClone(bench.standin.exchanges.at(-1)?.answer) as { items: { full_name: string }[] }
+  for (const item of found.items) item.full_name = 'evil/shop'
+  await using turned = await openGithubBench({
+    section: { repositories: ['acme/shop'] },
+    fault: ({ path }) => (path === '/search/repositories' ? { status: 200, body: found } : undefined),
+  })
+  expect(await turned.run('searchRepositories', { query: 'shop' })).toEqual({ items: [], total: 0, leftOut: 1 })
+  const people = await bench.run('searchUsers', { query: 'eve' })
+  expect(people).toEqual({ items: [{ login: 'eve', type: 'User', url: `${bench.standin.web}/eve` }], total: 1 })
 })
 
 test('GitHub: what a search finds elsewhere all the same is left out', async () => {

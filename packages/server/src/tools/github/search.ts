@@ -9,7 +9,7 @@ import { issueInList } from './views.ts'
 /** A search over more places than that has too long a text for GitHub. */
 const MAX_PLACES = 5
 
-const Query = z
+export const Query = z
   .string()
   .trim()
   .min(1)
@@ -70,7 +70,7 @@ export function searches(ground: GithubGround, allowed: AllowList): ToolDraft[] 
 }
 
 /** The qualifiers that hold a search to where it may look. */
-function scopes(place: string | undefined, { written }: AllowList): string[] {
+export function scopes(place: string | undefined, { written }: AllowList): string[] {
   if (place !== undefined) return [`repo:${place}`]
   if (written === undefined) return []
   if (written.length > MAX_PLACES) throw new ToolError('refused', 'Name a repository: there are too many for one search. Nothing was sent.')
@@ -80,7 +80,7 @@ function scopes(place: string | undefined, { written }: AllowList): string[] {
 const repositoryIn = (url: string): string => url.split('/').slice(-2).join('/')
 
 /** The results that are from where the search may look, whatever the search itself made of its text. */
-function within<T extends { repository: string }, V>(
+export function within<T extends { repository: string }, V>(
   found: readonly T[],
   place: string | undefined,
   allowed: AllowList,

@@ -1,4 +1,5 @@
 import { canonicalJson, type JsonValue, type PreviewField } from '@countersign/core'
+import { asTitle } from '../headline.ts'
 
 /** What stays as it is, so that the card says what this is about. */
 export const same = (field: string, value: JsonValue): PreviewField => ({ field, oldValue: value, newValue: value })
@@ -7,6 +8,16 @@ export const same = (field: string, value: JsonValue): PreviewField => ({ field,
 export const added = (field: string, newValue: JsonValue): PreviewField => ({ field, newValue })
 
 export const changed = (field: string, oldValue: JsonValue, newValue: JsonValue): PreviewField => ({ field, oldValue, newValue })
+
+/** What a headline calls an issue or a pull request: `#12 “Crash on start”`. */
+export const numbered = ({ number, title }: { number: number; title: string }): string => `#${number} ${asTitle(title)}`
+
+/** The first seven digits of a commit, as GitHub writes it. */
+export const short = (sha: string): string => sha.slice(0, 7)
+
+/** The members that a call changes, in one order: that of its arguments says nothing. */
+export const namesOf = ({ repository: _, number: __, ...changes }: { repository: string; number: number }): string =>
+  Object.keys(changes).sort().join(', ')
 
 /** True when both lists hold the same, in whatever order. GitHub tells logins and labels apart without their case. */
 export function sameSet(a: readonly string[], b: readonly string[]): boolean {
