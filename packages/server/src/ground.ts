@@ -32,6 +32,8 @@ export interface Ground {
   hub: EventHub
   dispatch: Dispatch
   timers: Timers
+  /** For what waits for webhooks. Without it nothing is sent to any. */
+  deliveries?: Timers
   sealer: Sealer
   reconciler: Reconciler
   membership: Membership
@@ -49,11 +51,15 @@ export interface GroundOptions {
   log: Logger
 }
 
+/** What was written for webhooks is looked for together: one look-up for all commits of this time, not one for each. */
+const GATHER_MS = 25
+
 /** What becomes of a commit in the process that made it. */
-export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, sealer: Sealer) => (outbox: Outbox) => {
+export const handOut = (hub: EventHub, dispatch: Dispatch, timers: Timers, sealer: Sealer, deliveries?: Timers) => (outbox: Outbox) => {
   if (outbox.events.length > 0) hub.publish(outbox.events)
   if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
   if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+  if (outbox.deliveriesAt !== undefined) deliveries?.arm(outbox.deliveriesAt + GATHER_MS)
   if (outbox.access) hub.publishAccess(outbox.access)
   if (outbox.isAudited) sealer.wake()
 }
@@ -70,8 +76,9 @@ async function openAlone(
   const hub: EventHub = createEventHub((changed) => watchOtherWriters({ store, clock, changed }))
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
+  const deliveries = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
-  const tell = handOut(hub, dispatch, timers, sealer)
+  const tell = handOut(hub, dispatch, timers, sealer, deliveries)
   let guard: Guard | undefined
   const store: Store = openSqlite({
     dataDir: database.dataDir,
@@ -90,7 +97,7 @@ async function openAlone(
   }
   // A test that stops the clock does not stop this.
   const reconciler = createReconciler(clock, systemClock.after)
-  return { store, clock, hub, dispatch, timers, sealer, reconciler, membership: alone({ store, dispatch, clock }), guard }
+  return { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, membership: alone({ store, dispatch, clock }), guard }
 }
 
 async function openAmongOthers(
@@ -130,15 +137,16 @@ async function openAmongOthers(
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
+    const deliveries = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
-    tell = handOut(hub, dispatch, timers, sealer)
-    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    tell = handOut(hub, dispatch, timers, sealer, deliveries)
+    lookAround = createLookAround({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
     const hasOthers = () => processes.hasOthers()
     guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()
-    return { store, clock, hub, dispatch, timers, sealer, reconciler, membership, guard }
+    return { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, membership, guard }
   } catch (error) {
     await stack.disposeAsync()
     throw error
