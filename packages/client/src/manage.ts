@@ -138,7 +138,7 @@ export type Management = {
   }
   /** Where events about actions are sent. For admins. */
   webhooks: {
-    list(options?: CallOptions): Promise<{ items: Webhook[] }>
+    list(page?: Page, options?: CallOptions): Promise<ListOf<Webhook>>
     get(webhookId: string, options?: CallOptions): Promise<Webhook>
     /** The answer is the only place where the secret ever stands; it is null where a request was repeated. */
     create(body: CreateWebhookBody, options?: ChangeOptions): Promise<CreatedWebhook>
@@ -231,7 +231,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
     },
     webhooks: {
-      list: (options) => read('/api/webhooks', undefined, options),
+      list: (page, options) => read('/api/webhooks', page, options),
       get: (webhookId, options) => read(webhook(webhookId), undefined, options),
       create: (body, options) => change('/api/webhooks', body, options),
       change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),

@@ -62,7 +62,7 @@ export const Webhook = z.object({
 })
 export type Webhook = z.infer<typeof Webhook>
 
-export const WebhookList = z.object({ items: z.array(Webhook) })
+export const WebhookList = z.object({ items: z.array(Webhook), nextCursor: z.string().nullable() })
 export type WebhookList = z.infer<typeof WebhookList>
 
 /** `secret` is null in the answer to a repeat with the same Idempotency-Key: rotate it then. */

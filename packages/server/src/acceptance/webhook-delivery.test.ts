@@ -91,7 +91,9 @@ test('D3.7 a receiver that answers 410 is sent to no more, and the record says s
   expect(receiver.types()).toEqual(['action.proposed proposed'])
   expect(await desk.deliveries(webhook)).toMatchObject([{ state: 'failed', nextAttemptAt: null }])
   const { items } = await desk.admin.get('/api/audit?kind=webhook_disabled')
-  expect(items).toMatchObject([{ actor: { kind: 'system' }, data: { webhook: webhook.id, why: 'gone', host: `127.0.0.1:${receiver.port}` } }])
+  expect(items).toMatchObject([
+    { actor: { kind: 'system' }, data: { webhook: webhook.id, why: 'gone', host: `127.0.0.1:${receiver.port}` } },
+  ])
 })
 
 test('D3.7 a receiver that never answers holds up neither decisions nor other receivers', async () => {

@@ -24,7 +24,8 @@ async function openProcesses() {
   }
 }
 
-const add = ({ admin }: ChildServer, { url }: Receiver) => admin.post('/api/webhooks', { url, events: ['action.proposed', 'action.settled'] })
+const add = ({ admin }: ChildServer, { url }: Receiver) =>
+  admin.post('/api/webhooks', { url, events: ['action.proposed', 'action.settled'] })
 const propose = ({ admin }: ChildServer, what: number) => admin.post('/api/actions', { tool: 'keyed', arguments: { what: `${what}` } })
 const told = ({ events }: Receiver) => new Set(events.map(({ body }) => body.data.actionId))
 
@@ -53,24 +54,28 @@ test('D3.7 no event is lost when the server is killed between what happened and 
   expect([...told(receiver)].sort()).toEqual(proposed.sort())
 })
 
-onPostgres('D3.7 of several processes one sends each event, and what one that died had claimed another sends', { timeout: 300_000 }, async () => {
-  await using all = await openProcesses()
-  let isSilent = false
-  await using receiver = await startReceiver((response) => (isSilent ? undefined : response.writeHead(204).end()))
-  const [one, two, three] = [await all.start(), await all.start(), await all.start()]
-  await add(one, receiver)
-  const servers = [one, two, three]
-  await Promise.all(Array.from({ length: 60 }, (_, n) => propose(servers[n % 3] ?? one, n)))
-  await expect.poll(() => told(receiver).size).toBe(60)
-  for (const { admin } of servers) await admin.get('/api/webhooks')
-  expect(receiver.ids()).toHaveLength(60)
+onPostgres(
+  'D3.7 of several processes one sends each event, and what one that died had claimed another sends',
+  { timeout: 300_000 },
+  async () => {
+    await using all = await openProcesses()
+    let isSilent = false
+    await using receiver = await startReceiver((response) => (isSilent ? undefined : response.writeHead(204).end()))
+    const [one, two, three] = [await all.start(), await all.start(), await all.start()]
+    await add(one, receiver)
+    const servers = [one, two, three]
+    await Promise.all(Array.from({ length: 60 }, (_, n) => propose(servers[n % 3] ?? one, n)))
+    await expect.poll(() => told(receiver).size).toBe(60)
+    for (const { admin } of servers) await admin.get('/api/webhooks')
+    expect(receiver.ids()).toHaveLength(60)
 
-  isSilent = true
-  const action = await propose(two, 100)
-  await expect.poll(() => told(receiver).has(action.id)).toBe(true)
-  await two.kill()
-  isSilent = false
-  const tries = () => receiver.events.filter(({ body }) => body.data.actionId === action.id)
-  await expect.poll(() => tries().length).toBe(2)
-  expect(new Set(tries().map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-})
+    isSilent = true
+    const action = await propose(two, 100)
+    await expect.poll(() => told(receiver).has(action.id)).toBe(true)
+    await two.kill()
+    isSilent = false
+    const tries = () => receiver.events.filter(({ body }) => body.data.actionId === action.id)
+    await expect.poll(() => tries().length).toBe(2)
+    expect(new Set(tries().map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  },
+)

@@ -49,7 +49,9 @@ test('D3.7 an action that waits, is decided and settles is told of in signed eve
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': expect.stringMatching(/^evt_\w+$/) })
   }
   const log = await desk.deliveries(webhook, '?state=delivered')
-  expect(log.map(({ id, state, actionId, answer, nextAttemptAt, attempts }) => ({ id, state, actionId, answer, nextAttemptAt, attempts }))).toEqual(
+  expect(
+    log.map(({ id, state, actionId, answer, nextAttemptAt, attempts }) => ({ id, state, actionId, answer, nextAttemptAt, attempts })),
+  ).toEqual(
     receiver
       .ids()
       .sort()
@@ -90,7 +92,6 @@ test('D3.7 declined, expired, failed and unknown outcomes are told of; what nobo
   await expect.poll(() => receiver.types().slice(before).sort()).toEqual(['action.proposed proposed', 'action.settled cancelled'])
 })
 
-
 test('D3.7 an action that nobody decided in time is told of once', async () => {
   await using receiver = await startReceiver()
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
@@ -119,7 +120,9 @@ test('D3.7 a webhook hears of nothing before it was added, of nothing while it i
   expect(off.body).toMatchObject({ disabledWhy: 'admin', disabledAt: expect.any(String) })
   expect((await desk.admin.send('POST', `/api/webhooks/${webhook.id}/test`)).status).toBe(400)
   await desk.propose('two')
-  await desk.admin.send('PATCH', `/api/webhooks/${webhook.id}`, { body: { disabled: false, events: ['action.proposed', 'action.settled'] } })
+  await desk.admin.send('PATCH', `/api/webhooks/${webhook.id}`, {
+    body: { disabled: false, events: ['action.proposed', 'action.settled'] },
+  })
   await desk.propose('three')
   await expect.poll(heard).toEqual(['Do one', 'Do three'])
   await desk.admin.send('DELETE', `/api/webhooks/${webhook.id}`)
@@ -127,7 +130,7 @@ test('D3.7 a webhook hears of nothing before it was added, of nothing while it i
   await desk.server.settle()
   expect(heard()).toEqual(['Do one', 'Do three'])
   expect((await desk.admin.send('GET', `/api/webhooks/${webhook.id}/deliveries`)).status).toBe(404)
-  expect(await desk.admin.get('/api/webhooks')).toEqual({ items: [] })
+  expect(await desk.admin.get('/api/webhooks')).toEqual({ items: [], nextCursor: null })
   const kinds = (await desk.admin.get('/api/audit')).items.map(({ kind }: { kind: string }) => kind)
   expect(kinds.filter((kind: string) => kind.startsWith('webhook')).reverse()).toEqual([
     'webhook_made',
@@ -232,7 +235,8 @@ test('D3.7 a webhook has to be https, or http on this machine where the configur
     ...['https://[::ffff:10.0.0.1]/', 'http://127.0.0.2/', 'http://localhost.example.com/'],
   ]
   for (const url of refused) expect(await add(desk.admin, url), url).toBe(400)
-  for (const url of ['http://127.0.0.1:9/x', 'http://localhost:9/x', 'https://127.0.0.1', 'https://2130706433']) expect(await add(closed.admin, url), url).toBe(400)
+  for (const url of ['http://127.0.0.1:9/x', 'http://localhost:9/x', 'https://127.0.0.1', 'https://2130706433'])
+    expect(await add(closed.admin, url), url).toBe(400)
   for (const events of [[], ['action.nothing'], ['action.settled', 'action.settled']]) {
     expect((await desk.admin.send('POST', '/api/webhooks', { body: { url: 'https://a.example', events } })).status).toBe(400)
   }

@@ -3,6 +3,7 @@ import {
   CreatedWebhook,
   CreateWebhookBody,
   durationMs,
+  PageQuery,
   RotateWebhookBody,
   Webhook,
   WebhookDelivery,
@@ -67,13 +68,18 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
     })
   }
 
-  app.get('/api/webhooks', { schema: { tags, response: { 200: WebhookList } } }, async (request) => {
+  app.get('/api/webhooks', { schema: { tags, querystring: PageQuery, response: { 200: WebhookList } } }, async (request) => {
     admin(request, 'sees webhooks')
+    const { limit, cursor } = request.query
+    const before = decodeCursor(cursor, ['string'])?.map(String)[0]
     const now = clock.nowMs()
     return store.read(function* () {
+      // There are so few that all of them are read.
+      const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
       const items: Webhook[] = []
-      for (const row of yield* webhooks.listWebhooks.all({})) items.push(yield* viewWebhook(row, now))
-      return { items }
+      for (const row of rows) items.push(yield* viewWebhook(row, now))
+      return { items, nextCursor }
     })
   })
 

@@ -235,18 +235,20 @@ export function* deletePolicyDifferences(): Tx<Batch> {
 }
 
 const deleteOldDeliveries = question<{ before: number }>((db, p) =>
-  db.deleteFrom('webhook_delivery').where(({ eb, refTuple, selectFrom }) =>
-    eb(
-      refTuple('webhook_id', 'id'),
-      'in',
-      selectFrom('webhook_delivery as old')
-        .select(['old.webhook_id', 'old.id'])
-        .where('old.ended_at', '<', p.before)
-        .orderBy('old.ended_at')
-        .limit(lit(BATCH_ROWS))
-        .$asTuple('webhook_id', 'id'),
+  db
+    .deleteFrom('webhook_delivery')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('webhook_id', 'id'),
+        'in',
+        selectFrom('webhook_delivery as old')
+          .select(['old.webhook_id', 'old.id'])
+          .where('old.ended_at', '<', p.before)
+          .orderBy('old.ended_at')
+          .limit(lit(BATCH_ROWS))
+          .$asTuple('webhook_id', 'id'),
+      ),
     ),
-  ),
 )
 
 /** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also forgets secrets that have stopped signing. */
