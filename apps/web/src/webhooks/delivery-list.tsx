@@ -76,7 +76,7 @@ function DeliveryRow({ webhookId, delivery, isDisabled }: RowProps) {
         <span className="badge-text">{STATES[state]}</span>
         <Button
           variant="outlined"
-          aria-label={`Send ${id} again`}
+          aria-label={`Send again: ${id}`}
           disabled={!online || isDisabled || redeliver.isPending}
           onClick={() => redeliver.mutate()}
         >

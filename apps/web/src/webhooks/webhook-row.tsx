@@ -65,6 +65,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
   }
   const failure = change.error ?? test.error
   const shownUrl = showInvisible(url)
+  const toggle = disabledAt === null ? 'Disable' : 'Enable'
   return (
     <li className="row-card" data-testid="webhook" data-disabled={disabledAt !== null}>
       <div className="row-head">
@@ -78,16 +79,25 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
         {earlierSecretUntil !== null && ` · the secret before signs too until ${fullTime(earlierSecretUntil)}`}
       </p>
       <p>
-        <Button variant="outlined" disabled={!online || test.isPending || disabledAt !== null} onClick={() => test.mutate()}>
+        <Button
+          variant="outlined"
+          aria-label={`Send a test to ${shownUrl}`}
+          disabled={!online || test.isPending || disabledAt !== null}
+          onClick={() => test.mutate()}
+        >
           Send a test
         </Button>{' '}
-        <Button disabled={!online || change.isPending} onClick={() => change.mutate({ disabled: disabledAt === null })}>
-          {disabledAt === null ? 'Disable' : 'Enable'}
+        <Button
+          aria-label={`${toggle} ${shownUrl}`}
+          disabled={!online || change.isPending}
+          onClick={() => change.mutate({ disabled: disabledAt === null })}
+        >
+          {toggle}
         </Button>{' '}
-        <Button disabled={!online} onClick={() => setAsking('rotate')}>
+        <Button aria-label={`Rotate the secret of ${shownUrl}`} disabled={!online} onClick={() => setAsking('rotate')}>
           Rotate the secret
         </Button>{' '}
-        <Button disabled={!online} onClick={() => setAsking('delete')}>
+        <Button aria-label={`Delete ${shownUrl}`} disabled={!online} onClick={() => setAsking('delete')}>
           Delete
         </Button>
       </p>

@@ -119,9 +119,12 @@ test('D3.7 a held server sends nothing; once it is accepted, everything goes out
   using folder = temporaryFolder()
   const place = { dataDir: folder.path, environment: database.environment }
   const port = await closedPort()
+  await using other = await startReceiver((response) => response.writeHead(500).end())
   const before = await openWebhookDesk({ place })
   const webhook = await before.add({ url: `http://127.0.0.1:${port}/hook` }, ['action.proposed'])
+  const unwanted = await before.add(other, ['action.proposed'])
   for (const what of ['a', 'b', 'c']) await before.propose(what)
+  await expect.poll(async () => (await before.deliveries(unwanted)).filter(({ attempts }) => attempts.length > 0)).toHaveLength(3)
   await expect.poll(async () => (await before.deliveries(webhook)).filter(({ attempts }) => attempts.length > 0)).toHaveLength(3)
   const ids = (await before.deliveries(webhook)).map(({ id }) => id)
   await before[Symbol.asyncDispose]()
@@ -134,7 +137,10 @@ test('D3.7 a held server sends nothing; once it is accepted, everything goes out
   await expect.poll(() => Date.now(), { interval: 200 }).toBeGreaterThan(due + 1_000)
   const again = `/api/webhooks/${webhook.id}/deliveries/${ids[0]}/redeliver`
   expect((await copy.admin.send('POST', again)).status).toBe(503)
-  expect(receiver.events).toEqual([])
+  expect([receiver.events.length, other.events.length]).toEqual([0, 3])
+  // The original goes on sending there.
+  expect((await copy.admin.send('PATCH', `/api/webhooks/${unwanted.id}`, { body: { disabled: true } })).status).toBe(200)
   await copy.admin.post('/api/hold/accept')
   await expect.poll(() => receiver.ids().sort()).toEqual(ids.sort())
+  expect(other.events).toHaveLength(3)
 })

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { type ReceivedEvent, startReceiver } from '../testing/receiver.ts'
@@ -240,4 +242,20 @@ test('D3.7 a webhook has to be https, or http on this machine where the configur
   for (const events of [[], ['action.nothing'], ['action.settled', 'action.settled']]) {
     expect((await desk.admin.send('POST', '/api/webhooks', { body: { url: 'https://a.example', events } })).status).toBe(400)
   }
+})
+
+test('D3.7 the shell lines of docs/webhooks.md compute the signature that is sent', async () => {
+  const docs = readFileSync(new URL('../../../../docs/webhooks.md', import.meta.url), 'utf8')
+  const [, lines = ''] = /```sh\n(key=[\s\S]*?)```/.exec(docs) ?? []
+  await using receiver = await startReceiver()
+  await using desk = await openWebhookDesk()
+  const { secret } = await desk.add(receiver)
+  await desk.propose('ünïcode')
+  await expect.poll(() => receiver.events).toHaveLength(1)
+  const [{ headers, text }] = receiver.events as [ReceivedEvent]
+  const env = {
+    ...{ PATH: process.env.PATH, SECRET: secret, BODY: text },
+    ...{ WEBHOOK_ID: String(headers['webhook-id']), WEBHOOK_TIMESTAMP: String(headers['webhook-timestamp']) },
+  }
+  expect(`v1,${execFileSync('sh', ['-c', lines], { env, encoding: 'utf8' }).trim()}`).toBe(headers['webhook-signature'])
 })
