@@ -105,7 +105,7 @@ function DeliveryRow({ webhookId, delivery, isDisabled }: RowProps) {
       {answer !== null && answer !== '' && (
         <details>
           <summary>What it answered</summary>
-          <pre className="mono">{showInvisible(answer)}</pre>
+          <p className="mono">{showInvisible(answer)}</p>
         </details>
       )}
       {redeliver.error && (

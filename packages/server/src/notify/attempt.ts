@@ -7,7 +7,7 @@ import { signatureOf } from './signature.ts'
 /** A receiver answers first and works afterwards. Standard Webhooks recommends 15 to 30 seconds. */
 export const ANSWER_WITHIN_MS = 15_000
 /** Read of an answer; the connection is closed then. */
-export const ANSWER_BYTES = 1_024
+const ANSWER_BYTES = 1_024
 
 /** What came of one attempt. `status` is null without an answer, and then `error` says why. */
 export interface Attempted {
