@@ -8,7 +8,7 @@ import { PageQuery } from './session.ts'
  * not at all.
  * - `action.proposed`: an action, or a new revision of it, waits for a decision.
  * - `action.decided`: people approved or declined it.
- * - `action.overdue`: nobody has decided for five minutes. Once for each action.
+ * - `action.overdue`: nobody has decided for five minutes, or for as long as the rule's `remind` says. Once each time that it is asked about.
  * - `action.settled`: it succeeded, failed, expired, was declined or cancelled. One that failed may be tried again, and is told of again.
  * - `action.outcome_unknown`: it was sent, and nobody knows what came of it.
  */
