@@ -45,6 +45,8 @@ export const MORE: readonly string[] = [
   'packages/server/src/acceptance/streams',
   'packages/server/src/acceptance/unbounded-work',
   'packages/server/src/acceptance/upgrade',
+  'packages/server/src/acceptance/webhook-delivery',
+  'packages/server/src/acceptance/webhook-processes',
   'packages/server/src/agent/races',
   'packages/server/src/audit/sealer',
   'packages/server/src/campaign/bound/bound',

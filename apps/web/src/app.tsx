@@ -18,6 +18,7 @@ const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
 const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
 const RecordPage = lazy(() => import('./record/record-page.tsx'))
 const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
+const WebhooksPage = lazy(() => import('./webhooks/webhooks-page.tsx'))
 const PeoplePage = lazy(() => import('./people/people-page.tsx'))
 const PersonPage = lazy(() => import('./people/person-page.tsx'))
 const DelegationsPage = lazy(() => import('./people/delegations-page.tsx'))
@@ -142,6 +143,7 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           <Route path="grants" element={<GrantsPage />} />
           <Route path="record" element={<RecordPage />} />
           <Route path="keys" element={<KeysPage />} />
+          <Route path="webhooks" element={<WebhooksPage />} />
           <Route path="people" element={<PeoplePage />} />
           <Route path="people/:id" element={<PersonPage />} />
           <Route path="delegations" element={<DelegationsPage />} />

@@ -10,12 +10,15 @@ export type {
   AuditKind,
   AuditList,
   AuditSealView,
+  ChangeWebhookBody,
   Claim,
   ClientRequest,
   ClientResultBody,
   ConsoleSessionView,
   CreatedKey,
+  CreatedWebhook,
   CreateKeyBody,
+  CreateWebhookBody,
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
@@ -61,6 +64,9 @@ export type {
   ToolView,
   VerdictChange,
   Vote,
+  Webhook,
+  WebhookDelivery,
+  WebhookEventType,
   WithdrawBody,
 } from '@countersign/core'
 export type { Actions } from './action-merge.ts'
@@ -83,7 +89,7 @@ export {
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
 export type { SignInStorage } from './http.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
-export type { AuditQuery, GrantQuery, Management, StatsQuery } from './manage.ts'
+export type { AuditQuery, GrantQuery, Management, StatsQuery, WebhookDeliveryQuery } from './manage.ts'
 export type { Schedule } from './reconnect.ts'
 export {
   EMPTY_SESSION,
@@ -97,3 +103,4 @@ export {
 } from './session-state.ts'
 export { openSession, type SessionSnapshot, type SessionStore, type StoreOptions } from './session-store.ts'
 export type { Store } from './store.ts'
+export { type VerifyWebhookInput, verifyWebhook, type WebhookEvent } from './verify-webhook.ts'

@@ -4,9 +4,12 @@ import type {
   AuditKind,
   AuditList,
   AuditSealView,
+  ChangeWebhookBody,
   ConsoleSessionList,
   CreatedKey,
+  CreatedWebhook,
   CreateKeyBody,
+  CreateWebhookBody,
   Delegation,
   DelegationBody,
   Grant,
@@ -30,6 +33,8 @@ import type {
   Stats,
   TestedCall,
   TestPolicyBody,
+  Webhook,
+  WebhookDelivery,
 } from '@countersign/core'
 import type { CallOptions, ChangeOptions, Page } from './client.ts'
 import { type HttpOptions, type RequestInput, send } from './http.ts'
@@ -37,6 +42,7 @@ import { type HttpOptions, type RequestInput, send } from './http.ts'
 export type GrantQuery = Page & { session?: string; agent?: string; state?: 'standing' }
 /** `since` and `until` are ISO 8601: from that time on, and before it. Default: the seven days up to now. */
 export type StatsQuery = { since?: string; until?: string; bucket?: 'hour' | 'day' }
+export type WebhookDeliveryQuery = Page & { state?: WebhookDelivery['state'] }
 export type ObjectiveQuery = Page & { owner?: string; period?: string; state?: ObjectiveState }
 /** `since` and `until` are ISO 8601: from that time on, and before it. */
 export type AuditQuery = Page & { action?: string; session?: string; actor?: string; kind?: AuditKind; since?: string; until?: string }
@@ -130,6 +136,23 @@ export type Management = {
     create(body: CreateKeyBody, options?: ChangeOptions): Promise<CreatedKey>
     revoke(keyId: string, options?: ChangeOptions): Promise<Key>
   }
+  /** Where events about actions are sent. For admins. */
+  webhooks: {
+    list(page?: Page, options?: CallOptions): Promise<ListOf<Webhook>>
+    get(webhookId: string, options?: CallOptions): Promise<Webhook>
+    /** The answer is the only place where the secret ever stands; it is null where a request was repeated. */
+    create(body: CreateWebhookBody, options?: ChangeOptions): Promise<CreatedWebhook>
+    change(webhookId: string, body: ChangeWebhookBody, options?: ChangeOptions): Promise<Webhook>
+    delete(webhookId: string, options?: ChangeOptions): Promise<Webhook>
+    /** Makes a new secret. @param overlap For how long the one before signs too, as ISO 8601. Default `P1D`. */
+    rotate(webhookId: string, overlap?: string, options?: ChangeOptions): Promise<CreatedWebhook>
+    /** Sends a test event. */
+    test(webhookId: string, options?: ChangeOptions): Promise<WebhookDelivery>
+    /** What was sent there, newest first. */
+    deliveries(webhookId: string, query?: WebhookDeliveryQuery, options?: CallOptions): Promise<ListOf<WebhookDelivery>>
+    /** Sends one again, under the same `webhook-id`. */
+    redeliver(webhookId: string, deliveryId: string, options?: ChangeOptions): Promise<WebhookDelivery>
+  }
 }
 
 export type Read = <T>(path: string, query?: RequestInput['query'], options?: CallOptions) => Promise<T>
@@ -139,6 +162,8 @@ export type Change = <T>(
   options?: ChangeOptions,
   more?: Pick<RequestInput, 'method' | 'headers'>,
 ) => Promise<T>
+
+const webhook = (webhookId: string): string => `/api/webhooks/${encodeURIComponent(webhookId)}`
 
 /** The calls of {@link Management}. */
 export function createManagement(http: HttpOptions, read: Read, change: Change): Management {
@@ -204,6 +229,18 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       accept: (keyId, options) => change(`/api/keys/${encodeURIComponent(keyId)}/accept`, undefined, options),
       create: (body, options) => change('/api/keys', body, options),
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
+    },
+    webhooks: {
+      list: (page, options) => read('/api/webhooks', page, options),
+      get: (webhookId, options) => read(webhook(webhookId), undefined, options),
+      create: (body, options) => change('/api/webhooks', body, options),
+      change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),
+      delete: (webhookId, options) => remove('/api/webhooks', webhookId, options),
+      rotate: (webhookId, overlap, options) => change(`${webhook(webhookId)}/rotate`, overlap === undefined ? {} : { overlap }, options),
+      test: (webhookId, options) => change(`${webhook(webhookId)}/test`, undefined, options),
+      deliveries: (webhookId, query, options) => read(`${webhook(webhookId)}/deliveries`, query, options),
+      redeliver: (webhookId, deliveryId, options) =>
+        change(`${webhook(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, undefined, options),
     },
   }
 }

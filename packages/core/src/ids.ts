@@ -3,7 +3,23 @@ import { assert } from './errors.ts'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** The kinds of id and their prefixes. */
-export type IdPrefix = 'ses' | 'msg' | 'run' | 'act' | 'key' | 'prn' | 'prc' | 'con' | 'call' | 'gra' | 'del' | 'obj' | 'kre' | 'och'
+export type IdPrefix =
+  | 'ses'
+  | 'msg'
+  | 'run'
+  | 'act'
+  | 'key'
+  | 'prn'
+  | 'prc'
+  | 'con'
+  | 'call'
+  | 'gra'
+  | 'del'
+  | 'obj'
+  | 'kre'
+  | 'och'
+  | 'whk'
+  | 'evt'
 
 /**
  * An id that sorts by time of making: prefix, 9 characters of time, 16 of randomness (80 bits).

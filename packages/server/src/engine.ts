@@ -20,6 +20,8 @@ import { createGate, createStartFailures, type Gate } from './gate/index.ts'
 import { type Ground, openGround } from './ground.ts'
 import type { Held, InstanceSettings } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
+import type { Network } from './net/index.ts'
+import { createSender } from './notify/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { reach } from './points.ts'
@@ -48,6 +50,8 @@ export interface EngineOptions {
   headFile?: string | undefined
   /** Where heads are sent; its file is read back at the start. Default: nowhere. */
   anchor?: { sender: AnchorSender; file: string | undefined } | undefined
+  /** How events are sent to webhooks. Default: they are stored and not sent. */
+  webhooks?: { network: Network; publicUrl: string | undefined }
   /** How a copy of the database is told from the original. Default: by the file `instance` in the data folder. */
   instance?: InstanceSettings
 }
@@ -144,6 +148,7 @@ export async function startEngine({
   hub,
   dispatch,
   timers,
+  deliveries,
   sealer,
   reconciler,
   tally,
@@ -160,6 +165,7 @@ export async function startEngine({
   auditKeyFile,
   headFile,
   anchor,
+  webhooks,
   isAlone = false,
   acceptLoss = false,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls' | 'instance'> &
@@ -208,8 +214,19 @@ export async function startEngine({
 
   const auditKey = await openAuditKey(store, auditKeyFile)
   reach('start.opened')
+  const sender =
+    webhooks &&
+    deliveries &&
+    createSender({
+      ...webhooks,
+      ...{ store, clock, log },
+      processId: () => membership.processId,
+      background: dispatch.background,
+      rearm: deliveries.rearm,
+    })
   const rearm = () => {
     timers.rearm()
+    deliveries?.rearm()
     sealer.wake()
   }
   let hasBegun = false
@@ -217,14 +234,19 @@ export async function startEngine({
   async function goOn(): Promise<void> {
     if (hasBegun) {
       await membership.takeUp()
-      return timers.rearm()
+      return rearm()
     }
     hasBegun = true
-    await membership.join({ recover: gate.recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
+    const recover = async (gone?: readonly string[]) => {
+      await gate.recover(gone)
+      await sender?.recover(gone)
+    }
+    await membership.join({ recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
     reach('start.recovered')
     dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
     // Nothing that only time calls for happens while everything is held.
     timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
+    if (sender) deliveries?.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : sender.doWhatIsDue(signal)) })
   }
   async function accept(by?: Principal): Promise<void> {
     if (!guard?.held) return
@@ -266,6 +288,8 @@ export async function startEngine({
     reconciler.stop()
     dispatch.stop()
     timers.stop()
+    deliveries?.stop()
+    const forgetSends = sender?.stop()
     lanes.close()
     agentLoop.abortModelCalls()
     const late = Promise.withResolvers<boolean>()
@@ -277,6 +301,7 @@ export async function startEngine({
     }
     isDrained = await Promise.race([ended(), late.promise])
     stopWaiting()
+    forgetSends?.()
     stopped.abort()
     reach('stop.drained')
   }

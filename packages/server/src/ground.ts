@@ -33,6 +33,8 @@ export interface Ground {
   hub: EventHub
   dispatch: Dispatch
   timers: Timers
+  /** For what waits for webhooks. Without it nothing is sent to any. */
+  deliveries?: Timers
   sealer: Sealer
   reconciler: Reconciler
   /** Counts what this process commits. */
@@ -52,13 +54,17 @@ export interface GroundOptions {
   log: Logger
 }
 
+/** What was written for webhooks is looked for together: one look-up for all commits of this time, not one for each. */
+const GATHER_MS = 25
+
 /** What becomes of a commit in the process that made it. */
 export const handOut =
-  ({ hub, dispatch, timers, sealer, tally }: Pick<Ground, 'hub' | 'dispatch' | 'timers' | 'sealer' | 'tally'>) =>
+  ({ hub, dispatch, timers, deliveries, sealer, tally }: Pick<Ground, 'hub' | 'dispatch' | 'timers' | 'deliveries' | 'sealer' | 'tally'>) =>
   (outbox: Outbox) => {
     if (outbox.events.length > 0) hub.publish(outbox.events)
     if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
     if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
+    if (outbox.deliveriesAt !== undefined) deliveries?.arm(outbox.deliveriesAt + GATHER_MS)
     if (outbox.access) hub.publishAccess(outbox.access)
     if (outbox.isAudited) sealer.wake()
     if (outbox.happened) tally.note(outbox.happened)
@@ -76,9 +82,10 @@ async function openAlone(
   const hub: EventHub = createEventHub((changed) => watchOtherWriters({ store, clock, changed }))
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
+  const deliveries = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
   const tally = createTally()
-  const tell = handOut({ hub, dispatch, timers, sealer, tally })
+  const tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
   let guard: Guard | undefined
   const store: Store = openSqlite({
     dataDir: database.dataDir,
@@ -97,7 +104,19 @@ async function openAlone(
   }
   // A test that stops the clock does not stop this.
   const reconciler = createReconciler(clock, systemClock.after)
-  return { store, clock, hub, dispatch, timers, sealer, reconciler, tally, membership: alone({ store, dispatch, clock }), guard }
+  return {
+    store,
+    clock,
+    hub,
+    dispatch,
+    timers,
+    deliveries,
+    sealer,
+    reconciler,
+    tally,
+    membership: alone({ store, dispatch, clock }),
+    guard,
+  }
 }
 
 async function openAmongOthers(
@@ -137,16 +156,17 @@ async function openAmongOthers(
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
+    const deliveries = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
     const tally = createTally()
-    tell = handOut({ hub, dispatch, timers, sealer, tally })
-    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
+    lookAround = createLookAround({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
     const hasOthers = () => processes.hasOthers()
     guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()
-    return { store, clock, hub, dispatch, timers, sealer, reconciler, tally, membership, guard }
+    return { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard }
   } catch (error) {
     await stack.disposeAsync()
     throw error

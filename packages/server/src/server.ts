@@ -82,8 +82,9 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
   const ownFiles = ownFilesOf(settings, config)
   const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
   const record = { auditKeyFile, headFile, anchor: sender && { sender, file: config.anchor?.file } }
+  const webhooks = { network: config.network, publicUrl: settings.publicUrl }
   const engine = await openEngine({
-    ...{ database, clock: ownClock, instance, executions, modelCalls, ...record, agents, tools, sources, ownFiles, policy, log },
+    ...{ database, clock: ownClock, instance, executions, modelCalls, ...record, agents, tools, sources, ownFiles, policy, webhooks, log },
   })
   const { store, clock } = engine
   const streams = createStreams()
@@ -136,6 +137,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       auditKey: engine.auditKey,
       sealer: engine.sealer,
       anchor: sender,
+      network: config.network,
       log,
       streams,
       logs: createLogReader(store),

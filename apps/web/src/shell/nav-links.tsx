@@ -14,6 +14,7 @@ const PLACES: readonly Place[] = [
   { to: '/record', name: 'Record', icon: 'clock', isFor: (me) => has(me, 'admin', 'viewer') },
   { to: '/people', name: 'People', icon: 'user', isFor: (me) => has(me, 'admin') },
   { to: '/keys', name: 'Keys', icon: 'user', isFor: (me) => has(me, 'admin') },
+  { to: '/webhooks', name: 'Webhooks', icon: 'settings', isFor: (me) => has(me, 'admin') },
 ]
 
 /** The pages besides chat and inbox, as far as this person may use them. The server says no to the others. */

@@ -229,6 +229,30 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         expiresAt: null,
       },
     }),
+    'GET /api/webhooks': () =>
+      list(
+        make(wire.Webhook, 'Webhook', {
+          id: 'whk_000001',
+          events: ['action.proposed'],
+          disabledAt: null,
+          disabledWhy: null,
+          failingSince: session.createdAt,
+          earlierSecretUntil: session.createdAt,
+        }),
+      ),
+    'POST /api/webhooks': () => ({
+      status: 201,
+      body: make(wire.CreatedWebhook, 'CreatedWebhook', { id: 'whk_000002', secret: 'whsec_made', disabledAt: null, disabledWhy: null }),
+    }),
+    'GET /api/webhooks/whk_000001/deliveries': () =>
+      list(
+        make(wire.WebhookDelivery, 'WebhookDelivery', {
+          id: 'evt_000001',
+          type: 'action.overdue',
+          actionId: 'act_000001',
+          attempts: [{ at: session.createdAt, durationMs: 7, status: null, error: text('WebhookDelivery.error') }],
+        }),
+      ),
     'GET /api/people': () => list(make(wire.Person, 'Person'), make(wire.Person, 'Person.other', { id: 'prn_to' })),
     'GET /api/people/prn_to': () => ({
       body: make(wire.PersonDetails, 'PersonDetails', { id: 'prn_to', hasFixedRoles: false }),

@@ -224,6 +224,25 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['Key.name', 'Key.roles.0', 'Key.createdBy.name', 'CreatedKey.principal.name'],
   },
+  webhooks: {
+    at: '/webhooks',
+    steps: async (page) => {
+      await page.evaluate(openAll)
+      await page.getByTestId('delivery').first().waitFor()
+      await page.evaluate(openAll)
+      await page.getByLabel('Address (https)').fill('https://hooks.example.com')
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByTestId('shown-secret').waitFor()
+    },
+    shows: [
+      'Webhook.url',
+      'Webhook.description',
+      'Webhook.createdBy.name',
+      'WebhookDelivery.error',
+      'WebhookDelivery.answer',
+      'CreatedWebhook.url',
+    ],
+  },
   people: { at: '/people', shows: ['Person.name', 'Person.roles.0', 'Person.other.name'] },
   person: {
     at: '/people/prn_to',

@@ -104,3 +104,17 @@ export {
   ToolView,
 } from './session.ts'
 export { ModelStats, Stats, StatsQuery } from './stats.ts'
+export {
+  ChangeWebhookBody,
+  CreatedWebhook,
+  CreateWebhookBody,
+  type DisabledWhy,
+  RotateWebhookBody,
+  WEBHOOK_EVENTS,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryQuery,
+  type WebhookEventType,
+  WebhookList,
+} from './webhook.ts'

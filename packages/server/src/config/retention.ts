@@ -29,15 +29,18 @@ export const RetentionSection = z
     usedSignIns: kept('PT1H'),
     /** Jobs of Postgres that failed on each attempt. */
     failedJobs: kept('PT1H'),
+    /** Deliveries to webhooks after they were delivered or given up. */
+    webhookDeliveries: kept('PT1H'),
   })
   .transform(
-    ({ idempotencyKeys, mcpCalls, modelCalls, endedSessions, usedSignIns, failedJobs }): RetentionSettings => ({
+    ({ idempotencyKeys, mcpCalls, modelCalls, endedSessions, usedSignIns, failedJobs, webhookDeliveries }): RetentionSettings => ({
       ...(idempotencyKeys !== undefined && { answersMs: idempotencyKeys }),
       ...(mcpCalls !== undefined && { gatewayCallsMs: mcpCalls }),
       ...(modelCalls !== undefined && { modelCallsMs: modelCalls }),
       ...(endedSessions !== undefined && { endedSessionsMs: endedSessions }),
       ...(usedSignIns !== undefined && { usedSignInsMs: usedSignIns }),
       ...(failedJobs !== undefined && { failedJobsMs: failedJobs }),
+      ...(webhookDeliveries !== undefined && { deliveriesMs: webhookDeliveries }),
     }),
   )
 

@@ -9,6 +9,8 @@ export interface LookAroundParts {
   hub: PostgresHub
   dispatch: JobDispatch
   timers: Timers
+  /** For what waits for webhooks. */
+  deliveries?: Timers
   sealer: Sealer
 }
 
@@ -17,11 +19,12 @@ export interface LookAroundParts {
  * wrote it died right behind the commit, or never heard what became of it.
  */
 export const createLookAround =
-  ({ notices, hub, dispatch, timers, sealer }: LookAroundParts) =>
+  ({ notices, hub, dispatch, timers, deliveries, sealer }: LookAroundParts) =>
   (): void => {
     notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
     dispatch.lookForJobs()
     hub.readAgain()
     timers.rearm()
+    deliveries?.rearm()
     sealer.wake()
   }

@@ -4,7 +4,7 @@ import { retention, type Store } from '../store/index.ts'
 
 /** Soon after the start, but not in the middle of it. */
 const FIRST_AFTER_MS = 60_000
-/** What is kept for a day may be a few minutes older. A round that finds nothing costs eight look-ups. */
+/** What is kept for a day may be a few minutes older. A round that finds nothing costs nine look-ups. */
 const EVERY_MS = 10 * 60_000
 
 interface RetentionOptions {
@@ -30,6 +30,7 @@ export function startRetention({ store, clock, log, limits, sessionLimits }: Ret
     used_sign_in: retention.deleteUsedSignIns,
     console_session: retention.deleteConsoleSessions(sessionLimits),
     policy_difference: retention.deletePolicyDifferences,
+    webhook_delivery: retention.deleteDeliveries,
     jobs: retention.deleteFailedJobs,
   }
   let isStopped = false

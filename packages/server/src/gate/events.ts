@@ -3,6 +3,7 @@ import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } f
 import { type ActionRow, events, lock, messages, newId, noteHappening, type Outbox, principals, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
+import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 import { outcomeOf } from './tool-result.ts'
 import { isoTime, viewAction } from './view.ts'
 
@@ -71,6 +72,7 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
     yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
+  yield* tellOfProposal(outbox, row, nowMs)
   return proposal
 }
 
@@ -101,6 +103,7 @@ export function* announceUpdate(
     yield* appendToScope(outbox, row.id, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
+  yield* tellOfMove(outbox, row, { kind, by, data }, nowMs)
 }
 
 /** Writes down what happened to an action that stays as everybody knows it. */

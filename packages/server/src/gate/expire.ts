@@ -3,6 +3,7 @@ import { reach } from '../points.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
 import { announceUpdate, storeEvent, writeToolResult } from './events.ts'
 import type { SessionWriter } from './session-writer.ts'
+import { tellOfDelay } from './tell-webhooks.ts'
 
 /**
  * Expires an action that people did not decide in time, or no client claimed, tells the model, and wakes the session. Answers the action as it is then, or
@@ -40,5 +41,6 @@ export function* remindWaiting(
   const event = { type: 'approval_overdue', data: { actionId: row.id, waitedMs: Math.max(waitedMs, 0) } } as const
   if (writer) writer.event(event)
   else yield* storeEvent(outbox, event, nowMs)
+  yield* tellOfDelay(outbox, row, nowMs)
   return true
 }

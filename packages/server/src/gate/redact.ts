@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { reach } from '../points.ts'
-import { actions, audit, doOnce, type Outbox, revisions, type Tx } from '../store/index.ts'
+import { actions, audit, doOnce, type Outbox, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
@@ -37,6 +37,7 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   if (!isBlanked) return yield* viewAction(row)
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
+  yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   const blanked = yield* viewAction(row)
   const { id: _, ...changed } = blanked

@@ -16,6 +16,7 @@ import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { Tally } from '../metrics/index.ts'
+import type { Network } from '../net/index.ts'
 import { reach } from '../points.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
@@ -61,6 +62,7 @@ import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -106,6 +108,8 @@ export interface HttpParts {
   sealer: Sealer
   /** Where its heads are sent; undefined for nowhere. */
   anchor: AnchorSender | undefined
+  /** Where webhooks may be sent. */
+  network: Network
   log: FastifyBaseLogger
   streams: Streams
   /** Where streams read their logs. */
@@ -198,6 +202,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
     auditRoutes(app, parts)
     statsRoutes(app, parts)
     metricRoutes(app, parts)
+    webhookRoutes(app, parts)
     mcpRoutes(app, parts)
   })
   app.setNotFoundHandler(

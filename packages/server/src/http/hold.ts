@@ -21,6 +21,8 @@ const TAKEN_WHILE_HELD = new Set([
   '/api/actions/:id/resolve',
   '/api/actions/:id/result',
   '/api/sessions/:id/cancel',
+  // Nothing is sent before the copy is accepted: until then its admin says where nothing shall be sent after that.
+  '/api/webhooks/:id',
   '/api/policy/test',
 ])
 

@@ -2,6 +2,7 @@ import { isSettled } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from './query.ts'
 import type { ActionRow } from './schema.ts'
+import { forgetEarlierSecrets } from './webhooks.ts'
 
 /** Rows that one transaction looks at. A batch takes 2–5 ms on the embedded database, during which nothing else is written. */
 const BATCH_ROWS = 200
@@ -34,6 +35,8 @@ export interface RetentionLimits {
   usedSignInsMs: number
   /** Jobs of Postgres that failed on each of their attempts, for an operator who looks for the reason. */
   failedJobsMs: number
+  /** Deliveries to webhooks after they were delivered or given up. */
+  deliveriesMs: number
 }
 
 export const DEFAULT_RETENTION: RetentionLimits = {
@@ -44,6 +47,7 @@ export const DEFAULT_RETENTION: RetentionLimits = {
   endedSessionsMs: DAY_MS,
   usedSignInsMs: DAY_MS,
   failedJobsMs: 7 * DAY_MS,
+  deliveriesMs: 30 * DAY_MS,
 }
 
 /** One process at a time: two that delete the same rows in another order would wait for each other. */
@@ -228,6 +232,30 @@ const deleteOldDifferences = question<Record<never, never>>((db) =>
 export function* deletePolicyDifferences(): Tx<Batch> {
   yield* alone()
   return batchOf(yield* deleteOldDifferences.change({}))
+}
+
+const deleteOldDeliveries = question<{ before: number }>((db, p) =>
+  db
+    .deleteFrom('webhook_delivery')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('webhook_id', 'id'),
+        'in',
+        selectFrom('webhook_delivery as old')
+          .select(['old.webhook_id', 'old.id'])
+          .where('old.ended_at', '<', p.before)
+          .orderBy('old.ended_at')
+          .limit(lit(BATCH_ROWS))
+          .$asTuple('webhook_id', 'id'),
+      ),
+    ),
+)
+
+/** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also forgets secrets that have stopped signing. */
+export function* deleteDeliveries(nowMs: number, { deliveriesMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  yield* forgetEarlierSecrets.run({ before: nowMs })
+  return batchOf(yield* deleteOldDeliveries.change({ before: nowMs - deliveriesMs }))
 }
 
 /** Jobs of Postgres that failed on each of their attempts. The rows of sessions and actions are the truth: no work is lost with a job. */

@@ -1,5 +1,6 @@
 import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdict } from '@countersign/core'
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
+import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
 
 /** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
@@ -30,6 +31,8 @@ export interface Schema {
   objective: ObjectiveRow
   key_result: KeyResultRow
   objective_change: ObjectiveChangeRow
+  webhook: WebhookRow
+  webhook_delivery: WebhookDeliveryRow
   instance: InstanceRow
   once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
 }

@@ -36,6 +36,8 @@ export interface Outbox {
   readonly actions: Set<string>
   /** The earliest time, epoch ms, at which time itself does something to an action that was written. */
   dueAt?: number
+  /** Since when deliveries to webhooks may wait, epoch ms: the transaction wrote some where webhooks hear of what it did. */
+  deliveriesAt?: number
   /** Principals who may do less than before, or something else: see `tellAccess`. */
   access?: Set<string>
   /** True when the record has new rows, which wait for their seal. */

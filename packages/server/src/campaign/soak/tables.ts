@@ -39,6 +39,9 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   tool_pin: 'bounded',
   used_sign_in: 'deleted',
   vote: 'kept',
+  // As many as admins made, at most 50.
+  webhook: 'bounded',
+  webhook_delivery: 'deleted',
   'graphile_worker._private_job_queues': 'bounded',
   'graphile_worker._private_jobs': 'deleted',
   'graphile_worker._private_known_crontabs': 'bounded',

@@ -1,0 +1,38 @@
+import type { CreatedWebhook } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useState } from 'react'
+import { Button, Notice } from '../ui/index.ts'
+
+/** The one time that a secret is in sight. */
+export function ShownSecret({ made, onClose }: { made: CreatedWebhook; onClose: () => void }) {
+  const [said, setSaid] = useState('')
+  const { secret, url } = made
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(secret ?? '')
+      setSaid('Copied')
+    } catch {
+      setSaid('The browser does not allow copying here')
+    }
+  }
+  return (
+    <div role="alert" data-testid="shown-secret">
+      <Notice tone="warning">
+        {secret === null ? (
+          <p>There is a new secret for {showInvisible(url)}, but its answer was lost on the way. Rotate it.</p>
+        ) : (
+          <>
+            <p>The secret of {showInvisible(url)}. It is shown this once: copy it to the receiver now.</p>
+            <p className="mono" data-testid="secret-text">
+              {secret}
+            </p>
+          </>
+        )}
+        <p>
+          {secret !== null && <Button onClick={copy}>Copy</Button>}{' '}
+          <Button onClick={onClose}>{secret === null ? 'Close' : 'I have it'}</Button> <span role="status">{said}</span>
+        </p>
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,138 @@
+import type { CreatedWebhook, Webhook } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, lazy, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button } from '../ui/index.ts'
+import { DeliveryList } from './delivery-list.tsx'
+import { chosenEvents, EventChoice } from './event-choice.tsx'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+const WHY_DISABLED = { admin: 'by an admin', gone: 'because the receiver answered 410', failing: 'after five days of failures' } as const
+
+/** What is asked about before it is done. */
+const CONFIRMED = {
+  rotate: {
+    title: 'Rotate the secret of',
+    action: 'Rotate',
+    text: 'A new secret signs from now on. The one before signs too for 24 hours, so that the receiver can be changed without losing an event.',
+  },
+  delete: {
+    title: 'Delete the webhook',
+    action: 'Delete',
+    text: 'Nothing is sent there any more. What waits is given up, and the log of deliveries is not shown any more.',
+  },
+} as const
+
+/** One webhook: what it hears of, how it is, and what can be done about it. */
+export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: (made: CreatedWebhook) => void }) {
+  const { client } = useServices()
+  const online = useOnline()
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState<keyof typeof CONFIRMED>()
+  const [isLogOpen, setLogOpen] = useState(false)
+  const { id, url, description, events, disabledAt, disabledWhy, failingSince, earlierSecretUntil, createdAt, createdBy } = webhook
+  const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
+  const change = useMutation({
+    mutationFn: (body: Parameters<typeof client.webhooks.change>[1]) => client.webhooks.change(id, body),
+    onSuccess: readAgain,
+  })
+  const test = useMutation({
+    mutationFn: () => client.webhooks.test(id),
+    onSuccess: () => {
+      setLogOpen(true)
+      return readAgain()
+    },
+  })
+  const confirmed = useMutation({
+    mutationFn: async (what: keyof typeof CONFIRMED) => {
+      if (what === 'rotate') onSecret(await client.webhooks.rotate(id))
+      else await client.webhooks.delete(id)
+    },
+    onSuccess: async () => {
+      await readAgain()
+      setAsking(undefined)
+    },
+  })
+  const save = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    change.mutate({ events: chosenEvents(new FormData(event.currentTarget)) })
+  }
+  const failure = change.error ?? test.error
+  const shownUrl = showInvisible(url)
+  const toggle = disabledAt === null ? 'Disable' : 'Enable'
+  return (
+    <li className="row-card" data-testid="webhook" data-disabled={disabledAt !== null}>
+      <div className="row-head">
+        <strong className="mono">{shownUrl}</strong>
+        {disabledAt !== null && <span className="badge-text">Disabled {disabledWhy && WHY_DISABLED[disabledWhy]}</span>}
+        {disabledAt === null && failingSince !== null && <span className="badge-text">Failing since {fullTime(failingSince)}</span>}
+      </div>
+      {description !== '' && <p>{showInvisible(description)}</p>}
+      <p className="muted">
+        {events.join(', ')} · added <time dateTime={createdAt}>{fullTime(createdAt)}</time> by {showInvisible(createdBy.name)}
+        {earlierSecretUntil !== null && ` · the secret before signs too until ${fullTime(earlierSecretUntil)}`}
+      </p>
+      <p>
+        <Button
+          variant="outlined"
+          aria-label={`Send a test to ${shownUrl}`}
+          disabled={!online || test.isPending || disabledAt !== null}
+          onClick={() => test.mutate()}
+        >
+          Send a test
+        </Button>{' '}
+        <Button
+          aria-label={`${toggle} ${shownUrl}`}
+          disabled={!online || change.isPending}
+          onClick={() => change.mutate({ disabled: disabledAt === null })}
+        >
+          {toggle}
+        </Button>{' '}
+        <Button aria-label={`Rotate the secret of ${shownUrl}`} disabled={!online} onClick={() => setAsking('rotate')}>
+          Rotate the secret
+        </Button>{' '}
+        <Button aria-label={`Delete ${shownUrl}`} disabled={!online} onClick={() => setAsking('delete')}>
+          Delete
+        </Button>
+      </p>
+      {failure && (
+        <p role="alert" className="field-issue">
+          {errorText(failure)}
+        </p>
+      )}
+      <details>
+        <summary>Change the events</summary>
+        <form key={events.join()} className="filters" onSubmit={save}>
+          <EventChoice chosen={events} />
+          <Button type="submit" variant="outlined" disabled={!online || change.isPending}>
+            Save
+          </Button>
+        </form>
+      </details>
+      <details open={isLogOpen} onToggle={({ currentTarget }) => setLogOpen(currentTarget.open)}>
+        <summary>Deliveries</summary>
+        {isLogOpen && <DeliveryList webhookId={id} isDisabled={disabledAt !== null} />}
+      </details>
+      {asking && (
+        <Boundary>
+          <Confirm
+            title={`${CONFIRMED[asking].title} ${shownUrl}?`}
+            action={CONFIRMED[asking].action}
+            isBusy={confirmed.isPending}
+            failure={confirmed.error ? errorText(confirmed.error) : ''}
+            onConfirm={() => confirmed.mutate(asking)}
+            onClose={() => setAsking(undefined)}
+          >
+            <p>{CONFIRMED[asking].text}</p>
+          </Confirm>
+        </Boundary>
+      )}
+    </li>
+  )
+}

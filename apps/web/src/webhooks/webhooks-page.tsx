@@ -1,0 +1,49 @@
+import type { CreatedWebhook } from '@countersign/client'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { PageBanner } from '../live/page-banner.tsx'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { Loaded, More, useList } from '../ui/index.ts'
+import { ShownSecret } from './shown-secret.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { WebhookRow } from './webhook-row.tsx'
+import '../ui/pages.css'
+
+/** `/webhooks`: where events about actions are sent, and what became of them. For admins. */
+export default function WebhooksPage() {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const webhooks = useList(['webhooks'], (cursor, signal) => client.webhooks.list({ cursor }, { signal }))
+  const [made, setMade] = useState<CreatedWebhook>()
+  const onMade = (webhook: CreatedWebhook) => {
+    setMade(webhook)
+    void queries.invalidateQueries({ queryKey: ['webhooks'] })
+  }
+  return (
+    <Page title="Webhooks" subtitle="Where other programs hear what waits, was decided and ended">
+      <div className="stack">
+        <PageBanner />
+        {made && <ShownSecret made={made} onClose={() => setMade(undefined)} />}
+        <WebhookForm onMade={onMade} />
+        <section aria-labelledby="webhooks-title">
+          <h2 id="webhooks-title">Webhooks</h2>
+          <Loaded of={webhooks} height={240}>
+            {(items) =>
+              items.length === 0 ? (
+                <p className="muted">No webhook was added yet. Nothing is sent anywhere.</p>
+              ) : (
+                <ul className="rows" aria-label="Webhooks">
+                  {items.map((webhook) => (
+                    <WebhookRow key={webhook.id} webhook={webhook} onSecret={onMade} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+          <More of={webhooks} />
+        </section>
+      </div>
+    </Page>
+  )
+}

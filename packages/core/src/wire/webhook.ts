@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { Duration } from './duration.ts'
+import { Principal } from './principal.ts'
+import { PageQuery } from './session.ts'
+
+/**
+ * What a webhook can hear of. An action that nobody was asked about is told of only by how it ends, and a read that nobody was asked about
+ * not at all.
+ * - `action.proposed`: an action, or a new revision of it, waits for a decision.
+ * - `action.decided`: people approved or declined it.
+ * - `action.overdue`: nobody has decided for five minutes, or for as long as the rule's `remind` says. Once each time that it is asked about.
+ * - `action.settled`: it succeeded, failed, expired, was declined or cancelled. One that failed may be tried again, and is told of again.
+ * - `action.outcome_unknown`: it was sent, and nobody knows what came of it.
+ */
+export const WEBHOOK_EVENTS = ['action.proposed', 'action.decided', 'action.overdue', 'action.settled', 'action.outcome_unknown'] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number]
+
+const Url = z.string().min(1).max(2_000)
+const Description = z.string().trim().max(200)
+const Events = z
+  .array(z.enum(WEBHOOK_EVENTS))
+  .min(1)
+  .max(WEBHOOK_EVENTS.length)
+  .refine((events) => new Set(events).size === events.length, 'must name each event once')
+
+/** `url`: https, or http on this machine itself. A private address has to be listed under `network.allow` of the configuration. */
+export const CreateWebhookBody = z.strictObject({ url: Url, events: Events, description: Description.default('') })
+export type CreateWebhookBody = z.input<typeof CreateWebhookBody>
+
+/** What is left out stays. `disabled: true` sends nothing from now on and gives up what waits; `false` begins again with new events. */
+export const ChangeWebhookBody = z.strictObject({
+  url: Url.optional(),
+  events: Events.optional(),
+  description: Description.optional(),
+  disabled: z.boolean().optional(),
+})
+export type ChangeWebhookBody = z.infer<typeof ChangeWebhookBody>
+
+/** For how long the secret before signs beside the new one. Default: 24 hours. `PT1S` where it leaked. */
+export const RotateWebhookBody = z.strictObject({ overlap: Duration.default('P1D') })
+export type RotateWebhookBody = z.input<typeof RotateWebhookBody>
+
+/** Why nothing is sent: an admin said so, the receiver answered 410, or nothing but failures for five days. */
+const DisabledWhy = z.enum(['admin', 'gone', 'failing'])
+export type DisabledWhy = z.infer<typeof DisabledWhy>
+
+/** An address that events are sent to. Its secret is in the answer that made or rotated it and nowhere else. */
+export const Webhook = z.object({
+  id: z.string(),
+  url: z.string(),
+  description: z.string(),
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  /** Null while it is sent to. */
+  disabledAt: z.string().nullable(),
+  disabledWhy: DisabledWhy.nullable(),
+  /** Since when every attempt failed; null after a success. */
+  failingSince: z.string().nullable(),
+  /** Until when the secret before signs too; null for one secret. */
+  earlierSecretUntil: z.string().nullable(),
+  createdBy: Principal,
+  createdAt: z.string(),
+})
+export type Webhook = z.infer<typeof Webhook>
+
+export const WebhookList = z.object({ items: z.array(Webhook), nextCursor: z.string().nullable() })
+export type WebhookList = z.infer<typeof WebhookList>
+
+/** `secret` is null in the answer to a repeat with the same Idempotency-Key: rotate it then. */
+export const CreatedWebhook = Webhook.extend({ secret: z.string().nullable(), message: z.string().optional() })
+export type CreatedWebhook = z.infer<typeof CreatedWebhook>
+
+const DeliveryState = z.enum(['waiting', 'delivered', 'failed'])
+
+/** One event for one webhook. `id` is the header `webhook-id`: the same at each attempt. */
+export const WebhookDelivery = z.object({
+  id: z.string(),
+  type: z.enum([...WEBHOOK_EVENTS, 'webhook.test']),
+  /** Null for a test. */
+  actionId: z.string().nullable(),
+  state: DeliveryState,
+  /** The last 20, the earliest first. `status`: of the answer; null without one, and then `error` says why. */
+  attempts: z.array(z.object({ at: z.string(), durationMs: z.int(), status: z.int().nullable(), error: z.string().nullable() })),
+  /** The first 1,024 bytes of what the last attempt was answered; null without an answer, and once the action was redacted. */
+  answer: z.string().nullable(),
+  nextAttemptAt: z.string().nullable(),
+  createdAt: z.string(),
+  /** When it was delivered or given up. */
+  endedAt: z.string().nullable(),
+})
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>
+
+export const WebhookDeliveryList = z.object({ items: z.array(WebhookDelivery), nextCursor: z.string().nullable() })
+export type WebhookDeliveryList = z.infer<typeof WebhookDeliveryList>
+
+export const WebhookDeliveryQuery = PageQuery.extend({ state: DeliveryState.optional() })

@@ -1,0 +1,104 @@
+import type { Action, AuditKind, JsonObject, WebhookEventType } from '@countersign/core'
+import { type ActionRow, newId, type Outbox, type Tx, webhookDeliveries } from '../store/index.ts'
+import type { Deed } from './events.ts'
+
+/** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
+const MOST_CHARACTERS = 1_000
+
+const ENDED: ReadonlySet<ActionRow['state']> = new Set(['succeeded', 'failed', 'declined', 'expired', 'cancelled'])
+
+/** Of these kinds of rows of the record, which say how an action ended. Others are about an action that has ended. */
+const ENDS: ReadonlySet<AuditKind> = new Set([
+  'succeeded',
+  'failed',
+  'declined',
+  'expired',
+  'cancelled',
+  'voided',
+  'withdrawn',
+  'resolved',
+  'verified',
+])
+
+/** What a delivery says of an action besides its words. Kept as it was when it happened; names are looked up when it is sent. */
+export interface DeliveryFacts {
+  sessionId: string | null
+  state: ActionRow['state']
+  revision: number
+  digest: string
+  tool: string
+  effect: ActionRow['effect']
+  risk: Action['risk']['level']
+  agent: string | null
+  requestedBy: string
+  attempt: number
+  /** Epoch milliseconds, as all times here. */
+  proposedAt: number
+  expiresAt: number | null
+  decision?: { by: string; for: string | null; verdict: 'approve' | 'decline' }
+}
+
+/** What may name values of the arguments. */
+export interface DeliveryWords {
+  headline: string
+  reason?: string
+}
+
+/** Tells webhooks of a new action that waits, or that ended at once. */
+export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
+  if (row.state === 'proposed') yield* tell(outbox, 'action.proposed', row, nowMs)
+  else if (ENDED.has(row.state)) yield* tell(outbox, 'action.settled', row, nowMs)
+}
+
+/** Tells webhooks what an action came to. */
+export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Deed, nowMs: number): Tx<void> {
+  if (kind === 'asked_again') yield* tell(outbox, 'action.proposed', row, nowMs)
+  if ((kind === 'approved' || kind === 'declined') && by) {
+    const verdict = kind === 'approved' ? 'approve' : 'decline'
+    const decision = { by: by.principal.id, for: typeof data?.for === 'string' ? data.for : null, verdict } as const
+    yield* tell(outbox, 'action.decided', row, nowMs, { decision, reason: data?.reason })
+  }
+  if (kind === 'outcome_unknown') yield* tell(outbox, 'action.outcome_unknown', row, nowMs)
+  if (ENDS.has(kind) && ENDED.has(row.state)) yield* tell(outbox, 'action.settled', row, nowMs)
+}
+
+/** Tells webhooks that nobody has decided for a while. */
+export const tellOfDelay = (outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> => tell(outbox, 'action.overdue', row, nowMs)
+
+interface Said {
+  decision?: DeliveryFacts['decision']
+  reason?: JsonObject[string] | undefined
+}
+
+function* tell(outbox: Outbox, type: WebhookEventType, row: ActionRow, nowMs: number, { decision, reason }: Said = {}): Tx<void> {
+  const asked = JSON.parse(row.policy).verdict === 'ask'
+  // A read that policy allows happens many times a minute, and nobody has to know.
+  if (!asked && row.effect === 'read') return
+  const facts: DeliveryFacts = {
+    sessionId: row.session_id,
+    state: row.state,
+    revision: row.revision,
+    digest: row.digest,
+    tool: row.tool,
+    effect: row.effect,
+    risk: JSON.parse(row.risk).level,
+    agent: row.agent,
+    requestedBy: row.requested_by,
+    attempt: row.attempt,
+    proposedAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...(decision && { decision }),
+  }
+  const words: DeliveryWords = { headline: cut(row.description), ...(typeof reason === 'string' && { reason: cut(reason) }) }
+  yield* webhookDeliveries.insertDeliveries.run({
+    id: newId('evt', nowMs),
+    type,
+    action_id: row.id,
+    facts: JSON.stringify(facts),
+    words: JSON.stringify(words),
+    now: nowMs,
+  })
+  outbox.deliveriesAt ??= nowMs
+}
+
+const cut = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text).toWellFormed()

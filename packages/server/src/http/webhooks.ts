@@ -1,0 +1,162 @@
+import {
+  ChangeWebhookBody,
+  CreatedWebhook,
+  CreateWebhookBody,
+  durationMs,
+  PageQuery,
+  RotateWebhookBody,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryQuery,
+  WebhookList,
+} from '@countersign/core'
+import { z } from 'zod'
+import { type Caller, requireAdmin } from '../gate/index.ts'
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  drawSecret,
+  findWebhook,
+  readAddress,
+  redeliver,
+  rotateSecret,
+  sendTest,
+  viewDelivery,
+  viewWebhook,
+} from '../notify/index.ts'
+import { doOnce, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { callerOf } from './identity/authenticate.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+const DeliveryParams = Params.extend({ deliveryId: z.string().max(100) })
+
+const SHOWN_BEFORE = 'The secret was in the first answer to this request and is kept nowhere else to show it: rotate it.'
+
+/** Where events about actions are sent, and what became of that: for admins. */
+export function webhookRoutes(app: App, { store, clock, network }: HttpParts): void {
+  const tags = ['webhooks']
+  const schema = { tags, params: Params }
+
+  function admin(request: Parameters<typeof callerOf>[0], what: string): Caller {
+    const caller = callerOf(request)
+    requireAdmin(caller.principal, what)
+    return caller
+  }
+
+  const once = <T>({ once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
+    store.transact((outbox) => doOnce(once, nowMs, () => work(outbox)))
+
+  /** What a repeat is answered from is stored, so the secret is no part of it. */
+  function withSecret(
+    caller: Caller,
+    nowMs: number,
+    work: (outbox: Outbox, secret: string) => Tx<Omit<CreatedWebhook, 'secret'>>,
+  ): Promise<CreatedWebhook> {
+    return store.transact(function* (outbox) {
+      let secret: string | null = null
+      const made = yield* doOnce(caller.once, nowMs, function* () {
+        const drawn = drawSecret()
+        const answer = yield* work(outbox, drawn)
+        secret = drawn
+        return answer
+      })
+      return secret === null ? { ...made, secret, message: SHOWN_BEFORE } : { ...made, secret }
+    })
+  }
+
+  app.get('/api/webhooks', { schema: { tags, querystring: PageQuery, response: { 200: WebhookList } } }, async (request) => {
+    admin(request, 'sees webhooks')
+    const { limit, cursor } = request.query
+    const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+    const now = clock.nowMs()
+    return store.read(function* () {
+      // There are so few that all of them are read.
+      const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const items: Webhook[] = []
+      for (const row of rows) items.push(yield* viewWebhook(row, now))
+      return { items, nextCursor }
+    })
+  })
+
+  app.post('/api/webhooks', { schema: { tags, body: CreateWebhookBody, response: { 201: CreatedWebhook } } }, async (request, reply) => {
+    const caller = admin(request, 'adds webhooks')
+    const url = await readAddress(request.body.url, network)
+    const now = clock.nowMs()
+    reply.code(201)
+    return withSecret(caller, now, (outbox, secret) => createWebhook(outbox, { ...request.body, url }, secret, caller.principal, now))
+  })
+
+  app.get('/api/webhooks/:id', { schema: { ...schema, response: { 200: Webhook } } }, async (request) => {
+    admin(request, 'sees webhooks')
+    return store.read(function* () {
+      return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
+    })
+  })
+
+  app.patch('/api/webhooks/:id', { schema: { ...schema, body: ChangeWebhookBody, response: { 200: Webhook } } }, async (request) => {
+    const caller = admin(request, 'changes webhooks')
+    const { url } = request.body
+    const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
+    const now = clock.nowMs()
+    return once(caller, now, (outbox) => changeWebhook(outbox, request.params.id, body, caller.principal, now))
+  })
+
+  app.delete('/api/webhooks/:id', { schema: { ...schema, response: { 200: Webhook } } }, async (request) => {
+    const caller = admin(request, 'deletes webhooks')
+    const now = clock.nowMs()
+    return once(caller, now, (outbox) => deleteWebhook(outbox, request.params.id, caller.principal, now))
+  })
+
+  app.post(
+    '/api/webhooks/:id/rotate',
+    { schema: { ...schema, body: RotateWebhookBody, response: { 200: CreatedWebhook } } },
+    async (request) => {
+      const caller = admin(request, 'rotates the secrets of webhooks')
+      const now = clock.nowMs()
+      const overlapMs = durationMs(request.body.overlap) ?? 0
+      return withSecret(caller, now, (outbox, secret) =>
+        rotateSecret(outbox, request.params.id, { secret, overlapMs }, caller.principal, now),
+      )
+    },
+  )
+
+  app.post('/api/webhooks/:id/test', { schema: { ...schema, response: { 202: WebhookDelivery } } }, async (request, reply) => {
+    const caller = admin(request, 'tests webhooks')
+    const now = clock.nowMs()
+    reply.code(202)
+    return once(caller, now, (outbox) => sendTest(outbox, request.params.id, now))
+  })
+
+  app.get(
+    '/api/webhooks/:id/deliveries',
+    { schema: { ...schema, querystring: WebhookDeliveryQuery, response: { 200: WebhookDeliveryList } } },
+    async (request) => {
+      admin(request, 'sees what was sent to webhooks')
+      const { limit, cursor, state } = request.query
+      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const webhookId = request.params.id
+      const found = await store.read(function* () {
+        yield* findWebhook(webhookId)
+        return yield* webhookDeliveries.listDeliveries({ webhookId, state, before, limit: limit + 1 })
+      })
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      return { items: rows.map(viewDelivery), nextCursor }
+    },
+  )
+
+  app.post(
+    '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
+    { schema: { tags, params: DeliveryParams, response: { 202: WebhookDelivery } } },
+    async (request, reply) => {
+      const caller = admin(request, 'sends to webhooks again')
+      const now = clock.nowMs()
+      reply.code(202)
+      return once(caller, now, (outbox) => redeliver(outbox, request.params.id, request.params.deliveryId, now))
+    },
+  )
+}

@@ -1,0 +1,32 @@
+import { isIP } from 'node:net'
+import { CountersignError } from '@countersign/core'
+import { type Network, RefusedAddress } from '../net/index.ts'
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Why a webhook is not sent, or not made. It does not say where a name leads: whoever reads it may know less of the network than this server. */
+export const NOT_PUBLIC = 'the address is not public. If that is right, list it under network.allow of the configuration'
+
+/**
+ * The address of a webhook as it is stored. Where a name leads is looked at for each attempt, at the address that is connected to.
+ * @throws CountersignError `bad_request` for anything but https, or http on this machine; for a name and password in it; for an address,
+ *   written out, that is not public and not listed.
+ */
+export async function readAddress(text: string, network: Network): Promise<string> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isLocal = url !== undefined && LOOPBACK.test(url.hostname)
+  if (!url || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))) {
+    throw new CountersignError('bad_request', 'url: must be an https address, or http on this machine itself')
+  }
+  if (url.username !== '' || url.password !== '') throw new CountersignError('bad_request', 'url: must hold no name or password')
+  url.hash = ''
+  if (isLocal || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    try {
+      await network.admit(url, undefined)
+    } catch (error) {
+      if (error instanceof RefusedAddress) throw new CountersignError('bad_request', `url: ${NOT_PUBLIC}`)
+      throw error
+    }
+  }
+  return url.href
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../clock.ts'
+import { type Network, RefusedAddress, send } from '../net/index.ts'
+import { NOT_PUBLIC } from './address.ts'
+import { signatureOf } from './signature.ts'
+
+/** A receiver answers first and works afterwards. Standard Webhooks recommends 15 to 30 seconds. */
+export const ANSWER_WITHIN_MS = 15_000
+/** Read of an answer; the connection is closed then. */
+const ANSWER_BYTES = 1_024
+
+/** What came of one attempt. `status` is null without an answer, and then `error` says why. */
+export interface Attempted {
+  status: number | null
+  answer: string | null
+  error: string | null
+}
+
+export interface AttemptOptions {
+  network: Network
+  clock: Clock
+  url: string
+  /** Of the event. */
+  id: string
+  body: string
+  /** The newest first. */
+  secrets: readonly string[]
+  signal: AbortSignal
+}
+
+/**
+ * Sends one event once. A redirect is not followed: it is an answer like any other, and no success.
+ * @throws the reason of `signal` when that is why it ended.
+ */
+export async function attempt({ network, clock, url, id, body, secrets, signal }: AttemptOptions): Promise<Attempted> {
+  const late = new AbortController()
+  const stopWaiting = clock.after(ANSWER_WITHIN_MS, () => late.abort())
+  const timestamp = Math.floor(clock.nowMs() / 1_000)
+  try {
+    const response = await send(network, {
+      method: 'POST',
+      url: new URL(url),
+      // An admin wrote it down, not the configuration: what is not public is for those that `network.allow` lists.
+      own: undefined,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Countersign',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
+      },
+      body,
+      signal: AbortSignal.any([signal, late.signal]),
+    })
+    return { status: response.statusCode ?? 0, answer: await readBeginning(response), error: null }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { status: null, answer: null, error: late.signal.aborted ? 'no answer within 15 seconds' : sentenceOf(error) }
+  } finally {
+    stopWaiting()
+  }
+}
+
+/** The first bytes of an answer. One that breaks off, or goes on without end, has been answered all the same. */
+async function readBeginning(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= ANSWER_BYTES) break
+    }
+  } catch {
+    // The status is known.
+  } finally {
+    response.destroy()
+  }
+  // What was cut in the middle of a character ends with a replacement.
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, ANSWER_BYTES))
+}
+
+/** Says no address: see {@link NOT_PUBLIC}. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof RefusedAddress) return NOT_PUBLIC
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  return `the connection failed (${code})`
+}

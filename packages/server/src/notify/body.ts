@@ -1,0 +1,43 @@
+import { type DeliveryFacts, type DeliveryWords, isoTime } from '../gate/index.ts'
+import { principals, type Tx, type WebhookDeliveryRow } from '../store/index.ts'
+
+/** What stands for the words of an action that was redacted. */
+const REDACTED_HEADLINE = 'Redacted'
+
+/**
+ * The body of a delivery: `{type, timestamp, data}`. Arguments, previews, results and errors are never in it: they may hold secrets, and the
+ * receiver can read the action over the API.
+ * @param publicUrl Where people reach the console; without one there is no link.
+ */
+export function* bodyOf(row: WebhookDeliveryRow, publicUrl: string | undefined): Tx<string> {
+  const data = row.action_id === null ? JSON.parse(row.facts) : yield* dataOf(row, row.action_id, publicUrl)
+  return JSON.stringify({ type: row.type, timestamp: isoTime(row.created_at), data })
+}
+
+function* dataOf({ type, facts, words, redacted }: WebhookDeliveryRow, actionId: string, publicUrl: string | undefined) {
+  const { requestedBy, decision, proposedAt, expiresAt, ...said }: DeliveryFacts = JSON.parse(facts)
+  const { headline, reason }: DeliveryWords = words === null ? { headline: REDACTED_HEADLINE } : JSON.parse(words)
+  return {
+    actionId,
+    ...said,
+    headline,
+    ...(redacted && { redacted: true }),
+    requestedBy: yield* nameOf(requestedBy),
+    proposedAt: isoTime(proposedAt),
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    ...(type === 'action.decided' &&
+      decision && {
+        decision: {
+          by: yield* nameOf(decision.by),
+          for: decision.for === null ? null : yield* nameOf(decision.for),
+          verdict: decision.verdict,
+          reason: reason ?? null,
+        },
+      }),
+    url: publicUrl === undefined ? null : new URL(`/actions/${encodeURIComponent(actionId)}`, publicUrl).href,
+  }
+}
+
+function* nameOf(id: string): Tx<{ id: string; name: string }> {
+  return { id, name: (yield* principals.findPrincipal.first({ id }))?.name ?? id }
+}

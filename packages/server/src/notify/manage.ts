@@ -1,0 +1,162 @@
+import {
+  type ChangeWebhookBody,
+  CountersignError,
+  type CreatedWebhook,
+  type CreateWebhookBody,
+  type DisabledWhy,
+  type Principal,
+  type Webhook,
+  type WebhookDelivery,
+} from '@countersign/core'
+import { recordAudit } from '../audit/index.ts'
+import { isoTime, viewPrincipal } from '../gate/index.ts'
+import {
+  lockKey,
+  newId,
+  type Outbox,
+  type Tx,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+  webhookDeliveries,
+  webhooks,
+} from '../store/index.ts'
+import { hostOf } from './host-of.ts'
+
+/** One who adds webhooks at the same time as others waits for them: their number is counted. */
+const LOCK = 'webhooks'
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+export function* viewWebhook(row: WebhookRow, nowMs: number): Tx<Webhook> {
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    events: JSON.parse(row.events),
+    disabledAt: isoOrNull(row.disabled_at),
+    disabledWhy: row.disabled_why as DisabledWhy | null,
+    failingSince: isoOrNull(row.failing_since),
+    earlierSecretUntil: (row.earlier_until ?? 0) > nowMs ? isoOrNull(row.earlier_until) : null,
+    createdBy: yield* viewPrincipal(row.created_by),
+    createdAt: isoTime(row.created_at),
+  }
+}
+
+export const viewDelivery = (row: WebhookDeliveryRow): WebhookDelivery => ({
+  id: row.id,
+  type: row.type as WebhookDelivery['type'],
+  actionId: row.action_id,
+  state: row.state,
+  attempts: (JSON.parse(row.attempts) as { at: number; durationMs: number; status: number | null; error: string | null }[]).map(
+    ({ at, ...attempt }) => ({ at: isoTime(at), ...attempt }),
+  ),
+  answer: row.answer,
+  nextAttemptAt: isoOrNull(row.next_at),
+  createdAt: isoTime(row.created_at),
+  endedAt: isoOrNull(row.ended_at),
+})
+
+/** @throws CountersignError `not_found`. */
+export function* findWebhook(id: string): Tx<WebhookRow> {
+  const row = yield* webhooks.findWebhook.first({ id })
+  if (!row) throw new CountersignError('not_found', `there is no webhook ${id}`)
+  return row
+}
+
+/**
+ * Adds a webhook. It hears of what happens from this transaction on.
+ * @param body Its address checked already.
+ * @throws CountersignError `bad_request` when there are 50.
+ */
+export function* createWebhook(
+  outbox: Outbox,
+  { url, events, description = '' }: CreateWebhookBody,
+  secret: string,
+  by: Principal,
+  nowMs: number,
+): Tx<Omit<CreatedWebhook, 'secret'>> {
+  yield* lockKey(LOCK)
+  const id = newId('whk', nowMs)
+  const count = Number((yield* webhooks.countWebhooks.first({}))?.count ?? 0)
+  if (count >= webhooks.MOST_WEBHOOKS) {
+    throw new CountersignError('bad_request', `there are ${webhooks.MOST_WEBHOOKS} webhooks, and there can be no more: delete one first`)
+  }
+  const data = { webhook: id, host: hostOf(url), events }
+  yield* recordAudit(outbox, { kind: 'webhook_made', actor: by.id, data }, nowMs)
+  yield* webhooks.insertWebhook.run({ id, url, description, events: JSON.stringify(events), secret, created_by: by.id, now: nowMs })
+  return yield* viewWebhook(yield* findWebhook(id), nowMs)
+}
+
+/** @throws CountersignError `not_found`. */
+export function* changeWebhook(outbox: Outbox, id: string, body: ChangeWebhookBody, by: Principal, nowMs: number): Tx<Webhook> {
+  yield* lockKey(LOCK)
+  const found = yield* findWebhook(id)
+  const { url = found.url, description = found.description, events, disabled } = body
+  const told = events ?? JSON.parse(found.events)
+  const data = { webhook: id, host: hostOf(url), events: told, disabled: disabled ?? found.disabled_at !== null }
+  yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.id, data }, nowMs)
+  yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told) })
+  if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
+    yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
+  }
+  if (disabled === false) yield* webhooks.enableWebhook.run({ id })
+  return yield* viewWebhook(yield* findWebhook(id), nowMs)
+}
+
+/** Gives a webhook another secret; the one before signs too for `overlapMs`. @throws CountersignError `not_found`. */
+export function* rotateSecret(
+  outbox: Outbox,
+  id: string,
+  { secret, overlapMs }: { secret: string; overlapMs: number },
+  by: Principal,
+  nowMs: number,
+): Tx<Omit<CreatedWebhook, 'secret'>> {
+  yield* lockKey(LOCK)
+  const { url } = yield* findWebhook(id)
+  const until = nowMs + overlapMs
+  yield* recordAudit(outbox, { kind: 'webhook_rotated', actor: by.id, data: { webhook: id, host: hostOf(url), until } }, nowMs)
+  yield* webhooks.rotateSecret.run({ id, secret, until })
+  return yield* viewWebhook(yield* findWebhook(id), nowMs)
+}
+
+/** Takes a webhook away with its secrets, and gives up what waits for it. @throws CountersignError `not_found`. */
+export function* deleteWebhook(outbox: Outbox, id: string, by: Principal, nowMs: number): Tx<Webhook> {
+  yield* lockKey(LOCK)
+  const found = yield* findWebhook(id)
+  yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
+  yield* webhooks.deleteWebhook.run({ id })
+  yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
+  return yield* viewWebhook(found, nowMs)
+}
+
+/** Puts a test event in the queue. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
+export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<WebhookDelivery> {
+  const id = newId('evt', nowMs)
+  yield* requireEnabled(webhookId)
+  yield* webhookDeliveries.insertTest.run({ webhook_id: webhookId, id, facts: JSON.stringify({ webhookId }), now: nowMs })
+  outbox.deliveriesAt = nowMs
+  return viewDelivery(yield* findDelivery(webhookId, id))
+}
+
+/**
+ * Sends a delivery again, with the same `webhook-id`. One that is just being sent stays as it is.
+ * @throws CountersignError `not_found`; `bad_request` while the webhook is disabled.
+ */
+export function* redeliver(outbox: Outbox, webhookId: string, id: string, nowMs: number): Tx<WebhookDelivery> {
+  yield* requireEnabled(webhookId)
+  yield* findDelivery(webhookId, id)
+  yield* webhookDeliveries.redeliver.run({ webhook_id: webhookId, id, now: nowMs })
+  outbox.deliveriesAt = nowMs
+  return viewDelivery(yield* findDelivery(webhookId, id))
+}
+
+function* requireEnabled(id: string): Tx<void> {
+  const { disabled_at } = yield* findWebhook(id)
+  if (disabled_at !== null) throw new CountersignError('bad_request', 'this webhook is disabled: enable it first')
+}
+
+function* findDelivery(webhookId: string, id: string): Tx<WebhookDeliveryRow> {
+  const row = yield* webhookDeliveries.findDelivery.first({ webhook_id: webhookId, id })
+  if (!row) throw new CountersignError('not_found', `webhook ${webhookId} has no delivery ${id}`)
+  return row
+}

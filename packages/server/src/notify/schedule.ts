@@ -1,0 +1,29 @@
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** How long to wait after the first, second, … failed attempt: what Standard Webhooks suggests. The tenth attempt is the last, three days on. */
+const WAITS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+
+/** Up to so much of a wait is added, so that what failed together does not come back together. */
+const JITTER = 0.2
+
+/**
+ * How long to wait before the next attempt, in milliseconds; undefined when there is none.
+ * @param failed How many attempts have failed, at least 1.
+ * @param random From 0 to 1.
+ */
+export function retryAfterMs(failed: number, random: number): number | undefined {
+  const wait = WAITS_MS[failed - 1]
+  return wait === undefined ? undefined : Math.round(wait * (1 + JITTER * random))
+}

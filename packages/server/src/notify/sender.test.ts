@@ -1,0 +1,206 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { openNetwork } from '../net/index.ts'
+import { instance, newId, retention, type Store, webhookDeliveries, webhooks } from '../store/index.ts'
+import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { STORES } from '../testing/temp-store.ts'
+import { createSender, type SenderOptions } from './sender.ts'
+import { drawSecret } from './signature.ts'
+
+const HOUR_MS = 60 * 60_000
+const network = openNetwork({ allow: ['127.0.0.1'] })
+
+/** A sender over a store, driven by hand. */
+function openSender(store: Store, clock: ManualClock, more: Partial<SenderOptions> = {}) {
+  const work: Promise<unknown>[] = []
+  let isAskedAgain = false
+  const sender = createSender({
+    ...{ store, clock, network, publicUrl: undefined, random: () => 0 },
+    log: pino({ level: 'silent' }),
+    processId: () => 'prc_1',
+    background: (begun) => void work.push(begun),
+    rearm: () => {
+      isAskedAgain = true
+    },
+    ...more,
+  })
+  return {
+    sender,
+    /** Sends what is due until nothing is. @returns In how many ms there is more; undefined when nothing waits. */
+    async send(): Promise<number | undefined> {
+      for (;;) {
+        isAskedAgain = false
+        const waitMs = await sender.doWhatIsDue(new AbortController().signal)
+        await Promise.all(work.splice(0))
+        if (!isAskedAgain) return waitMs
+      }
+    },
+  }
+}
+
+async function addWebhook(store: Store, url: string, now: number): Promise<string> {
+  const id = newId('whk', now)
+  const events = '["action.settled"]'
+  await store.transact(() =>
+    webhooks.insertWebhook.run({ id, url, description: '', events, secret: drawSecret(), created_by: 'prn_ana', now }),
+  )
+  return id
+}
+
+const FACTS = { requestedBy: 'prn_ana', proposedAt: 0, expiresAt: null, state: 'succeeded' }
+
+async function addEvent(store: Store, now: number): Promise<string> {
+  const id = newId('evt', now)
+  const words = JSON.stringify({ headline: 'Do it' })
+  await store.transact(() =>
+    webhookDeliveries.insertDeliveries.run({ id, type: 'action.settled', action_id: 'act_1', facts: JSON.stringify(FACTS), words, now }),
+  )
+  return id
+}
+
+const listed = (store: Store, webhookId: string) =>
+  store.read(() => webhookDeliveries.listDeliveries({ webhookId, state: undefined, before: undefined, limit: 100 }))
+
+for (const { database, open } of STORES) {
+  test(`a delivery is tried ten times over three days and then given up (${database})`, async () => {
+    await using temp = await open()
+    await using receiver = await startReceiver((response) => response.writeHead(500).end('no'))
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    expect(await send()).toBeUndefined()
+    const webhookId = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    expect(await send()).toBeUndefined()
+    await addEvent(temp.store, clock.nowMs())
+    const waits: number[] = []
+    for (let waitMs = await send(); waitMs !== undefined; waitMs = await send()) {
+      waits.push(waitMs)
+      clock.pass(waitMs - 1)
+      expect(await send()).toBe(1)
+      clock.pass(1)
+    }
+    expect(waits.map((ms) => ms / 1_000)).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400])
+    expect(receiver.events).toHaveLength(10)
+    expect(new Set(receiver.ids()).size).toBe(1)
+    // Each attempt says when it was made: a receiver refuses what is older than five minutes.
+    expect(new Set(receiver.events.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
+    const [row] = await listed(temp.store, webhookId)
+    expect(row).toMatchObject({ state: 'failed', next_at: null, tries: 10, answer: 'no', ended_at: clock.nowMs() })
+    expect(JSON.parse(row?.attempts ?? '')).toHaveLength(10)
+  })
+
+  test(`a webhook that failed for five days without a success is disabled, and the record says so (${database})`, async () => {
+    await using temp = await open()
+    let status = 503
+    await using receiver = await startReceiver((response) => response.writeHead(status).end())
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    const id = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    const find = () => temp.store.read(() => webhooks.findWebhook.first({ id }))
+    const tell = async () => {
+      await addEvent(temp.store, clock.nowMs())
+      await send()
+    }
+    await tell()
+    clock.pass(100 * HOUR_MS)
+    status = 204
+    await tell()
+    expect(await find()).toMatchObject({ failing_since: null, disabled_at: null })
+    status = 503
+    await tell()
+    const since = clock.nowMs()
+    clock.pass(5 * 24 * HOUR_MS - 1)
+    await tell()
+    expect(await find()).toMatchObject({ failing_since: since, disabled_at: null })
+    clock.pass(1)
+    await tell()
+    expect(await find()).toMatchObject({ disabled_at: clock.nowMs(), disabled_why: 'failing' })
+    expect(temp.committed.filter(({ isAudited }) => isAudited)).toHaveLength(1)
+    expect(await send()).toBeUndefined()
+  })
+
+  test(`of senders that look at the same time one makes each attempt (${database})`, async () => {
+    await using temp = await open()
+    await using receiver = await startReceiver()
+    const clock = manualClock()
+    const senders = [1, 2, 3].map((n) => openSender(temp.store, clock, { processId: () => `prc_${n}` }))
+    await addWebhook(temp.store, receiver.url, clock.nowMs())
+    const ids: string[] = []
+    for (let n = 0; n < 40; n++) ids.push(await addEvent(temp.store, clock.nowMs()))
+    const sendAll = async () => (await Promise.all(senders.map(({ send }) => send()))).some((waitMs) => waitMs !== undefined)
+    while (await sendAll());
+    expect(receiver.ids().sort()).toEqual(ids.sort())
+  })
+
+  test(`what a process that is gone had claimed is sent by another, at once or when its time is over (${database})`, async () => {
+    await using temp = await open()
+    let isSilent = true
+    await using receiver = await startReceiver((response) => (isSilent ? undefined : response.writeHead(204).end()))
+    const clock = manualClock()
+    const gone = openSender(temp.store, clock, { processId: () => 'prc_gone' })
+    await addWebhook(temp.store, receiver.url, clock.nowMs())
+    const id = await addEvent(temp.store, clock.nowMs())
+    const late = gone.send()
+    await expect.poll(() => receiver.events.length).toBe(1)
+    isSilent = false
+    const other = openSender(temp.store, clock, { processId: () => 'prc_other' })
+    expect(await other.send()).toBe(60_000)
+    await other.sender.recover(['prc_somebody'])
+    expect(await other.send()).toBe(60_000)
+    await other.sender.recover(['prc_gone'])
+    expect(await other.send()).toBeUndefined()
+    expect(receiver.ids()).toEqual([id, id])
+    // It wakes up and has nothing to say any more.
+    clock.pass(15_000)
+    await late
+    const rows = await temp.store.read(() => webhooks.listWebhooks.all({}))
+    expect(await listed(temp.store, rows[0]?.id ?? '')).toMatchObject([{ state: 'delivered', epoch: 2 }])
+  })
+
+  test(`while everything is held no attempt is made (${database})`, async () => {
+    await using temp = await open()
+    await using receiver = await startReceiver()
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    await addWebhook(temp.store, receiver.url, clock.nowMs())
+    await addEvent(temp.store, clock.nowMs())
+    await temp.store.transact(() => instance.holdInstance.run({ why: 'a copy', now: clock.nowMs() }))
+    expect(await send()).toBe(5_000)
+    expect(receiver.events).toEqual([])
+  })
+
+  test(`what comes back for an action that was redacted meanwhile is not kept (${database})`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    await using receiver = await startReceiver(async (response, { text }) => {
+      await store.transact(() => webhookDeliveries.blankDeliveries.run({ action_id: 'act_1' }))
+      response.writeHead(500).end(text)
+    })
+    const clock = manualClock()
+    const { send } = openSender(store, clock)
+    const id = await addWebhook(store, receiver.url, clock.nowMs())
+    await addEvent(store, clock.nowMs())
+    expect(await send()).toBe(5_000)
+    expect(receiver.events[0]?.text).toContain('Do it')
+    expect(await listed(store, id)).toMatchObject([{ answer: null, words: null, redacted: 1, tries: 1, state: 'waiting' }])
+  })
+
+  test(`old deliveries are deleted, waiting ones never, and secrets that have stopped signing are forgotten (${database})`, async () => {
+    await using temp = await open()
+    await using receiver = await startReceiver((response, _event, nth) => response.writeHead(nth === 1 ? 204 : 500).end())
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    const id = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    await addEvent(temp.store, clock.nowMs())
+    await send()
+    await addEvent(temp.store, clock.nowMs())
+    await send()
+    await temp.store.transact(() => webhooks.rotateSecret.run({ id, secret: drawSecret(), until: clock.nowMs() + HOUR_MS }))
+    clock.pass(30 * 24 * HOUR_MS)
+    expect(await temp.store.transact(() => retention.deleteDeliveries(clock.nowMs()))).toEqual({ deleted: 0, isFull: false })
+    clock.pass(1)
+    expect(await temp.store.transact(() => retention.deleteDeliveries(clock.nowMs()))).toEqual({ deleted: 1, isFull: false })
+    expect(await listed(temp.store, id)).toMatchObject([{ state: 'waiting' }])
+    expect(await temp.store.read(() => webhooks.findWebhook.first({ id }))).toMatchObject({ earlier_secret: null, earlier_until: null })
+  })
+}

@@ -1,0 +1,189 @@
+import type { Logger } from 'pino'
+import { recordAudit, SYSTEM } from '../audit/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Network } from '../net/index.ts'
+import { reach } from '../points.ts'
+import {
+  lock,
+  type Outbox,
+  type Store,
+  type Tx,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+  webhookDeliveries,
+  webhooks,
+} from '../store/index.ts'
+import { ANSWER_WITHIN_MS, type Attempted, attempt } from './attempt.ts'
+import { bodyOf } from './body.ts'
+import { hostOf } from './host-of.ts'
+import { retryAfterMs } from './schedule.ts'
+
+/** Sent to one webhook at a time. With at most 50 webhooks no other limit is needed, so none that hangs holds up another. */
+const PER_WEBHOOK = 4
+/** Whoever claimed a delivery has it for so long; then it is taken for lost with its process. Longer than an attempt and its commits take. */
+const LEASE_MS = ANSWER_WITHIN_MS + 45_000
+/** After nothing but failures for so long a webhook is disabled. */
+const FAILING_MS = 5 * 24 * 60 * 60_000
+const MOST_ATTEMPTS_KEPT = 20
+/** An attempt under way when the process stops has so long to end. Then it is made again later. */
+const STOP_MS = 3_000
+/** What another process took, or a fault kept from being claimed, is looked at again after this long. */
+const LOOK_AGAIN_MS = 5_000
+
+export interface SenderOptions {
+  store: Store
+  clock: Clock
+  network: Network
+  /** Where people reach the console. */
+  publicUrl: string | undefined
+  log: Logger
+  /** Who this process is to the others. */
+  processId(): string
+  /** Counts work as under way; its failure is logged. */
+  background(work: Promise<unknown>): void
+  /** Looks at what is due again. */
+  rearm(): void
+  /** From 0 to 1. Default: `Math.random`. */
+  random?: () => number
+}
+
+/** Sends what waits for webhooks, each delivery by one process at a time and at least once. */
+export interface WebhookSender {
+  /** Begins to send what is due. @returns In how many ms there is something to do again; undefined when nothing waits. */
+  doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
+  /** Puts up again what processes had claimed that are gone: those named, or without names all but this one. */
+  recover(gone?: readonly string[]): Promise<void>
+  /** Ends what is under way soon. Call the result once nothing is. */
+  stop(): () => void
+}
+
+interface Job {
+  webhook: WebhookRow
+  delivery: WebhookDeliveryRow
+  body: string
+}
+
+export function createSender(options: SenderOptions): WebhookSender {
+  const { store, clock, network, publicUrl, log, processId, background, rearm, random = Math.random } = options
+  const underWay = new Map<string, number>()
+  const stopping = new AbortController()
+
+  function* claim(webhookId: string, { id, epoch }: { id: string; epoch: number }): Tx<Job | undefined> {
+    const now = clock.nowMs()
+    const claimed = { webhook_id: webhookId, id, epoch, runner: processId(), now, until: now + LEASE_MS }
+    if (!(yield* webhookDeliveries.claimDelivery.change(claimed))) return undefined
+    const webhook = yield* webhooks.findWebhook.first({ id: webhookId })
+    const delivery = yield* webhookDeliveries.findDelivery.first({ webhook_id: webhookId, id })
+    return webhook && delivery && { webhook, delivery, body: yield* bodyOf(delivery, publicUrl) }
+  }
+
+  /** False when nothing was sent: another process has it, it ended, or everything is held. */
+  async function sendOne(webhookId: string, due: { id: string; epoch: number }): Promise<boolean> {
+    reach('webhook.before_claim')
+    const job = await store.transact(() => claim(webhookId, due))
+    if (!job) return false
+    const { webhook, delivery, body } = job
+    const at = clock.nowMs()
+    try {
+      const { url, secret, earlier_secret, earlier_until } = webhook
+      const secrets = earlier_secret !== null && (earlier_until ?? 0) > at ? [secret, earlier_secret] : [secret]
+      reach('webhook.before_send')
+      const attempted = await attempt({ network, clock, url, id: delivery.id, body, secrets, signal: stopping.signal })
+      reach('webhook.before_store')
+      await store.transact(() => settle(job, attempted, at))
+      reach('webhook.after_store')
+      const { status, error } = attempted
+      const failingSince = webhook.failing_since ?? at
+      if (!isDelivered(status) && (status === 410 || at - failingSince >= FAILING_MS)) {
+        const why = await store.transact((outbox) => disable(outbox, webhookId, status))
+        if (why !== undefined) log.warn({ webhookId, host: hostOf(url), why }, 'webhook.disabled')
+      }
+      log.debug({ webhookId, eventId: delivery.id, status, error, host: hostOf(url) }, 'webhook.attempted')
+      return true
+    } catch (failure) {
+      if (!stopping.signal.aborted) throw failure
+      await store.transact(() => webhookDeliveries.giveBack.run({ ...keyOf(delivery), now: clock.nowMs() }))
+      return false
+    }
+  }
+
+  function* settle({ webhook, delivery }: Job, { status, answer, error }: Attempted, at: number): Tx<void> {
+    const now = clock.nowMs()
+    const isDone = isDelivered(status)
+    // Before the delivery: whoever disables a webhook takes its row first, too.
+    if (isDone) yield* webhooks.noteSuccess.run({ id: webhook.id })
+    else yield* webhooks.noteFailure.run({ id: webhook.id, at })
+    const tries = isDone ? delivery.tries : delivery.tries + 1
+    const retryMs = isDone ? undefined : retryAfterMs(tries, random())
+    const attempts = [...JSON.parse(delivery.attempts), { at, durationMs: Math.max(0, now - at), status, error }].slice(-MOST_ATTEMPTS_KEPT)
+    const ended = {
+      ...keyOf(delivery),
+      state: isDone ? 'delivered' : retryMs === undefined ? 'failed' : 'waiting',
+      tries,
+      next_at: retryMs === undefined ? null : now + retryMs,
+      attempts: JSON.stringify(attempts),
+      ended_at: retryMs === undefined ? now : null,
+    } as const
+    if (yield* webhookDeliveries.settleDelivery.change({ ...ended, redacted: delivery.redacted, answer })) return
+    // Redacted while it was under way: what came back may say again what was sent.
+    yield* webhookDeliveries.settleDelivery.change({ ...ended, redacted: 1, answer: null })
+  }
+
+  /** Disables a webhook that is gone, or that has failed for too long. In a transaction of its own: the lock of the record comes first. */
+  function* disable(outbox: Outbox, id: string, status: number | null): Tx<'gone' | 'failing' | undefined> {
+    const now = clock.nowMs()
+    yield* lock(SYSTEM)
+    const webhook = yield* webhooks.findWebhook.first({ id })
+    if (!webhook || webhook.disabled_at !== null) return undefined
+    const why = status === 410 ? 'gone' : now - (webhook.failing_since ?? now) >= FAILING_MS ? 'failing' : undefined
+    if (why === undefined) return undefined
+    const host = hostOf(webhook.url)
+    yield* recordAudit(outbox, { kind: 'webhook_disabled', actor: SYSTEM, data: { webhook: id, host, why } }, now)
+    yield* webhooks.disableWebhook.run({ id, why, now })
+    yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now })
+    return why
+  }
+
+  async function begin(webhookId: string, due: { id: string; epoch: number }): Promise<void> {
+    underWay.set(webhookId, (underWay.get(webhookId) ?? 0) + 1)
+    let wasSent = false
+    try {
+      wasSent = await sendOne(webhookId, due)
+    } catch (error) {
+      log.error({ webhookId, eventId: due.id, error }, 'webhook.attempt_lost')
+    } finally {
+      const left = (underWay.get(webhookId) ?? 1) - 1
+      if (left > 0) underWay.set(webhookId, left)
+      else underWay.delete(webhookId)
+      // What could not be claimed is not looked at again at once: a full disk would be asked without end.
+      if (wasSent) rearm()
+    }
+  }
+
+  return {
+    async doWhatIsDue(signal) {
+      const waits: number[] = []
+      for (const { id, next_at } of await store.read(() => webhookDeliveries.nextOfEach.all({}))) {
+        const now = clock.nowMs()
+        const room = PER_WEBHOOK - (underWay.get(id) ?? 0)
+        if (next_at > now) waits.push(next_at - now)
+        // Each attempt that ends looks again.
+        if (next_at > now || room <= 0 || signal.aborted) continue
+        waits.push(LOOK_AGAIN_MS)
+        for (const due of await store.read(() => webhookDeliveries.dueDeliveries.all({ webhook_id: id, now, limit: room }))) {
+          background(begin(id, due))
+        }
+      }
+      return waits.length === 0 ? undefined : Math.min(...waits)
+    },
+    async recover(gone) {
+      await store.transact(() => webhookDeliveries.giveBackOf({ gone, own: processId(), now: clock.nowMs() }))
+    },
+    stop: () => clock.after(STOP_MS, () => stopping.abort()),
+  }
+}
+
+/** A delivery as it is claimed: with the claim it counts one more. */
+const keyOf = ({ webhook_id, id, epoch }: WebhookDeliveryRow) => ({ webhook_id, id, epoch })
+
+const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status <= 299
