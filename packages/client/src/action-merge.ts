@@ -24,5 +24,15 @@ export function updateAction(held: Action | undefined, update: EventDataOf<'acti
   if (update.revision < held.revision || (update.revision === held.revision && update.updatedAt < held.updatedAt)) return held
   if (update.revision > held.revision && update.arguments === undefined) return undefined
   const { proposalId: _, ...changed } = update
-  return { ...held, ...changed }
+  // Only what waits is overdue, and an update says no more than what changed.
+  return { ...held, ...(changed.state !== 'proposed' && { overdue: false }), ...changed }
+}
+
+/**
+ * The action after a reminder, `held` itself when that is old news, or undefined when it cannot be applied: the action is not held, or
+ * the server, an older one, does not say when it was.
+ */
+export function markOverdue(held: Action | undefined, { updatedAt }: EventDataOf<'approval_overdue'>): Action | undefined {
+  if (held === undefined || updatedAt === undefined) return undefined
+  return held.state === 'proposed' && updatedAt >= held.updatedAt ? { ...held, overdue: true, updatedAt } : held
 }

@@ -1,5 +1,5 @@
 import type { Action, SessionEvent } from '@countersign/core'
-import { type Actions, mergeActions, updateAction } from './action-merge.ts'
+import { type Actions, markOverdue, mergeActions, updateAction } from './action-merge.ts'
 import type { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
@@ -90,12 +90,21 @@ export function openInbox(client: Client, options: StoreOptions = {}): InboxStor
   function take(event: SessionEvent): void {
     if (event.type === 'reset') void untilItWorks(list, quiet).catch(giveUp)
     if (event.type === 'action_proposed') keep([event.data.proposal])
-    if (event.type !== 'action_update') return
-    const { proposalId } = event.data
-    const updated = updateAction(held[proposalId], event.data)
-    if (updated !== undefined) hold({ ...held, [proposalId]: updated })
-    else if (needsPerson(event.data)) void untilItWorks(() => fetchAction(proposalId), quiet).catch(giveUp)
-    else drop(proposalId)
+    if (event.type === 'approval_overdue') {
+      const { actionId } = event.data
+      change(actionId, markOverdue(held[actionId], event.data), true)
+    }
+    if (event.type === 'action_update') {
+      const { proposalId } = event.data
+      change(proposalId, updateAction(held[proposalId], event.data), needsPerson(event.data))
+    }
+  }
+
+  /** Takes in a changed action; one that the event alone cannot tell is fetched where it may need a person. */
+  function change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
+    if (changed !== undefined) hold({ ...held, [actionId]: changed })
+    else if (mayNeedPerson) void untilItWorks(() => fetchAction(actionId), quiet).catch(giveUp)
+    else drop(actionId)
   }
 
   /** Takes in what needs a person, and news of what is held; what never waited, because policy decided it, is not for the inbox. */

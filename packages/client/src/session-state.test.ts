@@ -1,3 +1,4 @@
+import type { SessionEvent } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldActions, foldSession, sessionState } from './session-state.ts'
@@ -64,6 +65,40 @@ test('an error of a run drops half a message and stays until the session goes on
   expect(failed).toMatchObject({ streaming: [], runError: { code: 'internal', error: 'No answer' } })
   const on = foldSession(failed, { type: 'session_status', seq: 7, data: { status: 'active', pendingApprovals: [] } })
   expect(on.runError).toBeNull()
+})
+
+test('an action is overdue from the reminder to the decision, whichever views of it come, as events or whole, in whatever order', () => {
+  const asked = sampleAction()
+  const at = ['2026-11-21T10:00:05.000Z', '2026-11-21T10:05:05.000Z', '2026-11-21T10:07:00.000Z']
+  const views = at.map((updatedAt, moment) =>
+    sampleAction({ updatedAt, overdue: moment === 1, state: moment === 2 ? 'approved' : 'proposed' }),
+  )
+  const events: SessionEvent[] = [
+    { type: 'action_proposed', data: { proposal: asked } },
+    { type: 'approval_overdue', data: { actionId: asked.id, waitedMs: 300_000, updatedAt: at[1] } },
+    { type: 'action_update', data: { proposalId: asked.id, state: 'approved', revision: 1, updatedAt: at[2] ?? '' } },
+  ]
+  const step = fc.record({ moment: fc.nat(2), isEvent: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+      let state = sessionState({ ...emptySession(), pendingApprovals: [asked] }, [])
+      for (const { moment, isEvent } of steps) {
+        const [view, event] = [views[moment], events[moment]]
+        if (view && event) state = isEvent ? foldSession(state, event) : foldActions(state, [view])
+      }
+      const latest = Math.max(0, ...steps.map(({ moment }) => moment))
+      expect(state.actions[asked.id]).toEqual(views[latest])
+      expect(state.pendingApprovals).toEqual(latest === 2 ? [] : [asked.id])
+    }),
+  )
+})
+
+test('a reminder that does not say when it was, as of an older server, or of an action that is not held has the action fetched', () => {
+  const state = sessionState({ ...emptySession(), pendingApprovals: [sampleAction()] }, [])
+  const remind = (data: { actionId: string; updatedAt?: string }) =>
+    foldSession(state, { type: 'approval_overdue', data: { waitedMs: 300_000, ...data } }).toFetch
+  expect(remind({ actionId: 'act_1' })).toEqual(['act_1'])
+  expect(remind({ actionId: 'act_7', updatedAt: '2026-11-21T10:05:05.000Z' })).toEqual(['act_7'])
 })
 
 test('new arguments are fetched whole, never shown half', () => {

@@ -1,5 +1,5 @@
-import type { EventDataOf, Message, Session, SessionEvent } from '@countersign/core'
-import { type Actions, mergeActions, updateAction } from './action-merge.ts'
+import type { Action, EventDataOf, Message, Session, SessionEvent } from '@countersign/core'
+import { type Actions, markOverdue, mergeActions, updateAction } from './action-merge.ts'
 
 /** Text of a message that the model is still writing. */
 export type StreamingMessage = { messageId: string; content: string; reasoning: string }
@@ -10,7 +10,7 @@ export type RunError = EventDataOf<'error'>
 /** Everything a session's log says, folded. Immutable; unchanged parts keep their identity. */
 export type SessionState = {
   /** Null until it is loaded. What waits and how far the log was read stand beside it, kept current. */
-  session: Omit<Session, 'pendingApprovals' | 'lastSeq'> | null
+  session: Omit<Session, 'pendingApprovals' | 'unknownOutcomes' | 'lastSeq'> | null
   /** Ordered by `seq`. */
   messages: readonly Message[]
   streaming: readonly StreamingMessage[]
@@ -40,7 +40,7 @@ export const EMPTY_SESSION: SessionState = {
 
 /** The state that a loaded session and its messages stand for. */
 export function sessionState(session: Session, messages: readonly Message[], actions: Session['pendingApprovals'] = []): SessionState {
-  const { pendingApprovals, lastSeq, ...rest } = session
+  const { pendingApprovals, unknownOutcomes: _, lastSeq, ...rest } = session
   const held = mergeActions({}, [...messages.flatMap((message) => message.actions ?? []), ...pendingApprovals, ...actions])
   return {
     ...EMPTY_SESSION,
@@ -110,7 +110,9 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
       return { ...next, pendingApprovals: withPending({ ...state, ...next }, [proposal.id]) }
     }
     case 'action_update':
-      return withUpdate(state, event.data)
+      return withChanged(state, event.data.proposalId, updateAction(state.actions[event.data.proposalId], event.data))
+    case 'approval_overdue':
+      return withChanged(state, event.data.actionId, markOverdue(state.actions[event.data.actionId], event.data))
     case 'tool_call_result':
       return { startedCalls: state.startedCalls.filter((call) => call.id !== event.data.toolCall.id) }
     case 'done':
@@ -143,12 +145,11 @@ function withText(state: SessionState, messageId: string, content: string, reaso
   return { streaming: state.streaming.map((streaming) => (streaming === held ? grown : streaming)) }
 }
 
-function withUpdate(state: SessionState, update: EventDataOf<'action_update'>): Partial<SessionState> {
-  const { proposalId } = update
-  const updated = updateAction(state.actions[proposalId], update)
-  if (updated === undefined) return state.toFetch.includes(proposalId) ? {} : { toFetch: [...state.toFetch, proposalId] }
-  const next = { actions: { ...state.actions, [proposalId]: updated } }
-  return { ...next, pendingApprovals: withPending({ ...state, ...next }, [proposalId]) }
+/** The state with a changed action; undefined has it fetched. */
+function withChanged(state: SessionState, actionId: string, changed: Action | undefined): Partial<SessionState> {
+  if (changed === undefined) return state.toFetch.includes(actionId) ? {} : { toFetch: [...state.toFetch, actionId] }
+  const next = { actions: { ...state.actions, [actionId]: changed } }
+  return { ...next, pendingApprovals: withPending({ ...state, ...next }, [actionId]) }
 }
 
 /** `pendingApprovals` brought in line with what the actions `ids` say now. */

@@ -247,6 +247,21 @@ test('after a cut the inbox learns what was decided meanwhile', async () => {
   store.close()
 })
 
+test('the inbox marks what is overdue when it hears so, and after a cut in which it missed that', async () => {
+  const [heard, missed] = [sampleAction(), sampleAction({ id: 'act_2' })]
+  const { server, state, store } = await startInbox([heard, missed])
+  await using _ = server
+  await until(store, ({ items }) => items.length === 2)
+  const updatedAt = '2026-11-21T10:05:00.000Z'
+  state.stream?.write(frame({ type: 'approval_overdue', seq: 7, data: { actionId: heard.id, waitedMs: 300_000, updatedAt } }))
+  const overdueIn = (items: readonly Action[]) => items.flatMap(({ id, overdue }) => (overdue ? [id] : []))
+  expect(overdueIn((await until(store, ({ items }) => items[0]?.overdue === true)).items)).toEqual([heard.id])
+  state.list = [heard, missed].map((action) => ({ ...action, overdue: true, updatedAt }))
+  state.stream?.destroy()
+  expect(overdueIn((await until(store, ({ items }) => items[1]?.overdue === true)).items)).toEqual([heard.id, missed.id])
+  store.close()
+})
+
 test('an inbox that may not be read says so', async () => {
   await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
   const store = openInbox(createClient({ baseUrl: server.baseUrl }))

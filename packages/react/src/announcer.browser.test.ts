@@ -85,6 +85,27 @@ test('only a failure and an unknown outcome interrupt', async () => {
   expect(assertive[0]).toMatch(/^Failed: .*The shop said no.*Outcome unknown: .*May or may not have run/)
 })
 
+test('an approval that becomes overdue is told once, politely, several in one message; what was overdue before is not news', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  const shown = (...overdue: number[]) =>
+    show(page, ...[1, 2, 3, 4].map((n) => ({ action: { ...numbered(n), overdue: overdue.includes(n) } })))
+  await shown(4)
+  await page.clock.runFor(1_000)
+  await listen()
+  for (const overdue of [[4], [1, 4], [1, 4], [1, 2, 3, 4], [1, 2, 3, 4]]) {
+    await shown(...overdue)
+    await page.clock.runFor(1_000)
+  }
+  expect(await heard()).toEqual({
+    polite: [
+      'Approval overdue: Set order ORD-001 to processing, medium risk. In the card, press A and then Enter to approve, or D to decline.',
+      '2 approvals overdue.',
+    ],
+    assertive: [],
+  })
+})
+
 test('what is there already is not news', async () => {
   page = await cards.open()
   await stopClock(page)

@@ -13,12 +13,13 @@ const BATCH_MS = 500
 const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
 
 /**
- * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, and one for each outcome;
+ * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, the same once it is overdue, and
+ * one for each outcome;
  * assertive ones only for what failed or may have run. What is there at first is not news.
  */
 export function useCardAnnouncements(actions: readonly Action[]): Announcements {
   const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })
-  const seen = useRef<Map<string, Action['state']>>(undefined)
+  const seen = useRef<Map<string, Action>>(undefined)
   const news = useRef<Map<string, Action>>(new Map())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
@@ -26,7 +27,7 @@ export function useCardAnnouncements(actions: readonly Action[]): Announcements 
     const before = seen.current
     seen.current = new Map(before)
     for (const action of actions) {
-      seen.current.set(action.id, action.state)
+      seen.current.set(action.id, action)
       if (before !== undefined && isNews(before.get(action.id), action)) news.current.set(action.id, action)
     }
     if (news.current.size === 0 || timer.current !== undefined) return
@@ -63,26 +64,32 @@ export function CardAnnouncer({ actions }: { actions: readonly Action[] }) {
   )
 }
 
-/** A new approval, or a known action that came to an end. An action that is first seen settled is history. */
-const isNews = (before: Action['state'] | undefined, { state }: Action): boolean =>
-  state === 'proposed' ? before !== 'proposed' : before !== undefined && before !== state && state !== 'executing' && state !== 'approved'
+/** A new approval, one that became overdue, or a known action that came to an end. An action that is first seen settled is history. */
+function isNews(before: Action | undefined, { state, overdue }: Action): boolean {
+  if (state === 'proposed') return before?.state !== state || (overdue && !before.overdue)
+  return before !== undefined && before.state !== state && state !== 'executing' && state !== 'approved'
+}
 
 const isAlarm = ({ state }: Action): boolean => state === 'failed' || state === 'outcome_unknown'
 
 function speak(news: readonly Action[]): Announcements {
-  const asked = news.filter((action) => action.state === 'proposed')
+  const waiting = (isOverdue: boolean) => news.filter((action) => action.state === 'proposed' && Boolean(action.overdue) === isOverdue)
   const ended = news.filter((action) => action.state !== 'proposed' && !isAlarm(action))
   return {
-    polite: [...sayAsked(asked), ...ended.map(sayOutcome)].join(' '),
+    polite: [
+      ...sayAsked(waiting(false), 'new approvals needed', 'needed'),
+      ...sayAsked(waiting(true), 'approvals overdue', 'overdue'),
+      ...ended.map(sayOutcome),
+    ].join(' '),
     assertive: news.filter(isAlarm).map(sayOutcome).join(' '),
   }
 }
 
-function sayAsked(asked: readonly Action[]): string[] {
+function sayAsked(asked: readonly Action[], several: string, one: string): string[] {
   const [first] = asked
   if (first === undefined) return []
-  if (asked.length > 1) return [`${asked.length} new approvals needed.`]
-  return [`Approval needed: ${showInvisible(first.description)}, ${RISK_WORDS[first.risk.level].toLowerCase()}. ${HOW}`]
+  if (asked.length > 1) return [`${asked.length} ${several}.`]
+  return [`Approval ${one}: ${showInvisible(first.description)}, ${RISK_WORDS[first.risk.level].toLowerCase()}. ${HOW}`]
 }
 
 const sayOutcome = (action: Action): string =>

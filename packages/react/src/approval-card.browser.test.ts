@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { SAM, sampleAction } from './testing/actions.ts'
+import { ago, SAM, sampleAction } from './testing/actions.ts'
 import { type CardBrowser, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
 import type { Reply } from './testing/page.tsx'
 
@@ -31,6 +31,27 @@ test('typing goes on undisturbed while a card arrives', async () => {
   expect(await page.evaluate(() => window.cardPage.sent)).toEqual(['a b c'])
   expect(await activeIs('input[name=message]')).toBe(true)
   expect(await calls()).toEqual([])
+})
+
+test('an action that becomes overdue says so and moves nothing; the mark goes with the decision', async () => {
+  page = await cards.open({ viewport: { width: 320, height: 900 } })
+  const mark = card().locator('.cs-overdue')
+  const boxes = () =>
+    page.locator('article, button, .cs-bar').evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())))
+  const asked = sampleAction({ createdAt: ago(432) })
+  await show(page, { action: asked }, { action: sampleAction({ id: 'act_below' }) })
+  await untilReady(page)
+  const before = await boxes()
+  expect(await mark.count()).toBe(0)
+  await show(page, { action: { ...asked, overdue: true } }, { action: sampleAction({ id: 'act_below' }) })
+  await mark.waitFor()
+  expect(await mark.textContent()).toBe('Overdue: undecided for 7 min')
+  expect(await boxes()).toEqual(before)
+  expect(await approve().first().getAttribute('aria-disabled')).toBe('false')
+  const described = (await card().first().getAttribute('aria-describedby'))?.split(' ')[0]
+  expect(await mark.getAttribute('id')).toBe(described)
+  await show(page, { action: { ...asked, overdue: true, state: 'declined' } }, { action: sampleAction({ id: 'act_below' }) })
+  await mark.waitFor({ state: 'detached' })
 })
 
 test('a card takes no focus, on load or on arrival', async () => {
@@ -222,6 +243,32 @@ test('a press in a dialog that does not count is said there', async () => {
   await page.clock.runFor(600)
   await dialog.locator('[type=submit][aria-disabled=false]').dispatchEvent('click')
   expect(await calls()).toHaveLength(1)
+})
+
+test('on a phone too, saying that a press was ignored moves nothing, so the next press counts when the rest is over', async () => {
+  page = await cards.open({ viewport: { width: 320, height: 900 } })
+  await stopClock(page)
+  for (const action of [sampleAction(), HIGH]) {
+    await show(page, { action: { ...action, digest: action.risk.level } })
+    const place = () =>
+      page
+        .locator('article, .cs-decide button, dialog, dialog button')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().y))
+    const press = action === HIGH ? page.locator('dialog [type=submit]') : approve()
+    if (action === HIGH) {
+      await page.clock.runFor(600)
+      await approve().dispatchEvent('click')
+    }
+    await press.and(page.locator('[data-rest=new]')).waitFor()
+    const before = await place()
+    const made = (await calls()).length
+    await press.dispatchEvent('click')
+    await page.getByText('Ignored: this just moved or changed. Press again.').waitFor()
+    expect(await place()).toEqual(before)
+    await page.clock.runFor(500)
+    await press.dispatchEvent('click')
+    expect(await calls()).toHaveLength(made + 1)
+  }
 })
 
 test('a click right after the window came back is ignored', async () => {

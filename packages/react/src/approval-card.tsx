@@ -16,6 +16,7 @@ import { OwnVote } from './own-vote.tsx'
 import { RememberSection } from './remember-section.tsx'
 import { Settled } from './settled.tsx'
 import { ActionFacts, StateMark } from './status-bar.tsx'
+import { spanText } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { type Step, useDecision } from './use-decision.ts'
 import { useEdits } from './use-edits.ts'
@@ -124,6 +125,7 @@ export function ApprovalCard(props: ApprovalCardProps) {
   }
 
   const settled = !waiting && action.state !== 'approved' && action.state !== 'executing'
+  const overdue = waiting && action.overdue
   const hasExpiry = waiting && action.expiresAt !== null
   const evidence = (
     <Evidence
@@ -144,13 +146,19 @@ export function ApprovalCard(props: ApprovalCardProps) {
         data-testid="approval-card"
         data-state={action.state}
         data-risk={action.risk.level}
+        data-overdue={overdue || undefined}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a card is a stop of its own, so that a keyboard reaches it before its buttons
         tabIndex={0}
         aria-labelledby={`${id}-title`}
-        aria-describedby={settled ? undefined : `${id}-risk${hasExpiry ? ` ${id}-expiry` : ''}`}
+        aria-describedby={settled ? undefined : `${overdue ? `${id}-overdue ` : ''}${id}-risk${hasExpiry ? ` ${id}-expiry` : ''}`}
         onKeyDown={onKeyDown}
         onFocus={onFocus}
       >
+        {overdue ? (
+          <p id={`${id}-overdue`} className="cs-overdue">
+            Overdue: undecided for {spanText(nowMs - Date.parse(action.createdAt))}
+          </p>
+        ) : null}
         <p className="cs-bar">
           <StateMark action={action} />
           {settled ? null : <ActionFacts action={action} />}

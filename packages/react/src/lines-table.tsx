@@ -19,10 +19,13 @@ const isLine = (line: unknown): line is Line =>
   !Array.isArray(line) &&
   Object.values(line).every((cell) => cell === null || typeof cell !== 'object')
 
-/** The lines of a list, one row each. */
+/** True for a price, a count, an id: short, with a digit. It must be read in one piece. */
+const isFigure = (text: string): boolean => text.length <= 14 && /\d/.test(text)
+
+/** The lines of a list, one row each; where that is too narrow, each value stands beside the name of its column. */
 export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns: readonly string[] }) {
   return (
-    <table className="cs-lines">
+    <table className="cs-lines" data-wide={columns.length > 4 || undefined}>
       <thead>
         <tr>
           {columns.map((column) => (
@@ -36,11 +39,16 @@ export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one list are never reordered
           <tr key={index}>
-            {columns.map((column) => (
-              <td key={column} dir="auto">
-                {Object.hasOwn(line, column) ? showInvisible(valueText(line[column])) : null}
-              </td>
-            ))}
+            {columns.map((column) => {
+              const text = Object.hasOwn(line, column) ? showInvisible(valueText(line[column])) : ''
+              return (
+                <td key={column} data-column={showInvisible(column)}>
+                  <span dir="auto" className={isFigure(text) ? 'cs-figure' : undefined}>
+                    {text}
+                  </span>
+                </td>
+              )
+            })}
           </tr>
         ))}
       </tbody>

@@ -114,6 +114,53 @@ test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px
   }
 })
 
+/** Lines as services send them: prices with spaces and without, long names, ids. */
+const ORDER = [
+  { productId: 'PRD-000123', name: 'Espresso machine with two boilers', quantity: 12, price: '1 299,00 €', total: '15 588,00 €' },
+  { productId: 'PRD-4', name: 'Milk', quantity: 1, price: '-12.50 CHF', total: '1,234,567.89 €' },
+]
+const columnsFrom = (...columns: string[]) =>
+  ORDER.map((line) => Object.fromEntries(Object.entries(line).filter(([key]) => columns.includes(key))))
+
+test('a price in a list of lines stays in one piece and nothing is cut off, on a phone and on a desk', async () => {
+  page = await cards.open()
+  const tables = [
+    columnsFrom('name', 'price'),
+    columnsFrom('name', 'quantity', 'price'),
+    columnsFrom('productId', 'quantity', 'price', 'total'),
+    ORDER,
+  ]
+  await show(page, { action: sampleAction({ preview: tables.map((newValue, at) => ({ field: `items ${at}`, newValue })) }) })
+  for (const width of [320, 390, 600, 900]) {
+    await page.setViewportSize({ width, height: 1000 })
+    const seen = await card()
+      .locator('.cs-lines td > span')
+      .evaluateAll((values) =>
+        values.map((value) => {
+          const box = value.getBoundingClientRect()
+          const { right } = value.closest('.cs-changes')?.getBoundingClientRect() ?? { right: 0 }
+          const range = document.createRange()
+          range.selectNodeContents(value)
+          const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+          return {
+            text: value.textContent ?? '',
+            lines: tops.size,
+            isCut: box.right > right || value.scrollWidth > Math.ceil(box.width) + 1,
+          }
+        }),
+      )
+    expect(seen.length, `${width}`).toBe(4 + 6 + 8 + 10)
+    expect(
+      seen.filter(({ isCut }) => isCut),
+      `cut at ${width}`,
+    ).toEqual([])
+    const broken = seen.filter(({ text, lines }) => /\d/.test(text) && lines !== 1)
+    expect(broken, `broken at ${width}`).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), `${width}`).toBeLessThanOrEqual(width)
+    await card().screenshot({ path: join(folder, `lines-${width}.png`) })
+  }
+})
+
 test('nothing moves on a change of state, reduced motion or not', async () => {
   page = await cards.open({ reducedMotion: 'reduce' })
   for (const action of Object.values(ACTION_PER_STATE)) {

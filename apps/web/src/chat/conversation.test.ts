@@ -52,6 +52,7 @@ const action = (id: string, rest: Partial<Action>): Action => ({
   error: null,
   checks: null,
   resolution: null,
+  overdue: false,
   cachedFrom: null,
   expiresAt: null,
   createdAt: '2026-11-21T12:00:00.000Z',

@@ -1,4 +1,4 @@
-import { openSession, type SessionSnapshot, type SessionStore } from '@countersign/client'
+import { type Action, openSession, type SessionSnapshot, type SessionStore } from '@countersign/client'
 import { showInvisible, useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -17,6 +17,7 @@ import { Composer } from './composer.tsx'
 import { type ConversationHandle, ConversationView } from './conversation-view.tsx'
 import { Participants } from './participants.tsx'
 import { useShown } from './use-shown.ts'
+import { WaitingBanner } from './waiting-banner.tsx'
 
 /** `/sessions/:id`: one chat, live. */
 export function SessionPage() {
@@ -48,16 +49,25 @@ function Chat({ store, sessionId, onAgain }: { store: SessionStore; sessionId: s
 }
 
 /** Keeps this session's row in the sidebar as current as the page itself. */
-function useListedSession({ session, pendingApprovals, actions, lastSeq }: SessionSnapshot) {
+function useListedSession(snapshot: SessionSnapshot) {
+  const { session, lastSeq } = snapshot
   const queries = useQueryClient()
   const status = session?.status
-  const waiting = pendingApprovals.join()
+  const pending = pendingIn(snapshot)
+  const unknownOutcomes = countUnknown(snapshot)
+  const waiting = pending.map(({ id, overdue }) => `${id} ${overdue}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what the row shows is worth a write
   useEffect(() => {
     if (!session) return
-    noteSession(queries, { ...session, lastSeq, pendingApprovals: pendingApprovals.flatMap((id) => actions[id] ?? []) })
-  }, [session?.id, session?.title, status, waiting, queries])
+    noteSession(queries, { ...session, lastSeq, pendingApprovals: pending, unknownOutcomes })
+  }, [session?.id, session?.title, status, waiting, unknownOutcomes, queries])
 }
+
+/** What waits in the session, oldest first. */
+const pendingIn = ({ pendingApprovals, actions }: SessionSnapshot): Action[] => pendingApprovals.flatMap((id) => actions[id] ?? [])
+
+const countUnknown = ({ actions }: SessionSnapshot): number =>
+  Object.values(actions).filter(({ state }) => state === 'outcome_unknown').length
 
 type LoadedChatProps = {
   snapshot: SessionSnapshot
@@ -77,6 +87,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
   const cameByPush = useNavigationType() === NavigationType.Push
   const startsHere = useLocation().state?.isFresh === true && cameByPush
+  const pending = pendingIn(snapshot)
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
 
   const shown = useShown(snapshot)
@@ -90,7 +101,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
     <Page
       title={session.title || 'Untitled'}
       subtitle={<span data-testid="agent-name">{showInvisible(session.agent)}</span>}
-      status={<SessionStatus status={session.status} />}
+      status={<SessionStatus status={session.status} pending={pending} unknown={countUnknown(snapshot)} />}
       focusHeading={!startsHere}
       layout="fill"
     >
@@ -109,7 +120,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
             isHost={isHost}
             onChange={({ owner, participants }) => setPeople({ owner, participants })}
           />
-          <WaitingBanner count={snapshot.pendingApprovals.length} onShow={() => conversation.current?.toFirstWaiting()} />
+          <WaitingBanner waiting={pending} onShow={() => conversation.current?.toFirstWaiting()} />
           <Composer
             draftOf={sessionId}
             onSend={send}
@@ -140,16 +151,6 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
 /** Why somebody who sees a session cannot write in it, and what to do. */
 const READ_ONLY = (owner: string): string =>
   `You may read this session. To write in it, ask ${showInvisible(owner)}, who owns it, or an admin to invite you.`
-
-function WaitingBanner({ count, onShow }: { count: number; onShow: () => void }) {
-  if (count === 0) return null
-  return (
-    <Notice tone="warning" testId="waiting-banner" action={<Button onClick={onShow}>Show</Button>}>
-      {count === 1 ? '1 approval waiting' : `${count} approvals waiting`}: type <strong>approve</strong> or <strong>decline</strong>
-      {count === 1 ? ', or use the card.' : ' with the #number on the card, or use the cards.'}
-    </Notice>
-  )
-}
 
 function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain: () => void }) {
   const isMissing = snapshot.failure?.code === 'not_found'

@@ -53,7 +53,7 @@ export function SessionList({ onPick }: { onPick: () => void }) {
                 {showInvisible(session.title) || 'Untitled'}
               </span>
               <span className="session-line">
-                <SessionStatus status={session.status} short />
+                <SessionStatus status={session.status} pending={session.pendingApprovals} unknown={session.unknownOutcomes} short />
                 <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>
                   {relativeTime(session.updatedAt, nowMs)}
                 </time>

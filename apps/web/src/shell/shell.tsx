@@ -4,6 +4,7 @@ import { Outlet, useLocation } from 'react-router'
 import { LiveRegions } from '../live/live-regions.tsx'
 import { OpenActionsContext } from '../live/open-actions.ts'
 import { useWaiting } from '../live/use-waiting.ts'
+import { titleText } from '../live/waiting-words.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
 import './shell.css'
@@ -19,14 +20,14 @@ export function Shell() {
   const [open, setOpen] = useState(false)
   const [menu, setMenu] = useState<BarMenu | null>(null)
   const [openActions, setOpenActions] = useState<Actions>({})
-  const { items, actionable } = useWaiting()
+  const { items, forMe } = useWaiting()
   useSessionsFollowing(items)
-  const count = actionable.length
+  const title = titleText(forMe)
   const { pathname } = useLocation()
 
   useEffect(() => {
-    document.title = count > 0 ? `(${count}) Countersign` : 'Countersign'
-  }, [count])
+    document.title = title
+  }, [title])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is the event, not an input
   useEffect(() => setMenu(null), [pathname])

@@ -1,5 +1,6 @@
 import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
+import { alarmText } from '../live/waiting-words.ts'
 import mark from '../ui/countersign.svg'
 import { Button, Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
@@ -7,7 +8,8 @@ import { SessionList } from './session-list.tsx'
 
 /** New chat, what waits, and the sessions. */
 export function Sidebar({ onPick }: { onPick: () => void }) {
-  const { actionable } = useWaiting()
+  const { forMe } = useWaiting()
+  const alarms = alarmText(forMe, true)
   const { pathname } = useLocation()
   return (
     <nav className="sidebar" aria-label="Console">
@@ -29,9 +31,14 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
       <NavLink to="/waiting" className="nav-link" onClick={onPick} data-testid="waiting-link">
         <Icon name="inbox" />
         Waiting
-        {actionable.length > 0 && (
+        {alarms !== '' && (
+          <span className="nav-note" data-testid="waiting-alarms">
+            {alarms}
+          </span>
+        )}
+        {forMe.count > 0 && (
           <span className="badge" data-testid="waiting-count">
-            {actionable.length}
+            {forMe.count}
             <span className="visually-hidden"> for you</span>
           </span>
         )}

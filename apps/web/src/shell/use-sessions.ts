@@ -25,7 +25,7 @@ export const refreshSessions = (queries: QueryClient) => queries.invalidateQueri
 /** Asks for the list again whenever an approval comes, moves or goes: its session has another status then. */
 export function useSessionsFollowing(actions: readonly Action[]): void {
   const queries = useQueryClient()
-  const moved = actions.map(({ id, state }) => `${id} ${state}`).join()
+  const moved = actions.map(({ id, state, overdue }) => `${id} ${state} ${overdue}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: what moved is the event, not an input
   useEffect(() => {
     void refreshSessions(queries)

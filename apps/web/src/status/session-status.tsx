@@ -1,4 +1,5 @@
-import type { Session } from '@countersign/client'
+import type { Action, Session } from '@countersign/client'
+import { alarmText, joined } from '../live/waiting-words.ts'
 import { Icon, type IconName } from '../ui/index.ts'
 
 type Status = Session['status']
@@ -11,14 +12,25 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   error: { word: 'Error', icon: 'alert' },
 }
 
-/** A session's status as icon and word; `short` drops the explanation for narrow places. */
-export function SessionStatus({ status, short = false }: { status: Status; short?: boolean }) {
+type SessionStatusProps = {
+  status: Status
+  /** The actions that wait in it. */
+  pending: readonly Pick<Action, 'overdue'>[]
+  /** How many of its actions are of unknown outcome. */
+  unknown: number
+  /** Drops the explanation, for narrow places. */
+  short?: boolean
+}
+
+/** A session's status as icon and word, and what in it needs a person more than that. */
+export function SessionStatus({ status, pending, unknown, short = false }: SessionStatusProps) {
   const { word, icon } = SHOWN[status]
-  const text = short ? word.replace(' for approval', '') : word
+  const counts = { overdue: pending.filter(({ overdue }) => overdue).length, unknown }
+  const alarms = alarmText(counts, short)
   return (
-    <span className="status" data-testid="session-status" data-status={status}>
-      <Icon name={icon} size={14} />
-      {text}
+    <span className="status" data-testid="session-status" data-status={status} data-alarm={alarms !== ''}>
+      <Icon name={alarms === '' ? icon : 'alert'} size={14} />
+      <span title={joined(word, alarmText(counts))}>{joined(short ? word.replace(' for approval', '') : word, alarms)}</span>
     </span>
   )
 }

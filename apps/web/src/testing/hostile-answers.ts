@@ -80,6 +80,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     error: null,
     result: undefined,
     resultUrl: null,
+    overdue: false,
     cachedFrom: null,
   }
   const action = (more: object = {}): Action => make<Action>(wire.Action, 'Action', { ...waiting, ...more })
@@ -133,7 +134,13 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
   const newAction = action({ id: 'act_000013', votes: [] })
   const all = [action(), ...Object.values(settled).map((more) => action(more)), simple, critical, newAction]
 
-  const session = make<Session>(wire.Session, 'Session', { id: 'ses_000001', status: 'active', pendingApprovals: [], lastSeq: 9 })
+  const session = make<Session>(wire.Session, 'Session', {
+    id: 'ses_000001',
+    status: 'active',
+    pendingApprovals: [],
+    unknownOutcomes: 1,
+    lastSeq: 9,
+  })
   const message = (seq: number, path: string, more: object): Message =>
     make<Message>(wire.Message, path, {
       id: `msg_00000${seq}`,

@@ -2,9 +2,10 @@ import type { Action } from '@countersign/client'
 import { expect, test } from 'vitest'
 import { byUrgency } from './order.ts'
 
-type Fields = Pick<Action, 'id' | 'expiresAt' | 'createdAt'> & { level: Action['risk']['level'] }
+type Fields = Pick<Action, 'id' | 'expiresAt' | 'createdAt'> & Partial<Pick<Action, 'overdue'>> & { level: Action['risk']['level'] }
 
-const row = ({ level, ...rest }: Fields) => ({ ...rest, risk: { level, reasons: [], setBy: 'policy' } }) as unknown as Action
+const row = ({ level, ...rest }: Fields) =>
+  ({ overdue: false, ...rest, risk: { level, reasons: [], setBy: 'policy' } }) as unknown as Action
 
 const order = (...rows: Fields[]) =>
   rows
@@ -32,4 +33,14 @@ test('within the same minute the higher risk stands first, then what waits longe
       { id: 'risky', expiresAt: '2026-11-21T13:00:50.000Z', createdAt: '2026-11-21T12:00:10.000Z', level: 'high' },
     ),
   ).toEqual(['risky', 'old', 'young'])
+})
+
+test('what is overdue stands above all else, among itself in the same order', () => {
+  expect(
+    order(
+      { id: 'soon', expiresAt: '2026-11-21T13:00:00.000Z', createdAt: created, level: 'critical' },
+      { id: 'overdue', expiresAt: null, createdAt: created, level: 'low', overdue: true },
+      { id: 'overdue and soon', expiresAt: '2026-11-21T14:00:00.000Z', createdAt: created, level: 'low', overdue: true },
+    ),
+  ).toEqual(['overdue and soon', 'overdue', 'soon'])
 })

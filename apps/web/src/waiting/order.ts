@@ -2,9 +2,10 @@ import type { Action } from '@countersign/client'
 
 const RISKS: Action['risk']['level'][] = ['critical', 'high', 'medium', 'low']
 
-/** Deadline first (without one last), then the higher risk, then what waits longest. */
+/** What is overdue first; then by deadline (without one last), then the higher risk, then what waits longest. */
 export function byUrgency(a: Action, b: Action): number {
   return (
+    Number(b.overdue) - Number(a.overdue) ||
     deadlineMs(a) - deadlineMs(b) ||
     RISKS.indexOf(a.risk.level) - RISKS.indexOf(b.risk.level) ||
     a.createdAt.localeCompare(b.createdAt) ||

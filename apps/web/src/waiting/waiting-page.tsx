@@ -22,6 +22,7 @@ const needsPerson = ({ state }: Action) => state === 'proposed' || state === 'ou
 /** `/waiting`: what waits for a person, over all sessions. */
 export default function WaitingPage() {
   const { items, waiting, unknown, more, actionable, loaded, connection: stream, failure } = useWaiting()
+  const overdue = items.filter((action) => action.overdue).length
   const connection = useConnection(stream)
   const { shown, fresh, gone, apply, hold } = useSteadyList([...items].sort(byUrgency), idOf)
   const [shortcuts] = useShortcuts()
@@ -71,6 +72,7 @@ export default function WaitingPage() {
           <span data-testid="waiting-summary">
             {waiting}
             {more && '+'} waiting{actionable.length < waiting && `, ${actionable.length} for you`}
+            {overdue > 0 && `, ${overdue} overdue`}
             {unknown > 0 && `, ${unknown} of unknown outcome`}
           </span>
         )

@@ -55,6 +55,7 @@ export const emptySession = (): Session => ({
   owner: { id: 'prn_1', name: 'Ana' },
   participants: [],
   pendingApprovals: [],
+  unknownOutcomes: 0,
   lastSeq: 0,
   createdAt: AT,
   updatedAt: AT,
@@ -108,6 +109,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   error: null,
   checks: null,
   resolution: null,
+  overdue: false,
   cachedFrom: null,
   expiresAt: null,
   createdAt: AT,
@@ -173,6 +175,7 @@ export function snapshotAt(log: readonly SessionEvent[]): { session: Session; me
     ...emptySession(),
     ...state.session,
     pendingApprovals: actions.filter((action) => state.pendingApprovals.includes(action.id)),
+    unknownOutcomes: actions.filter(({ state }) => state === 'outcome_unknown').length,
     lastSeq: state.lastSeq,
   }
   return { session, messages: [...state.messages], actions }

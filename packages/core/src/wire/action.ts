@@ -136,6 +136,8 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */
+  overdue: z.boolean(),
   /** Present once what it was about is blanked: arguments, preview, result and sentences. */
   redactedAt: z.string().optional(),
   createdAt: z.string(),

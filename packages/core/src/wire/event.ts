@@ -28,7 +28,8 @@ export const EventData = {
   action_update: Action.omit({ id: true })
     .partial()
     .extend({ proposalId: z.string(), state: ActionState, revision: z.int(), updatedAt: z.string() }),
-  approval_overdue: z.object({ actionId: z.string(), waitedMs: z.int() }),
+  /** From here on the action is `overdue`. An older server does not say `updatedAt`. */
+  approval_overdue: z.object({ actionId: z.string(), waitedMs: z.int(), updatedAt: z.string().optional() }),
   tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string() }),
   done: z.object({
     messageId: z.string(),

@@ -27,6 +27,8 @@ export const Session = z.object({
   /** Whom the owner or an admin invited: they may write in it, as the owner may. */
   participants: z.array(SessionPerson),
   pendingApprovals: z.array(Action),
+  /** How many of its actions are of unknown outcome: a person has to find out. */
+  unknownOutcomes: z.int(),
   lastSeq: z.int(),
   createdAt: z.string(),
   updatedAt: z.string(),

@@ -39,6 +39,63 @@ test('D3.7 an approval that waits longer than its rule says is announced once, t
   expect(talk.target.writes).toHaveLength(1)
 })
 
+test('D3.7 an action that nobody decided says so itself, wherever it is read, until it is decided', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Done.' }],
+    policy: asking({ remind: 'PT1S' }),
+  })
+  const { admin } = talk.server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  const { proposal: second } = await stream.next('action_proposed', (data) => data.proposal.id !== proposal.id)
+  expect([proposal.overdue, second.overdue]).toEqual([false, false])
+  await stream.next('approval_overdue', ({ actionId }) => actionId === proposal.id)
+  await admin.post(`/api/actions/${second.id}/decision`, { verdict: 'decline' })
+
+  // Who reads it later heard nothing of the event.
+  await talk.server.restart()
+  const { admin: after } = talk.server
+  const path = `/api/sessions/${proposal.sessionId}`
+  const overdue = { id: proposal.id, overdue: true }
+  expect(await after.get(`/api/actions/${proposal.id}`)).toMatchObject(overdue)
+  expect((await after.get('/api/actions?state=proposed')).items).toMatchObject([overdue])
+  expect((await after.get(path)).pendingApprovals).toMatchObject([overdue])
+  expect((await after.get('/api/sessions')).items).toMatchObject([{ pendingApprovals: [overdue] }])
+  const { items } = await after.get(`${path}/messages`)
+  const shown: Action[] = items.flatMap(({ actions = [] }: { actions?: Action[] }) => actions)
+  expect(shown.map(({ id, state, overdue }) => [id, state, overdue])).toEqual([
+    [proposal.id, 'proposed', true],
+    [second.id, 'declined', false],
+  ])
+  expect(await after.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).toMatchObject({ overdue: false })
+})
+
+test('D3.7 neither a vote that is not enough nor an edit makes an overdue action less overdue', async () => {
+  const rules = [{ name: 'three', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S', requires: { quorum: 3 } }]
+  await using talk = await startTalk({ says: [], policy: { rules } })
+  const { admin } = talk.server
+  using inbox = await admin.stream('/api/events')
+  const { id }: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  await inbox.next('approval_overdue')
+  const [ana, ben] = [
+    await talk.server.as({ name: 'Ana', kind: 'person', roles: ['approver'] }),
+    await talk.server.as({ name: 'Ben', kind: 'person', roles: ['approver'] }),
+  ]
+  const still = { state: 'proposed', overdue: true }
+  expect(await ana.post(`/api/actions/${id}/decision`, { verdict: 'approve' })).toMatchObject({ ...still, revision: 1 })
+  const edit = { verdict: 'approve', arguments: { what: 'y' } }
+  expect(await ben.post(`/api/actions/${id}/decision`, edit)).toMatchObject({ ...still, revision: 2 })
+  expect(await inbox.next('action_update', ({ revision }) => revision === 2)).toMatchObject(still)
+})
+
+test('D3.7 an action is not overdue while its rule still waits, nor where its deadline comes first', async () => {
+  await using talk = await startTalk({ says: [], policy: asking({ expires: 'PT1H', remind: 'PT2H' }) })
+  const { admin } = talk.server
+  const patient: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const allowed: Action = await admin.post('/api/actions', { tool: 'look', arguments: { what: 'x' } })
+  for (const { id } of [patient, allowed]) expect(await admin.get(`/api/actions/${id}`)).toMatchObject({ overdue: false })
+})
+
 test('D2.5 an approval that nobody answers in time is a Timeout for the model, and the model answers', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Nobody was there.' }],

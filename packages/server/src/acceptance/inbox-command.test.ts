@@ -114,6 +114,28 @@ test('D4.1 `tail` prints what happens as it happens, one JSON object a line with
   for (const { data } of lines) if (data.proposal) expect(proposed.map(({ id }) => id)).toContain(data.proposal.id)
 })
 
+test('D3.7 `tail` says that nobody has decided, and `inbox` says what is overdue', async () => {
+  const rules = [{ name: 'ask in time', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S' }]
+  await using hasty = await startTestServer({ config: { tools: toolsOf(target), policy: { rules } } })
+  const { key } = await hasty.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const child = spawn(
+    process.execPath,
+    ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail', '--count', '2'],
+    { env: { ...COMPILE_CACHE, COUNTERSIGN_URL: hasty.url, COUNTERSIGN_KEY: key }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const stdout = text(child.stdout)
+  await once(child.stderr, 'data')
+  const { id }: Action = await hasty.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  expect((await stdout).trim().split('\n')[1]).toMatch(new RegExp(`  approval_overdue  ${id}  nobody has decided for \\d+ s$`))
+  const her = { COUNTERSIGN_URL: hasty.url, COUNTERSIGN_KEY: key }
+  const { overdue, createdAt }: Action = await hasty.admin.get(`/api/actions/${id}`)
+  expect(overdue).toBe(true)
+  expect((await runCommandLine(['inbox'], her)).stdout).toContain(`${id}  medium  ${createdAt} (overdue)  keyed`)
+  expect((await runCommandLine(['inbox', '--ask'], her)).stdout).toContain(
+    `  overdue: it has waited since ${createdAt}, and nobody has decided\n`,
+  )
+})
+
 test('the key comes from a file or the environment, never goes out unencrypted, and what is wrong is one sentence', async () => {
   const file = join(server.dataDir, 'ana.key')
   writeFileSync(file, `${environment.COUNTERSIGN_KEY}\n`, { mode: 0o600 })

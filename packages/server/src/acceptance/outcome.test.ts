@@ -28,7 +28,7 @@ async function carryOut(client: ApiClient, tool: string, args: object = { what: 
   return client.get(`/api/actions/${id}?wait=60&until=settled`)
 }
 
-test('I4 H10 a cut connection is an unknown outcome: shown as such, told to the model, settled by a person, who tells the model', async () => {
+test('I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'I cannot tell.' }, { text: 'It is done then.' }],
     answer: () => 'reset',
@@ -46,6 +46,11 @@ test('I4 H10 a cut connection is an unknown outcome: shown as such, told to the 
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 1, error: { kind: 'ambiguous', retryable: false }, resolution: null })
   expect(unknown.error?.message).toMatch(/Whether it acted is not known/)
   expect((await admin.get('/api/actions?state=outcome_unknown')).items).toEqual([unknown])
+  const unknownIn = async () => [
+    (await admin.get(`/api/sessions/${sessionId}`)).unknownOutcomes,
+    (await admin.get('/api/sessions')).items[0].unknownOutcomes,
+  ]
+  expect(await unknownIn()).toEqual([1, 1])
   expect(resultsHeard(brain, 1)).toEqual([['a', { outcome_unknown: true, message: expect.stringMatching(/Do not repeat it/) }]])
 
   using watching = await admin.stream(`/api/sessions/${sessionId}/events?after=0`)
@@ -55,6 +60,7 @@ test('I4 H10 a cut connection is an unknown outcome: shown as such, told to the 
     body: { code: 'illegal_transition', action: unknown },
   })
   const resolved: Action = await admin.post(`/api/actions/${unknown.id}/resolve`, body)
+  expect(await unknownIn()).toEqual([0, 0])
   expect(resolved).toMatchObject({
     state: 'succeeded',
     attempt: 1,

@@ -124,14 +124,16 @@ async function waiting(api: Api): Promise<Action[]> {
   return items
 }
 
-const lineOf = ({ id, risk, tool, description, createdAt }: Action): string => `${id}  ${risk.level}  ${createdAt}  ${tool}  ${description}`
+const lineOf = ({ id, risk, tool, description, createdAt, overdue }: Action): string =>
+  `${id}  ${risk.level}  ${createdAt}${overdue ? ' (overdue)' : ''}  ${tool}  ${description}`
 
 /** All of an action that its card shows: what is approved is what was shown. */
 function show(action: Action): void {
-  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, expiresAt, revision } = action
+  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, expiresAt, revision, overdue, createdAt } = action
   say(`${description}`)
   say(`  ${id}, revision ${revision}, ${tool}, ${risk.level} risk${risk.reasons.length > 0 ? ` (${risk.reasons.join('; ')})` : ''}`)
   say(`  asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`)
+  if (overdue) say(`  overdue: it has waited since ${createdAt}, and nobody has decided`)
   say(`  arguments: ${JSON.stringify(args)}`)
   for (const { field, oldValue, newValue } of preview ?? []) {
     say(`  ${field}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)

@@ -59,11 +59,16 @@ interface Told {
   actionId?: string
   state?: string
   revision?: number
+  waitedMs?: number
 }
 
 function lineOf(type: string, data: unknown): string {
-  const { proposal, proposalId, actionId, state } = data as Told
+  const { proposal, proposalId, actionId, state, waitedMs } = data as Told
   const at = new Date().toISOString()
   if (proposal) return `${at}  ${type}  ${proposal.id}  ${proposal.state}  ${proposal.risk.level}  ${proposal.description}`
-  return [at, type, proposalId ?? actionId, state].filter((part) => part !== undefined).join('  ')
+  const waited = waitedMs === undefined ? undefined : `nobody has decided for ${spanOf(waitedMs)}`
+  return [at, type, proposalId ?? actionId, state, waited].filter((part) => part !== undefined).join('  ')
 }
+
+/** Whole minutes; below one, whole seconds. */
+const spanOf = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1_000)} s` : `${Math.floor(ms / 60_000)} min`)

@@ -8,7 +8,7 @@ export type Times = Pick<ActionRow, 'expires_at' | 'remind_at' | 'escalate_at'> 
 
 /**
  * The times of an action that people are asked about: its deadline, the earlier of what policy says and what the request asks for; when
- * people are reminded and when others are asked too, if that is before the deadline; and the first of these.
+ * people are reminded; when others are asked too, if that is before the deadline; and the first of these.
  */
 export function deadlinesOf(
   {
@@ -20,11 +20,11 @@ export function deadlinesOf(
   nowMs: number,
 ): Times {
   const takesMs = Math.min(expiresMs, requestedMs ?? Number.POSITIVE_INFINITY)
-  const before = (ms: number): number | null => (ms < takesMs ? nowMs + ms : null)
   return {
     expires_at: Number.isFinite(takesMs) ? nowMs + takesMs : null,
-    remind_at: before(remindMs),
-    escalate_at: before(escalateMs),
+    // Also behind the deadline, where nobody is ever reminded: without this time an action that waits is one that people were reminded of.
+    remind_at: nowMs + remindMs,
+    escalate_at: escalateMs < takesMs ? nowMs + escalateMs : null,
     due_at: nowMs + Math.min(takesMs, remindMs, escalateMs),
   }
 }

@@ -396,7 +396,7 @@ describe('a reminder', () => {
     await pass(5 * MINUTE_MS - 1)
     expect(overdueIn(await logOf(sessionId))).toEqual([])
     await pass(1)
-    expect(overdueIn(await logOf(sessionId))).toEqual([{ actionId: waiting[0], waitedMs: 5 * MINUTE_MS }])
+    expect(overdueIn(await logOf(sessionId))).toMatchObject([{ actionId: waiting[0], waitedMs: 5 * MINUTE_MS }])
     expect(live.filter(events.isForInbox).at(-1)?.event.type).toBe('approval_overdue')
     await pass(DAY_MS)
     await engine.close()
@@ -407,10 +407,35 @@ describe('a reminder', () => {
     expect(shipped).toBe(1)
   })
 
+  test('makes the action overdue, from then on and through a restart, until it is decided', async () => {
+    const { id } = await propose('bill')
+    const { id: other } = await propose('bill')
+    await pass(5 * MINUTE_MS - 1)
+    expect(await read(id)).toMatchObject({ state: 'proposed', overdue: false })
+    await pass(1)
+    const { updatedAt } = overdueIn(saidOutside())[0] ?? {}
+    expect(await read(id)).toMatchObject({ state: 'proposed', overdue: true, updatedAt })
+    await engine.close()
+    clock.pass(DAY_MS)
+    await openDesk()
+    expect(await read(id)).toMatchObject({ overdue: true })
+    expect(await engine.gate.decide(id, { verdict: 'approve' }, caller)).toMatchObject({ overdue: false })
+    expect(await engine.gate.decide(other, { verdict: 'decline' }, caller)).toMatchObject({ state: 'declined', overdue: false })
+  })
+
+  test('that fell due while no process ran makes the action overdue at the next start', async () => {
+    const { id } = await propose('bill')
+    await engine.close()
+    clock.pass(HOUR_MS)
+    await openDesk()
+    expect(await read(id)).toMatchObject({ overdue: true })
+    expect(overdueIn(saidOutside())).toMatchObject([{ actionId: id, waitedMs: HOUR_MS }])
+  })
+
   test('of an action without a session is announced in the log', async () => {
     const { id } = await propose('bill')
     await pass(5 * MINUTE_MS)
-    expect(overdueIn(saidOutside())).toEqual([{ actionId: id, waitedMs: 5 * MINUTE_MS }])
+    expect(overdueIn(saidOutside())).toMatchObject([{ actionId: id, waitedMs: 5 * MINUTE_MS }])
   })
 
   test('comes before the expiry, and the expiry comes all the same', async () => {
@@ -423,6 +448,10 @@ describe('a reminder', () => {
 
   test('that would not come before the expiry does not come', async () => {
     const [late, short] = [await openSession('lend'), await propose('bill', 'PT5M')]
+    await pass(5 * MINUTE_MS - 1)
+    expect(await read(short.id)).toMatchObject({ state: 'proposed', overdue: false })
+    await pass(HOUR_MS - 5 * MINUTE_MS)
+    expect(await read(late.waiting[0] ?? '')).toMatchObject({ state: 'proposed', overdue: false })
     await pass(3 * HOUR_MS)
     expect(overdueIn(await logOf(late.sessionId))).toEqual([])
     expect(overdueIn(saidOutside())).toEqual([])

@@ -4,6 +4,7 @@ import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts
 import { announceUpdate, storeEvent, writeToolResult } from './events.ts'
 import type { SessionWriter } from './session-writer.ts'
 import { tellOfDelay } from './tell-webhooks.ts'
+import { isoTime } from './view.ts'
 
 /**
  * Expires an action that people did not decide in time, or no client claimed, tells the model, and wakes the session. Answers the action as it is then, or
@@ -38,7 +39,10 @@ export function* remindWaiting(
   assert(row, 'a waiting action is there')
   // The database says that it is due; this process's idea of the time may be a little behind.
   const waitedMs = Math.max(nowMs, due.due_at ?? 0) - row.created_at
-  const event = { type: 'approval_overdue', data: { actionId: row.id, waitedMs: Math.max(waitedMs, 0) } } as const
+  const event = {
+    type: 'approval_overdue',
+    data: { actionId: row.id, waitedMs: Math.max(waitedMs, 0), updatedAt: isoTime(row.updated_at) },
+  } as const
   if (writer) writer.event(event)
   else yield* storeEvent(outbox, event, nowMs)
   yield* tellOfDelay(outbox, row, nowMs)

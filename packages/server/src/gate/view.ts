@@ -95,6 +95,9 @@ export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_a
 
 export const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
+/** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
+const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
+
 /**
  * An action as it leaves the server.
  * @param knownVotes Its votes, where they were read already.
@@ -144,6 +147,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
@@ -227,6 +231,7 @@ export function* viewSession(row: SessionRow): Tx<Session> {
     owner: yield* viewOwner(row.owner_id),
     participants: (yield* participants.participantsOf.all({ session_id: row.id })).map(nameOf),
     pendingApprovals: pending,
+    unknownOutcomes: Number((yield* actions.countUnknown.first({ session_id: row.id }))?.unknown ?? 0),
     lastSeq: row.last_seq,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -119,7 +119,12 @@ const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
 export const remindAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ remind_at: null, due_at: earlier('escalate_at', 'expires_at') })
+    .set({
+      remind_at: null,
+      due_at: earlier('escalate_at', 'expires_at'),
+      // Later than the view without it, and never later than the database's own clock: a reader keeps the later of two views.
+      updated_at: sql<number>`case when updated_at > remind_at then updated_at else remind_at end`,
+    })
     .where('id', '=', p.id)
     .where('state', '=', lit('proposed'))
     .where('remind_at', '<=', dialect.nowMs(p.now))
@@ -172,6 +177,16 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
     .orderBy('id')
     .limit(lit(10_000)),
+)
+
+/** How many actions of a session are of unknown outcome. */
+export const countUnknown = question<{ session_id: string }, { unknown: number }>((db, p) =>
+  db
+    .selectFrom('action')
+    .select((eb) => eb.fn.countAll<number>().as('unknown'))
+    .where('session_id', '=', p.session_id)
+    // A literal, so that the partial index of exactly this state is used.
+    .where('state', '=', lit('outcome_unknown')),
 )
 
 /** Actions to which time itself does the next thing now, the longest due first. */

@@ -280,7 +280,7 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
-  /** When people are reminded, until they were. */
+  /** When people are reminded; null once they were. */
   remind_at: number | null
   /** When others are asked too, until they were. */
   escalate_at: number | null

@@ -62,7 +62,14 @@ function apply(state: Folded, type: string, data: unknown): void {
       const { proposalId, ...changed } = data as EventDataOf<'action_update'>
       const action = state.actions.get(proposalId)
       if (!action) throw new Error(`an update of ${proposalId}, which was never proposed`)
-      state.actions.set(proposalId, { ...action, ...changed })
+      state.actions.set(proposalId, { ...action, ...(changed.state !== 'proposed' && { overdue: false }), ...changed })
+      return
+    }
+    case 'approval_overdue': {
+      const { actionId, updatedAt = '' } = data as EventDataOf<'approval_overdue'>
+      const action = state.actions.get(actionId)
+      if (!action) throw new Error(`a reminder of ${actionId}, which was never proposed`)
+      state.actions.set(actionId, { ...action, overdue: true, updatedAt })
     }
   }
 }

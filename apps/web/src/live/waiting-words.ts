@@ -1,0 +1,22 @@
+/** What waits for this person. */
+export type ForMe = {
+  /** Decisions and unknown outcomes together. */
+  count: number
+  /** How many of these decisions nobody has made for too long. */
+  overdue: number
+  /** How many of these are unknown outcomes. */
+  unknown: number
+}
+
+/** "1 overdue, 2 outcome unknown", and `short` "1 overdue, 2 unknown"; empty when neither is. */
+export const alarmText = ({ overdue, unknown }: Pick<ForMe, 'overdue' | 'unknown'>, short = false): string =>
+  joined(overdue > 0 ? `${overdue} overdue` : '', unknown > 0 ? `${unknown} ${short ? 'unknown' : 'outcome unknown'}` : '')
+
+/** The title of the tab: "(3, 1 overdue) Countersign". */
+export function titleText(forMe: ForMe): string {
+  const counts = joined(forMe.count > 0 ? String(forMe.count) : '', alarmText(forMe))
+  return counts === '' ? 'Countersign' : `(${counts}) Countersign`
+}
+
+/** Keeps the texts that say something, apart. */
+export const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join(', ')
