@@ -1,14 +1,15 @@
-import { type Schema, Validator } from '@cfworker/json-schema'
+import { dereference, type Schema, validate } from '@cfworker/json-schema'
 
-interface Operation {
-  responses?: Record<string, { content?: Record<string, { schema?: Schema }> }>
+interface Answer {
+  $ref?: string
+  content?: Record<string, { schema?: Schema }>
 }
 
 /** The parts of an OpenAPI document that checking an answer needs. */
 export interface OpenApiDocument {
   openapi: string
-  paths: Record<string, Record<string, Operation>>
-  components?: { schemas?: Record<string, Schema> }
+  paths: Record<string, Record<string, { responses?: Record<string, Answer> }>>
+  components?: { responses?: Record<string, Answer> }
 }
 
 export interface SeenAnswer {
@@ -29,24 +30,16 @@ export interface AnswerChecker {
 
 /**
  * Checks answers against an OpenAPI 3.1 document: the operation is listed, its status is, the content type is, the body fits the schema.
- * `default` stands for every status that the operation does not name.
  */
 function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
   const routes = Object.keys(document.paths).map((template) => ({
     template,
     pattern: new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
   }))
-  const validators = new Map<Schema, Validator>()
-
-  function validatorOf(schema: Schema): Validator {
-    const known = validators.get(schema)
-    if (known) return known
-    // References start at the document's root, so the schema is given a root that has the same components.
-    const rooted = structuredClone({ ...schema, components: document.components ?? {} })
-    const validator = new Validator(rooted, '2020-12', false)
-    validators.set(schema, validator)
-    return validator
-  }
+  // The whole document as one schema: references start at its root.
+  const lookup = dereference({ ...document })
+  const resolve = (answer: Answer | undefined): Answer | undefined =>
+    answer?.$ref === undefined ? answer : document.components?.responses?.[answer.$ref.split('/').at(-1) ?? '']
 
   return {
     problems({ method, path, status, contentType, body }) {
@@ -57,12 +50,12 @@ function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
       const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
       const what = `${method} ${path} → ${status} ${contentType}`
       if (!operation) return [`${what}: the document has no such operation`]
-      const response = operation.responses?.[status] ?? operation.responses?.default
+      const response = resolve(operation.responses?.[status])
       if (!response) return [`${what}: the document does not name this status`]
       const media = response.content?.[contentType.split(';')[0]?.trim() ?? '']
       if (!media) return [`${what}: the document does not name this content type`]
       if (body === undefined || media.schema === undefined) return []
-      const result = validatorOf(media.schema).validate(body)
+      const result = validate(body, media.schema, '2020-12', lookup, false)
       return result.errors.map((error) => `${what}: ${error.instanceLocation} ${error.error}`)
     },
   }
