@@ -72,6 +72,7 @@ test('the document names who may ask without a key, the kinds of content, and ea
   const media = operations.flatMap(([, { responses }]) => Object.values(responses).flatMap(({ content = {} }) => Object.keys(content)))
   expect([...new Set(media)].sort()).toEqual([
     'application/json',
+    'application/problem+json',
     'application/x-ndjson',
     'application/yaml',
     'text/csv',
@@ -79,9 +80,9 @@ test('the document names who may ask without a key, the kinds of content, and ea
     'text/plain',
   ])
   for (const [route, { responses }] of operations) {
-    for (const [status, { $ref = '' }] of Object.entries(responses)) {
-      if (Number(status) < 400) continue
-      const { content, headers } = document.components.responses[$ref.split('/').at(-1) ?? '']
+    for (const [status, answer] of Object.entries(responses)) {
+      const { content, headers } = document.components.responses[answer.$ref?.split('/').at(-1) ?? ''] ?? answer
+      if (Number(status) < 400 || (route.endsWith(' /mcp') && content['application/problem+json'] === undefined)) continue
       const [, { properties }] = content['application/problem+json'].schema.allOf
       expect(properties.code.enum, `${route} ${status}`).not.toEqual([])
       if (status === '429') expect(headers, route).toHaveProperty('Retry-After')

@@ -92,7 +92,7 @@ test('a client generated from the document compiles under strict without skipLib
 
   const page = readFileSync(join(ROOT, 'docs', 'api.md'), 'utf8')
   const [, command = ''] = /^npx (openapi-typescript .+)$/m.exec(page) ?? []
-  const [, program = ''] = /^```ts\n([^]+?)^```$/m.exec(page) ?? []
+  const [, program = ''] = /^```ts\n([\s\S]+?)^```$/m.exec(page) ?? []
   const args = command.replace('http://127.0.0.1:4319', server.url).split(' ').slice(1)
   expect(args).toEqual([`${server.url}/api/openapi.json`, '--output', 'countersign.d.ts'])
   await run(process.execPath, [counterpart('openapi-typescript/bin/cli.js'), ...args], { cwd: folder.path })

@@ -55,7 +55,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
       schema: {
         operationId: 'approveInChat',
         summary: 'Decide an action from a chat',
-        errors: DECISION_ERRORS,
+        errors: ['not_found', ...DECISION_ERRORS],
         tags: ['chat'],
         body: ChatApproveBody,
         response: { 200: z.object({ action: Action }) },

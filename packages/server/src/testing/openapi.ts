@@ -52,6 +52,7 @@ function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
       if (!operation) return [`${what}: the document has no such operation`]
       const response = resolve(operation.responses?.[status])
       if (!response) return [`${what}: the document does not name this status`]
+      if (contentType === '' && body === undefined && Object.keys(response.content ?? {}).length === 0) return []
       const media = response.content?.[contentType.split(';')[0]?.trim() ?? '']
       if (!media) return [`${what}: the document does not name this content type`]
       if (body === undefined || media.schema === undefined) return []

@@ -14,7 +14,13 @@ interface DocumentedOperation {
   security?: Record<string, string[]>[]
   parameters?: object[]
   requestBody?: { required?: boolean }
-  responses: Record<string, object>
+  responses: Record<string, Answer>
+}
+
+interface Answer {
+  description?: string
+  headers?: object
+  content?: object
 }
 
 const SUCCESS: Record<string, string> = { 200: 'Done', 201: 'Made', 202: 'Accepted: the work goes on' }
@@ -45,35 +51,14 @@ const PROBLEM = {
 /** Every value of a document is JSON. Said as what it is, by itself, generators of typed clients meet a type that refers to itself. */
 const JSON_VALUE = { description: 'Any JSON value.' }
 
-const referTo = (kind: 'headers' | 'parameters' | 'responses', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const referTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
 const pascal = (code: string): string => code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Adds to a document what is the same for many operations: errors, headers, security, tags. */
 export function completeDocument(document: Document, operations: ReadonlyMap<string, Operation>): Document {
-  const responses: Record<string, object> = {}
+  const responses: Record<string, Answer> = {}
   const { paths = {}, components = {} } = document as { paths?: Record<string, Record<string, DocumentedOperation>>; components?: object }
   const usedTags = new Set<string>()
-
-  /** The answer with one of these codes, which have one status, under a name of its own. */
-  const answerWith = (codes: readonly ErrorCode[], headers: readonly ResponseHeader[]): object => {
-    const name = codes.map(pascal).join('Or')
-    const full = headers.includes('WWW-Authenticate') ? `${name}AtGateway` : name
-    responses[full] ??= {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. '),
-      ...headersOf(headers),
-      content: {
-        'application/problem+json': {
-          schema: {
-            allOf: [
-              { $ref: '#/components/schemas/Problem' },
-              { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } },
-            ],
-          },
-        },
-      },
-    }
-    return referTo('responses', full)
-  }
 
   for (const described of Object.values(paths).flatMap((path) => Object.values(path))) {
     const operation = operations.get(described.operationId ?? '')
@@ -86,10 +71,25 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
     if (described.requestBody) described.requestBody.required = !operation.isBodyOptional
     const answers: Record<string, object> = {}
     for (const [status, answer] of Object.entries(described.responses)) {
-      answers[status] = { ...answer, description: SUCCESS[status] ?? 'Done', ...headersOf(headersSent(operation)) }
+      const description = SUCCESS[status] ?? answer.description
+      answers[status] = { ...answer, description, ...(SUCCESS[status] && headersOf(headersSent(operation))) }
     }
     const byStatus = Map.groupBy(operation.errors, (code) => ERRORS[code].status)
-    for (const [status, codes] of byStatus) answers[status] = answerWith(codes, headersOfError(status, operation))
+    for (const [status, codes] of byStatus) {
+      const { name, answer } = answerWith(codes, headersOfError(status, operation))
+      const own = described.responses[status]
+      // What the route itself answers with this status stands beside the problem.
+      if (own)
+        answers[status] = {
+          ...answer,
+          description: `${own.description}, or ${answer.description}`,
+          content: { ...own.content, ...answer.content },
+        }
+      else {
+        responses[name] = answer
+        answers[status] = { $ref: `#/components/responses/${name}` }
+      }
+    }
     described.responses = answers
   }
 
@@ -107,6 +107,16 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
       schemas: named.schemas,
     },
   } as Document
+}
+
+/** The answer with one of these codes, which have one status, and the name that it has among the components. */
+function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeader[]): { name: string; answer: Answer } {
+  const name = codes.map(pascal).join('Or')
+  const sentence = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. ')
+  const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
+  const answer = { description: sentence, ...headersOf(headers), content: { 'application/problem+json': { schema } } }
+  return { name: headers.includes('WWW-Authenticate') ? `${name}AtGateway` : name, answer }
 }
 
 function headersTaken(operation: Operation): RequestHeader[] {

@@ -102,7 +102,12 @@ export function mcpRoutes(app: App, http: HttpParts): void {
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
     },
   }
-  const answers = { 200: { description: 'JSON-RPC messages, as the client accepts them', content: ANSWER } }
+  const refused = { description: 'A JSON-RPC error', content: { 'application/json': { schema: Message } } }
+  const answers = {
+    200: { description: 'JSON-RPC messages, as the client accepts them', content: ANSWER },
+    202: z.null(),
+    ...{ 400: refused, 406: refused, 415: refused },
+  }
   app.post(
     '/mcp',
     {
@@ -134,6 +139,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
         tags,
         querystring: Query,
         produces: ['text/event-stream'],
+        response: { 405: refused, 406: refused },
       },
     },
     async (request, reply) => {
