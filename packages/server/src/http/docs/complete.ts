@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '@countersign/core'
+import { CountersignError, ERRORS, type ErrorCode, toProblem } from '@countersign/core'
 import type { SwaggerTransformObject } from '@fastify/swagger'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type RequestHeader, type ResponseHeader, takesIdempotencyKey } from './answers.ts'
@@ -26,7 +26,7 @@ interface Answer {
 const SUCCESS: Record<string, string> = { 200: 'Done', 201: 'Made', 202: 'Accepted: the work goes on' }
 
 const PROBLEM = {
-  description: 'An error (RFC 9457). A conflict about an action carries the `action` as it is now.',
+  description: 'An error (RFC 9457).',
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
   properties: {
@@ -35,7 +35,6 @@ const PROBLEM = {
     status: { type: 'integer' },
     code: { type: 'string', enum: Object.keys(ERRORS) },
     detail: { type: 'string' },
-    action: { $ref: '#/components/schemas/Action' },
     issues: {
       description: 'What is wrong with the request or the arguments, place by place.',
       type: 'array',
@@ -113,9 +112,13 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
 function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeader[]): { name: string; answer: Answer } {
   const name = codes.map(pascal).join('Or')
   const sentence = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. ')
-  const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } }
+  const [first = 'internal'] = codes
+  const { status, title } = ERRORS[first]
+  const current = status === 409 && { action: { $ref: '#/components/schemas/Action' } }
+  const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes }, ...current } }
   const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
-  const answer = { description: sentence, ...headersOf(headers), content: { 'application/problem+json': { schema } } }
+  const example = toProblem(new CountersignError(first, title))
+  const answer = { description: sentence, ...headersOf(headers), content: { 'application/problem+json': { schema, example } } }
   return { name: headers.includes('WWW-Authenticate') ? `${name}AtGateway` : name, answer }
 }
 
