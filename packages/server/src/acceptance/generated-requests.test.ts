@@ -156,7 +156,9 @@ test('goal 29: of every operation, whatever is sent, no answer is 5xx and none d
       if (/[/+]json\b/.test(contentType)) parsed = JSON.parse(text)
     }
     const said = checker.problems({ method, path: url, status: response.status, contentType, body: parsed })
-    if (response.status >= 500) said.push(`${method} ${template} → ${response.status} ${JSON.stringify(parsed)}`)
+    // Whether it is ready is what this one is asked for: on a busy machine a database may take longer than the two seconds it has.
+    const isHonest = template === '/readyz' && response.status === 503
+    if (response.status >= 500 && !isHonest) said.push(`${method} ${template} → ${response.status} ${JSON.stringify(parsed)}`)
     for (const problem of said) surprises.add(`${method} ${template}: ${problem} | ${JSON.stringify({ who, path, query, headers, body })}`)
   }
 

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { counterpart } from '../testing/counterparts.ts'
+import { checkerAt } from '../testing/openapi.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 interface Operation {
@@ -97,6 +98,25 @@ test('the servers of the document are the public address, or where the document 
   expect((await here.admin.get('/api/openapi.json')).servers).toEqual([{ url: '/' }])
   await using there = await startTestServer({ config: {}, environment: { COUNTERSIGN_PUBLIC_URL: 'https://sign.example.com' } })
   expect((await there.admin.get('/api/openapi.json')).servers).toEqual([{ url: 'https://sign.example.com' }])
+})
+
+test('what tests hold answers and events against says what is wrong with them', async () => {
+  await using server = await startTestServer({ config: {} })
+  const checker = await checkerAt(server.url)
+  const answer = { method: 'GET', path: '/healthz', status: 200, contentType: 'application/json', body: { status: 'ok' } as unknown }
+  expect(checker.problems(answer)).toEqual([])
+  for (const wrong of [{ body: { status: 'well' } }, { status: 418 }, { contentType: 'text/html' }, { path: '/api/none' }]) {
+    expect(checker.problems({ ...answer, ...wrong }), JSON.stringify(wrong)).not.toEqual([])
+  }
+  const problem = { type: 'x', title: 'x', status: 404, code: 'not_found', detail: 'x' }
+  const refused = { method: 'GET', path: '/api/sessions/x', status: 404, contentType: 'application/problem+json', body: problem }
+  expect(checker.problems(refused)).toEqual([])
+  expect(checker.problems({ ...refused, body: { ...problem, code: 'gone' } })).not.toEqual([])
+  const event = { id: 1, event: 'approval_overdue', data: { actionId: 'act_1', waitedMs: 5 } as unknown }
+  expect(checker.problemsOfEvent('GET', '/api/events', event)).toEqual([])
+  for (const wrong of [{ event: 'nothing' }, { event: 'delta' }, { data: {} }]) {
+    expect(checker.problemsOfEvent('GET', '/api/events', { ...event, ...wrong }), JSON.stringify(wrong)).not.toEqual([])
+  }
 })
 
 test('the document has every route of the contract that this version serves', async () => {

@@ -91,7 +91,7 @@ export function openApiClient({ url, headers: own, checker }: ApiClientOptions):
       })
       if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
       check(method, path, response, undefined)
-      return readEvents(response, hangUp)
+      return readEvents(response, hangUp, (event) => checker.problemsOfEvent(method, path.split('?')[0] ?? '', event))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { dereference, type Schema, validate } from '@cfworker/json-schema'
+import type { SentFields } from './event-reader.ts'
 
 interface Answer {
   $ref?: string
@@ -26,6 +27,8 @@ export interface SeenAnswer {
 export interface AnswerChecker {
   /** A sentence for each disagreement; empty when the document describes exactly this answer. */
   problems(answer: SeenAnswer): string[]
+  /** The same for one event of a stream that this operation answered. */
+  problemsOfEvent(method: string, path: string, event: SentFields): string[]
 }
 
 /**
@@ -41,23 +44,35 @@ function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
   const resolve = (answer: Answer | undefined): Answer | undefined =>
     answer?.$ref === undefined ? answer : document.components?.responses?.[answer.$ref.split('/').at(-1) ?? '']
 
+  const answerOf = (method: string, path: string, status: number) => {
+    const template = routes
+      .filter(({ pattern }) => pattern.test(path))
+      // `/api/actions/decisions` before `/api/actions/{id}`.
+      .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0]?.template
+    const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
+    return { operation, response: resolve(operation?.responses?.[status]) }
+  }
+  const faultsOf = (value: unknown, schema: Schema): string[] =>
+    validate(value, schema, '2020-12', lookup, false).errors.map((error) => `${error.instanceLocation} ${error.error}`)
+
   return {
     problems({ method, path, status, contentType, body }) {
-      const template = routes
-        .filter(({ pattern }) => pattern.test(path))
-        // `/api/actions/decisions` before `/api/actions/{id}`.
-        .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0]?.template
-      const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
       const what = `${method} ${path} → ${status} ${contentType}`
+      const { operation, response } = answerOf(method, path, status)
       if (!operation) return [`${what}: the document has no such operation`]
-      const response = resolve(operation.responses?.[status])
       if (!response) return [`${what}: the document does not name this status`]
       if (contentType === '' && body === undefined && Object.keys(response.content ?? {}).length === 0) return []
       const media = response.content?.[contentType.split(';')[0]?.trim() ?? '']
       if (!media) return [`${what}: the document does not name this content type`]
       if (body === undefined || media.schema === undefined) return []
-      const result = validate(body, media.schema, '2020-12', lookup, false)
-      return result.errors.map((error) => `${what}: ${error.instanceLocation} ${error.error}`)
+      return faultsOf(body, media.schema).map((fault) => `${what}: ${fault}`)
+    },
+    problemsOfEvent(method, path, event) {
+      const schema = answerOf(method, path, 200).response?.content?.['text/event-stream']?.schema
+      const what = `${method} ${path}: the event ${event.event}`
+      return schema === undefined
+        ? [`${what}: the document has no such stream`]
+        : faultsOf(event, schema).map((fault) => `${what}: ${fault}`)
     },
   }
 }

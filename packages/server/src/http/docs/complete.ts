@@ -47,7 +47,7 @@ const PROBLEM = {
   },
 }
 
-/** Every value of a document is JSON. Said as what it is, by itself, generators of typed clients meet a type that refers to itself. */
+/** Described by its parts it would contain itself, and the types that generators make of that do not compile. */
 const JSON_VALUE = { description: 'Any JSON value.' }
 
 const referTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -68,28 +68,7 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
     const parameters = [...(described.parameters ?? []), ...headersTaken(operation).map((name) => referTo('parameters', name))]
     if (parameters.length > 0) described.parameters = parameters
     if (described.requestBody) described.requestBody.required = !operation.isBodyOptional
-    const answers: Record<string, object> = {}
-    for (const [status, answer] of Object.entries(described.responses)) {
-      const description = SUCCESS[status] ?? answer.description
-      answers[status] = { ...answer, description, ...(SUCCESS[status] && headersOf(headersSent(operation))) }
-    }
-    const byStatus = Map.groupBy(operation.errors, (code) => ERRORS[code].status)
-    for (const [status, codes] of byStatus) {
-      const { name, answer } = answerWith(codes, headersOfError(status, operation))
-      const own = described.responses[status]
-      // What the route itself answers with this status stands beside the problem.
-      if (own)
-        answers[status] = {
-          ...answer,
-          description: `${own.description}, or ${answer.description}`,
-          content: { ...own.content, ...answer.content },
-        }
-      else {
-        responses[name] = answer
-        answers[status] = { $ref: `#/components/responses/${name}` }
-      }
-    }
-    described.responses = answers
+    described.responses = answersOf(described, operation, responses)
   }
 
   const { schemas = {} } = components as { schemas?: Record<string, unknown> }
@@ -106,6 +85,32 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
       schemas: named.schemas,
     },
   } as Document
+}
+
+/** All answers of an operation: its own, and its errors, which stand among the components once for all that have the same. */
+function answersOf(
+  { responses: own }: DocumentedOperation,
+  operation: Operation,
+  responses: Record<string, Answer>,
+): DocumentedOperation['responses'] {
+  const answers: Record<string, Answer & { $ref?: string }> = {}
+  for (const [status, answer] of Object.entries(own)) {
+    const success = SUCCESS[status]
+    answers[status] = success === undefined ? answer : { ...answer, description: success, ...headersOf(headersSent(operation)) }
+  }
+  for (const [status, codes] of Map.groupBy(operation.errors, (code) => ERRORS[code].status)) {
+    const { name, answer } = answerWith(codes, headersOfError(status, operation))
+    const beside = own[status]
+    if (beside) {
+      // What the route itself answers with this status stands beside the problem.
+      const description = `${beside.description}, or ${answer.description}`
+      answers[status] = { ...answer, description, content: { ...beside.content, ...answer.content } }
+    } else {
+      responses[name] = answer
+      answers[status] = { $ref: `#/components/responses/${name}` }
+    }
+  }
+  return answers
 }
 
 /** The answer with one of these codes, which have one status, and the name that it has among the components. */
