@@ -23,6 +23,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/acceptance/database-away',
   'packages/server/src/acceptance/forged-record',
   'packages/server/src/acceptance/full-disk',
+  'packages/server/src/acceptance/generated-requests',
   'packages/server/src/acceptance/held',
   'packages/server/src/acceptance/histories',
   'packages/server/src/acceptance/inbox-command',

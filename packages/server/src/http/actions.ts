@@ -28,6 +28,7 @@ import {
 } from '../gate/index.ts'
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { watchStanding } from './identity/standing.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -46,38 +47,71 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs()))
     })
 
-  app.get('/api/actions', { schema: { tags, querystring: ActionListQuery, response: { 200: ActionList } } }, (request) => {
-    const { principal } = callerOf(request)
-    const { limit, cursor, state, tool, session, agent, risk, mine, q } = request.query
-    const place = decodeCursor(cursor, ['string'])
-    return store.read(function* () {
-      const filter = {
-        states: readStates(state),
-        tool,
-        session,
-        agent,
-        text: q || undefined,
-        risk,
-        reader: readerOf(principal),
-        before: place && String(place[0]),
-        limit: limit + 1,
-      }
-      const found = mine === 'true' ? yield* waitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-      return { items: yield* viewActions(rows), nextCursor }
-    })
-  })
+  app.get(
+    '/api/actions',
+    {
+      schema: {
+        operationId: 'listActions',
+        summary: 'List the actions you may see',
+        tags,
+        querystring: ActionListQuery,
+        response: { 200: ActionList },
+      },
+    },
+    (request) => {
+      const { principal } = callerOf(request)
+      const { limit, cursor, state, tool, session, agent, risk, mine, q } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      return store.read(function* () {
+        const filter = {
+          states: readStates(state),
+          tool,
+          session,
+          agent,
+          text: q || undefined,
+          risk,
+          reader: readerOf(principal),
+          before: place && String(place[0]),
+          limit: limit + 1,
+        }
+        const found = mine === 'true' ? yield* waitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        return { items: yield* viewActions(rows), nextCursor }
+      })
+    },
+  )
 
-  app.get('/api/waiting/full', { schema: { tags, response: { 200: FullWaitingList } } }, (request) => {
-    requireOverview(callerOf(request).principal)
-    return store.read(function* () {
-      return { items: yield* findFullWaiting(yield* policies.inForce()) }
-    })
-  })
+  app.get(
+    '/api/waiting/full',
+    {
+      schema: {
+        operationId: 'listFullWaiting',
+        summary: 'List agents and sessions with as much waiting as the policy allows',
+        errors: ['forbidden'],
+        tags,
+        response: { 200: FullWaitingList },
+      },
+    },
+    (request) => {
+      requireOverview(callerOf(request).principal)
+      return store.read(function* () {
+        return { items: yield* findFullWaiting(yield* policies.inForce()) }
+      })
+    },
+  )
 
   app.post(
     '/api/actions',
-    { schema: { tags, body: ProposeBody, response: { 200: ProposedAction, 201: ProposedAction } } },
+    {
+      schema: {
+        operationId: 'proposeAction',
+        summary: 'Propose an action',
+        errors: ['not_found', 'invalid_arguments', 'impossible', 'too_many_waiting'],
+        tags,
+        body: ProposeBody,
+        response: { 200: ProposedAction, 201: ProposedAction },
+      },
+    },
     async (request, reply) => {
       const action = await gate.propose(request.body, callerOf(request))
       // A repeat of a call that waits makes nothing new.
@@ -88,7 +122,16 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
 
   app.get(
     '/api/actions/:id',
-    { schema: { tags, params: Params, querystring: WaitQuery, response: { 200: Action } } },
+    {
+      schema: {
+        operationId: 'getAction',
+        summary: 'Read an action, or wait until it is decided or settled',
+        tags,
+        params: Params,
+        querystring: WaitQuery,
+        response: { 200: Action },
+      },
+    },
     async (request, reply) => {
       const caller = callerOf(request)
       const { id } = request.params
@@ -108,33 +151,101 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
   )
 
-  app.post('/api/actions/:id/decision', { schema: { tags, params: Params, body: DecisionBody, response: { 200: Action } } }, (request) =>
-    gate.decide(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/actions/:id/decision',
+    {
+      schema: {
+        operationId: 'decideAction',
+        summary: 'Approve or decline an action',
+        errors: DECISION_ERRORS,
+        tags,
+        params: Params,
+        body: DecisionBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.decide(request.params.id, request.body, callerOf(request)),
   )
 
-  app.post('/api/actions/:id/preview', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
-    gate.refresh(request.params.id, callerOf(request)),
+  app.post(
+    '/api/actions/:id/preview',
+    {
+      schema: {
+        operationId: 'refreshPreview',
+        summary: 'Read again what a waiting action would change',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.refresh(request.params.id, callerOf(request)),
   )
 
-  app.get('/api/actions/:id/revisions', { schema: { tags, params: Params, response: { 200: ActionRevisionList } } }, (request) => {
-    const { principal } = callerOf(request)
-    const { id } = request.params
-    return store.read(function* () {
-      yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`, clock.nowMs())
-      return { items: yield* viewRevisions(id) }
-    })
-  })
-
-  app.post('/api/actions/decisions', { schema: { tags, body: DecisionsBody, response: { 200: DecisionsAnswer } } }, (request) =>
-    gate.decideMany(request.body, callerOf(request)),
+  app.get(
+    '/api/actions/:id/revisions',
+    {
+      schema: {
+        operationId: 'listRevisions',
+        summary: 'List the revisions of an action',
+        tags,
+        params: Params,
+        response: { 200: ActionRevisionList },
+      },
+    },
+    (request) => {
+      const { principal } = callerOf(request)
+      const { id } = request.params
+      return store.read(function* () {
+        yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`, clock.nowMs())
+        return { items: yield* viewRevisions(id) }
+      })
+    },
   )
 
-  app.post('/api/actions/:id/withdraw', { schema: { tags, params: Params, body: WithdrawBody, response: { 200: Action } } }, (request) =>
-    gate.withdraw(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/actions/decisions',
+    {
+      schema: {
+        operationId: 'decideActions',
+        summary: 'Decide many actions, each on its own',
+        tags,
+        body: DecisionsBody,
+        response: { 200: DecisionsAnswer },
+      },
+    },
+    (request) => gate.decideMany(request.body, callerOf(request)),
   )
 
-  app.post('/api/actions/:id/retry', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
-    gate.retry(request.params.id, callerOf(request)),
+  app.post(
+    '/api/actions/:id/withdraw',
+    {
+      schema: {
+        operationId: 'withdrawAction',
+        summary: 'Take back an action that you proposed',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        body: WithdrawBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.withdraw(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.post(
+    '/api/actions/:id/retry',
+    {
+      schema: {
+        operationId: 'retryAction',
+        summary: 'Run a failed action again',
+        errors: ['gone', 'illegal_transition', 'busy', 'stale_preview'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.retry(request.params.id, callerOf(request)),
   )
 }
 

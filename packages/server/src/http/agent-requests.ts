@@ -13,6 +13,7 @@ import { findToolCall, findVisibleSession, type RequestPlace, readRequest, viewR
 import { type Caller, partOf } from '../gate/index.ts'
 import { findAnswer, keepAnswer } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { watchStanding } from './identity/standing.ts'
 import { readUntil, whenHungUp } from './read-until.ts'
@@ -27,27 +28,65 @@ const TURNS = new Set<NewEvent['type']>(['session_status', 'action_proposed', 'a
 export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpParts): void {
   const tags = ['agent requests']
 
-  app.post('/api/agent-requests', { schema: { tags, body: AgentRequestBody, response: { 201: AgentRequest } } }, async (request, reply) => {
-    const made = await agentLoop.createRequest(request.body, callerOf(request))
-    reply.code(201)
-    return made
-  })
-
-  app.get('/api/agent-requests/:id', { schema: { tags, params: Params, response: { 200: RequestView } } }, (request) =>
-    store.read(() => readRequest(request.params.id, callerOf(request))),
+  app.post(
+    '/api/agent-requests',
+    {
+      schema: {
+        operationId: 'createAgentRequest',
+        summary: 'Make a request that runs only while it is called for',
+        errors: ['not_found', 'illegal_transition'],
+        tags,
+        body: AgentRequestBody,
+        response: { 201: AgentRequest },
+      },
+    },
+    async (request, reply) => {
+      const made = await agentLoop.createRequest(request.body, callerOf(request))
+      reply.code(201)
+      return made
+    },
   )
 
-  app.post('/api/agent-requests/:id/execute', { schema: { tags, params: Params, response: { 200: RequestAnswer } } }, (request, reply) => {
-    const caller = callerOf(request)
-    return whenThere(
-      reply,
-      once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), request, reply)),
-    )
-  })
+  app.get(
+    '/api/agent-requests/:id',
+    { schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags, params: Params, response: { 200: RequestView } } },
+    (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
+  )
+
+  app.post(
+    '/api/agent-requests/:id/execute',
+    {
+      schema: {
+        operationId: 'executeAgentRequest',
+        summary: 'Run a request to its next pause',
+        errors: ['illegal_transition'],
+        tags,
+        params: Params,
+        response: { 200: RequestAnswer },
+      },
+    },
+    (request, reply) => {
+      const caller = callerOf(request)
+      return whenThere(
+        reply,
+        once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), request, reply)),
+      )
+    },
+  )
 
   app.post(
     '/api/approve-tool/:id',
-    { schema: { tags, params: Params, body: ApproveToolBody, response: { 200: RequestAnswer } } },
+    {
+      schema: {
+        operationId: 'approveTool',
+        summary: 'Decide a tool call and run its request to the next pause',
+        errors: DECISION_ERRORS,
+        tags,
+        params: Params,
+        body: ApproveToolBody,
+        response: { 200: RequestAnswer },
+      },
+    },
     (request, reply) => {
       const caller = callerOf(request)
       const { approved, ...rest } = request.body

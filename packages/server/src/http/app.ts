@@ -29,7 +29,7 @@ import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
 import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
-import { docsRoutes } from './docs.ts'
+import { docsRoutes } from './docs/index.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
@@ -180,7 +180,7 @@ export async function createApp(parts: HttpParts): Promise<App> {
   acceptStrictJson(app)
   refuseUnknownQuery(app)
   app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(parts.hold.why, method, url))
-  await docsRoutes(app)
+  await docsRoutes(app, parts.publicUrl)
   app.after(() => {
     overviewRoutes(app, parts)
     identityRoutes(app, parts)

@@ -28,19 +28,43 @@ function requireAuditor({ kind, name, roles }: Principal): void {
 
 /** The record of what was decided and done, to read, to take along and to verify. */
 export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpParts): void {
-  app.get('/api/audit', { schema: { tags: ['audit'], querystring: AuditListQuery, response: { 200: AuditList } } }, async (request) => {
-    requireAuditor(callerOf(request).principal)
-    const { query } = request
-    const [before] = decodeCursor(query.cursor, ['number']) ?? []
-    const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
-    const { rows, nextCursor } = pageOf(found, query.limit, ({ id }) => [id])
-    return { items: await store.read(() => viewRows(rows)), nextCursor }
-  })
+  app.get(
+    '/api/audit',
+    {
+      schema: {
+        operationId: 'listRecord',
+        summary: 'List the rows of the record',
+        errors: ['forbidden'],
+        tags: ['audit'],
+        querystring: AuditListQuery,
+        response: { 200: AuditList },
+      },
+    },
+    async (request) => {
+      requireAuditor(callerOf(request).principal)
+      const { query } = request
+      const [before] = decodeCursor(query.cursor, ['number']) ?? []
+      const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
+      const { rows, nextCursor } = pageOf(found, query.limit, ({ id }) => [id])
+      return { items: await store.read(() => viewRows(rows)), nextCursor }
+    },
+  )
 
-  app.get('/api/audit/key', { schema: { tags: ['audit'], response: { 200: AuditKeyView } } }, async (request) => {
-    callerOf(request)
-    return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
-  })
+  app.get(
+    '/api/audit/key',
+    {
+      schema: {
+        operationId: 'getRecordKey',
+        summary: 'Read the public key that the record is signed with',
+        tags: ['audit'],
+        response: { 200: AuditKeyView },
+      },
+    },
+    async (request) => {
+      callerOf(request)
+      return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
+    },
+  )
 
   const viewSeal = (): AuditSealView => {
     const { problem, head, memory } = sealer.status
@@ -54,14 +78,33 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
     }
   }
 
-  app.get('/api/audit/seal', { schema: { tags: ['audit'], response: { 200: AuditSealView } } }, async (request) => {
-    callerOf(request)
-    return viewSeal()
-  })
+  app.get(
+    '/api/audit/seal',
+    {
+      schema: {
+        operationId: 'getRecordSeal',
+        summary: 'Say whether the record is the one that was signed',
+        tags: ['audit'],
+        response: { 200: AuditSealView },
+      },
+    },
+    async (request) => {
+      callerOf(request)
+      return viewSeal()
+    },
+  )
 
   app.post(
     '/api/audit/accept',
-    { schema: { tags: ['audit'], body: AcceptRecordBody, response: { 200: AuditSealView } } },
+    {
+      schema: {
+        operationId: 'acceptRecord',
+        summary: 'Accept the record as it is found',
+        tags: ['audit'],
+        body: AcceptRecordBody,
+        response: { 200: AuditSealView },
+      },
+    },
     async (request) => {
       const { principal } = callerOf(request)
       requireAdmin(principal, 'accepts the record as it is found')
@@ -71,21 +114,48 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
   )
 
   const produces = ['application/x-ndjson', 'text/csv']
-  app.get('/api/audit/export', { schema: { tags: ['audit'], querystring: AuditExportQuery, produces } }, async (request, reply) => {
-    requireAuditor(callerOf(request).principal)
-    const { format, since, until } = request.query
-    const time = { since: since === undefined ? undefined : Date.parse(since), until: until === undefined ? undefined : Date.parse(until) }
-    const options = { store, key: auditKey, nowMs: clock.nowMs(), remembered: sealer.status.head, ...time }
-    const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
-    reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
-    reply.header('content-disposition', `attachment; filename="${name}"`)
-    // Read as fast as it is taken, a few hundred rows at a time.
-    return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
-  })
+  app.get(
+    '/api/audit/export',
+    {
+      schema: {
+        operationId: 'exportRecord',
+        summary: 'Export the record as a file',
+        errors: ['forbidden'],
+        sends: ['Content-Disposition'],
+        tags: ['audit'],
+        querystring: AuditExportQuery,
+        produces,
+      },
+    },
+    async (request, reply) => {
+      requireAuditor(callerOf(request).principal)
+      const { format, since, until } = request.query
+      const time = {
+        since: since === undefined ? undefined : Date.parse(since),
+        until: until === undefined ? undefined : Date.parse(until),
+      }
+      const options = { store, key: auditKey, nowMs: clock.nowMs(), remembered: sealer.status.head, ...time }
+      const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
+      reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
+      reply.header('content-disposition', `attachment; filename="${name}"`)
+      // Read as fast as it is taken, a few hundred rows at a time.
+      return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
+    },
+  )
 
   app.post(
     '/api/actions/:id/redact',
-    { schema: { tags: ['audit'], params: ActionParams, body: RedactBody, response: { 200: Action } } },
+    {
+      schema: {
+        operationId: 'redactAction',
+        summary: 'Blank what an action was about',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags: ['audit'],
+        params: ActionParams,
+        body: RedactBody,
+        response: { 200: Action },
+      },
+    },
     (request) => gate.redact(request.params.id, request.body, callerOf(request)),
   )
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { partOf } from '../gate/index.ts'
 import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { ChatEvent, DECISION_ERRORS } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { noteEvent } from './note-answers.ts'
@@ -11,32 +12,55 @@ import { streamWhileStanding } from './stream-while-standing.ts'
 
 export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpParts): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
-  app.post('/api/chat', { schema: { tags: ['chat'], body: ChatBody, produces: ['text/event-stream'] } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const { message, agent, shown } = request.body
-    const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
-    const posted = await agentLoop.postMessage(sessionId, message, caller, shown)
-    const place = await store.read(() => placeOf(sessionId, posted))
-    const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
-    let { runId } = place
-    stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
-    await followLog({
-      log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
-      stream,
-      logger: request.log,
-      after: place.seq - 1,
-      onSent: (event) => noteEvent(announcements, caller.principal, event),
-      isLast: (event) => {
-        // A queued message learns its run when the run before it has ended.
-        if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
-        return runId !== undefined && endsRun(event, runId)
+  app.post(
+    '/api/chat',
+    {
+      schema: {
+        operationId: 'chat',
+        summary: 'Send a message and stream the run that answers it',
+        errors: ['not_found', 'gone'],
+        streams: ChatEvent,
+        tags: ['chat'],
+        body: ChatBody,
+        produces: ['text/event-stream'],
       },
-    })
-  })
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { message, agent, shown } = request.body
+      const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
+      const posted = await agentLoop.postMessage(sessionId, message, caller, shown)
+      const place = await store.read(() => placeOf(sessionId, posted))
+      const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
+      let { runId } = place
+      stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
+      await followLog({
+        log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
+        stream,
+        logger: request.log,
+        after: place.seq - 1,
+        onSent: (event) => noteEvent(announcements, caller.principal, event),
+        isLast: (event) => {
+          // A queued message learns its run when the run before it has ended.
+          if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
+          return runId !== undefined && endsRun(event, runId)
+        },
+      })
+    },
+  )
 
   app.post(
     '/api/chat/approve',
-    { schema: { tags: ['chat'], body: ChatApproveBody, response: { 200: z.object({ action: Action }) } } },
+    {
+      schema: {
+        operationId: 'approveInChat',
+        summary: 'Decide an action from a chat',
+        errors: ['not_found', ...DECISION_ERRORS],
+        tags: ['chat'],
+        body: ChatApproveBody,
+        response: { 200: z.object({ action: Action }) },
+      },
+    },
     async (request) => {
       const { approvalId, approved, ...named } = request.body
       return { action: await gate.decide(approvalId, { verdict: approved ? 'approve' : 'decline', ...named }, callerOf(request)) }

@@ -9,11 +9,35 @@ const Params = z.object({ id: z.string().max(100) })
 export function claimRoutes(app: App, { gate }: Pick<HttpParts, 'gate'>): void {
   const tags = ['actions']
 
-  app.post('/api/actions/:id/claim', { schema: { tags, params: Params, body: ClaimBody, response: { 200: Claim } } }, (request) =>
-    gate.claim(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/actions/:id/claim',
+    {
+      schema: {
+        operationId: 'claimAction',
+        summary: 'Claim an approved action to carry it out yourself',
+        errors: ['gone', 'illegal_transition', 'busy', 'stale_preview'],
+        tags,
+        params: Params,
+        body: ClaimBody,
+        response: { 200: Claim },
+      },
+    },
+    (request) => gate.claim(request.params.id, request.body, callerOf(request)),
   )
 
-  app.post('/api/actions/:id/result', { schema: { tags, params: Params, body: ClientResultBody, response: { 200: Action } } }, (request) =>
-    gate.takeClientResult(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/actions/:id/result',
+    {
+      schema: {
+        operationId: 'reportResult',
+        summary: 'Report the result of a claimed action',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        body: ClientResultBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.takeClientResult(request.params.id, request.body, callerOf(request)),
   )
 }

@@ -12,46 +12,87 @@ const Params = z.object({ id: z.string().max(100) })
 export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): void {
   const tags = ['delegations']
 
-  app.get('/api/delegations', { schema: { tags, querystring: PageQuery, response: { 200: DelegationList } } }, (request) => {
-    const personId = delegationsSeenBy(callerOf(request))
-    const { limit, cursor } = request.query
-    const place = decodeCursor(cursor, ['string'])
-    return store.read(function* () {
-      const found = yield* delegations.listDelegations({ personId, before: place && String(place[0]), limit: limit + 1 })
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-      const items: Delegation[] = []
-      for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
-      return { items, nextCursor }
-    })
-  })
+  app.get(
+    '/api/delegations',
+    {
+      schema: {
+        operationId: 'listDelegations',
+        summary: 'List the delegations you may see',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: DelegationList },
+      },
+    },
+    (request) => {
+      const personId = delegationsSeenBy(callerOf(request))
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      return store.read(function* () {
+        const found = yield* delegations.listDelegations({ personId, before: place && String(place[0]), limit: limit + 1 })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const items: Delegation[] = []
+        for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
+        return { items, nextCursor }
+      })
+    },
+  )
 
-  app.get('/api/people', { schema: { tags, querystring: PeopleQuery, response: { 200: PersonList } } }, (request) => {
-    const caller = callerOf(request)
-    const isAdmin = caller.principal.kind === 'person' && caller.principal.roles.includes('admin')
-    if (isAdmin) requireScope(caller.principal, ['decide', 'manage'], 'list people')
-    else requireDelegator(caller)
-    const { limit, cursor, q } = request.query
-    const [name, id] = decodeCursor(cursor, ['string', 'string']) ?? []
-    const after = name === undefined ? undefined : { name: String(name), id: String(id) }
-    return store.read(function* () {
-      const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.name, row.id])
-      const items = rows.map(({ id, name, roles, disabled_at }) => ({
-        id,
-        name,
-        ...(isAdmin && { roles: JSON.parse(roles), disabledAt: disabled_at === null ? null : isoTime(disabled_at) }),
-      }))
-      return { items, nextCursor }
-    })
-  })
+  app.get(
+    '/api/people',
+    {
+      schema: {
+        operationId: 'listPeople',
+        summary: 'List the people',
+        errors: ['forbidden'],
+        tags,
+        querystring: PeopleQuery,
+        response: { 200: PersonList },
+      },
+    },
+    (request) => {
+      const caller = callerOf(request)
+      const isAdmin = caller.principal.kind === 'person' && caller.principal.roles.includes('admin')
+      if (isAdmin) requireScope(caller.principal, ['decide', 'manage'], 'list people')
+      else requireDelegator(caller)
+      const { limit, cursor, q } = request.query
+      const [name, id] = decodeCursor(cursor, ['string', 'string']) ?? []
+      const after = name === undefined ? undefined : { name: String(name), id: String(id) }
+      return store.read(function* () {
+        const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.name, row.id])
+        const items = rows.map(({ id, name, roles, disabled_at }) => ({
+          id,
+          name,
+          ...(isAdmin && { roles: JSON.parse(roles), disabledAt: disabled_at === null ? null : isoTime(disabled_at) }),
+        }))
+        return { items, nextCursor }
+      })
+    },
+  )
 
-  app.post('/api/delegations', { schema: { tags, body: DelegationBody, response: { 201: Delegation } } }, async (request, reply) => {
-    const delegation = await gate.createDelegation(request.body, callerOf(request))
-    reply.code(201)
-    return delegation
-  })
+  app.post(
+    '/api/delegations',
+    {
+      schema: {
+        operationId: 'createDelegation',
+        summary: 'Let another person vote in your place',
+        errors: ['not_found'],
+        tags,
+        body: DelegationBody,
+        response: { 201: Delegation },
+      },
+    },
+    async (request, reply) => {
+      const delegation = await gate.createDelegation(request.body, callerOf(request))
+      reply.code(201)
+      return delegation
+    },
+  )
 
-  app.delete('/api/delegations/:id', { schema: { tags, params: Params, response: { 200: Delegation } } }, (request) =>
-    gate.endDelegation(request.params.id, callerOf(request)),
+  app.delete(
+    '/api/delegations/:id',
+    { schema: { operationId: 'endDelegation', summary: 'End a delegation', tags, params: Params, response: { 200: Delegation } } },
+    (request) => gate.endDelegation(request.params.id, callerOf(request)),
   )
 }

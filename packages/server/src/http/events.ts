@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
 import { events } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { InboxEvent, SessionEvent } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { openInboxLog } from './inbox-log.ts'
@@ -27,27 +28,54 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
   const noteFor = (principal: Principal) => (event: SentEvent) => noteEvent(announcements, principal, event)
   const openStream = (request: FastifyRequest, reply: FastifyReply) => streamWhileStanding({ hub, clock, streams }, request, reply)
 
-  app.get('/api/sessions/:id/events', { schema: { ...streamSchema, params: Params, querystring: AfterQuery } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const session = await store.read(() => findVisibleSession(request.params.id, caller))
-    const after = afterOf(request, request.query) ?? 0
-    // Who starts afresh is given a snapshot; who was in the middle has to learn that its middle is gone.
-    if (after > 0 && after < session.archived_seq) {
-      throw new CountersignError(
-        'gone',
-        `the events after ${after} were archived: open the stream without an id and start from its snapshot`,
-      )
-    }
-    const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
-    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(caller.principal) })
-  })
+  app.get(
+    '/api/sessions/:id/events',
+    {
+      schema: {
+        operationId: 'streamSession',
+        summary: 'Stream the events of a session',
+        errors: ['gone'],
+        streams: SessionEvent,
+        ...streamSchema,
+        params: Params,
+        querystring: AfterQuery,
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const session = await store.read(() => findVisibleSession(request.params.id, caller))
+      const after = afterOf(request, request.query) ?? 0
+      // Who starts afresh is given a snapshot; who was in the middle has to learn that its middle is gone.
+      if (after > 0 && after < session.archived_seq) {
+        throw new CountersignError(
+          'gone',
+          `the events after ${after} were archived: open the stream without an id and start from its snapshot`,
+        )
+      }
+      const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
+      await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(caller.principal) })
+    },
+  )
 
-  app.get('/api/events', { schema: { ...streamSchema, querystring: AfterQuery } }, async (request, reply) => {
-    const { principal } = callerOf(request)
-    if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
-    const log = await openInboxLog({ store: logs, hub, clock, principal })
-    // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
-    const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
-    await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(principal) })
-  })
+  app.get(
+    '/api/events',
+    {
+      schema: {
+        operationId: 'streamInbox',
+        summary: 'Stream the events of all actions you may see',
+        errors: ['forbidden'],
+        streams: InboxEvent,
+        ...streamSchema,
+        querystring: AfterQuery,
+      },
+    },
+    async (request, reply) => {
+      const { principal } = callerOf(request)
+      if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
+      const log = await openInboxLog({ store: logs, hub, clock, principal })
+      // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
+      const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
+      await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(principal) })
+    },
+  )
 }

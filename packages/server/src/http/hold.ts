@@ -43,24 +43,62 @@ export function requireTakenWhileHeld(why: string | undefined, method: string, r
 export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpParts, 'store' | 'gate' | 'hold'>): void {
   const tags = ['hold']
 
-  app.get('/api/hold', { schema: { tags, response: { 200: HoldView } } }, async (request) => {
-    const { principal } = callerOf(request)
-    return store.read(() => viewHold(principal))
-  })
-
-  app.post('/api/hold/accept', { schema: { tags, response: { 200: HoldView } } }, async (request) => {
-    const caller = callerOf(request)
-    requireAdmin(caller.principal, 'accepts a copy')
-    await hold.accept(caller.principal)
-    return store.read(() => viewHold(caller.principal))
-  })
-
-  app.post('/api/actions/:id/release', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
-    gate.release(request.params.id, callerOf(request)),
+  app.get(
+    '/api/hold',
+    { schema: { operationId: 'getHold', summary: 'Say whether the server is held as a copy', tags, response: { 200: HoldView } } },
+    async (request) => {
+      const { principal } = callerOf(request)
+      return store.read(() => viewHold(principal))
+    },
   )
 
-  app.post('/api/actions/:id/void', { schema: { tags, params: Params, body: VoidBody, response: { 200: Action } } }, (request) =>
-    gate.void(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/hold/accept',
+    {
+      schema: {
+        operationId: 'acceptHold',
+        summary: 'Accept the copy, so that it carries things out again',
+        tags,
+        response: { 200: HoldView },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      requireAdmin(caller.principal, 'accepts a copy')
+      await hold.accept(caller.principal)
+      return store.read(() => viewHold(caller.principal))
+    },
+  )
+
+  app.post(
+    '/api/actions/:id/release',
+    {
+      schema: {
+        operationId: 'releaseAction',
+        summary: 'Let a held action start after all',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.release(request.params.id, callerOf(request)),
+  )
+
+  app.post(
+    '/api/actions/:id/void',
+    {
+      schema: {
+        operationId: 'voidAction',
+        summary: 'Cancel a held action',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        body: VoidBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.void(request.params.id, request.body, callerOf(request)),
   )
 }
 

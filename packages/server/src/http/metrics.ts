@@ -16,9 +16,21 @@ function requireMonitor(principal: Principal): void {
 
 /** Numbers about this process and its database, for Prometheus. */
 export function metricRoutes(app: App, parts: HttpParts): void {
-  app.get('/metrics', { schema: { tags: ['health'], produces: ['text/plain'] } }, async (request, reply) => {
-    requireMonitor(callerOf(request).principal)
-    const text = writeMetrics(await readMetrics(parts))
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').serializer(String).send(text)
-  })
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        operationId: 'getMetrics',
+        summary: 'Read metrics for Prometheus',
+        errors: ['forbidden'],
+        tags: ['health'],
+        produces: ['text/plain'],
+      },
+    },
+    async (request, reply) => {
+      requireMonitor(callerOf(request).principal)
+      const text = writeMetrics(await readMetrics(parts))
+      return reply.type('text/plain; version=0.0.4; charset=utf-8').serializer(String).send(text)
+    },
+  )
 }

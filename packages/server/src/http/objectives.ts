@@ -22,32 +22,68 @@ const Params = z.object({ id: z.string().max(100) })
 export function objectiveRoutes(app: App, { store, clock }: HttpParts): void {
   const tags = ['objectives']
 
-  app.get('/api/objectives', { schema: { tags, querystring: ObjectiveQuery, response: { 200: ObjectiveList } } }, (request) => {
-    requireReader(callerOf(request).principal)
-    const { limit, cursor, owner, period, state } = request.query
-    const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
-    return store.read(function* () {
-      const found = yield* objectives.listObjectives({ owner, period, state, before, limit: limit + 1 })
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-      const items: Objective[] = []
-      for (const row of rows) items.push(yield* viewObjective(row, clock.nowMs()))
-      return { items, nextCursor }
-    })
-  })
+  app.get(
+    '/api/objectives',
+    {
+      schema: {
+        operationId: 'listObjectives',
+        summary: 'List objectives',
+        errors: ['forbidden'],
+        tags,
+        querystring: ObjectiveQuery,
+        response: { 200: ObjectiveList },
+      },
+    },
+    (request) => {
+      requireReader(callerOf(request).principal)
+      const { limit, cursor, owner, period, state } = request.query
+      const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
+      return store.read(function* () {
+        const found = yield* objectives.listObjectives({ owner, period, state, before, limit: limit + 1 })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const items: Objective[] = []
+        for (const row of rows) items.push(yield* viewObjective(row, clock.nowMs()))
+        return { items, nextCursor }
+      })
+    },
+  )
 
-  app.get('/api/objectives/:id', { schema: { tags, params: Params, response: { 200: Objective } } }, (request) => {
-    requireReader(callerOf(request).principal)
-    const { id } = request.params
-    return store.read(function* () {
-      const row = yield* objectives.findObjective.first({ id })
-      if (!row) throw unknown(id)
-      return yield* viewObjective(row, clock.nowMs())
-    })
-  })
+  app.get(
+    '/api/objectives/:id',
+    {
+      schema: {
+        operationId: 'getObjective',
+        summary: 'Read an objective',
+        errors: ['forbidden'],
+        tags,
+        params: Params,
+        response: { 200: Objective },
+      },
+    },
+    (request) => {
+      requireReader(callerOf(request).principal)
+      const { id } = request.params
+      return store.read(function* () {
+        const row = yield* objectives.findObjective.first({ id })
+        if (!row) throw unknown(id)
+        return yield* viewObjective(row, clock.nowMs())
+      })
+    },
+  )
 
   app.get(
     '/api/objectives/:id/history',
-    { schema: { tags, params: Params, querystring: PageQuery, response: { 200: ObjectiveChangeList } } },
+    {
+      schema: {
+        operationId: 'listObjectiveChanges',
+        summary: 'List the changes of an objective',
+        errors: ['forbidden'],
+        tags,
+        params: Params,
+        querystring: PageQuery,
+        response: { 200: ObjectiveChangeList },
+      },
+    },
     (request) => {
       const { principal } = callerOf(request)
       requireReader(principal)

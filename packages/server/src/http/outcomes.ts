@@ -9,11 +9,34 @@ const Params = z.object({ id: z.string().max(100) })
 export function outcomeRoutes(app: App, { gate }: Pick<HttpParts, 'gate'>): void {
   const tags = ['actions']
 
-  app.post('/api/actions/:id/resolve', { schema: { tags, params: Params, body: ResolveBody, response: { 200: Action } } }, (request) =>
-    gate.resolve(request.params.id, request.body, callerOf(request)),
+  app.post(
+    '/api/actions/:id/resolve',
+    {
+      schema: {
+        operationId: 'resolveAction',
+        summary: 'Settle an action whose outcome is unknown',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        body: ResolveBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.resolve(request.params.id, request.body, callerOf(request)),
   )
 
-  app.post('/api/actions/:id/verify', { schema: { tags, params: Params, response: { 200: Action } } }, (request) =>
-    gate.verify(request.params.id, callerOf(request)),
+  app.post(
+    '/api/actions/:id/verify',
+    {
+      schema: {
+        operationId: 'verifyAction',
+        summary: 'Let the tool find out an unknown outcome',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.verify(request.params.id, callerOf(request)),
   )
 }

@@ -31,50 +31,89 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
 
 /** What there is (agents, tools), and whether this process is alive and able to take a decision. */
 export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpParts): void {
-  app.get('/healthz', { ...PROBE, schema: { tags: ['health'], response: { 200: Health } } }, async () => ({ status: 'ok' as const }))
+  app.get(
+    '/healthz',
+    { ...PROBE, schema: { operationId: 'getHealth', summary: 'Say that the process lives', tags: ['health'], response: { 200: Health } } },
+    async () => ({ status: 'ok' as const }),
+  )
 
-  app.get('/readyz', { ...PROBE, schema: { tags: ['health'], response: { 200: Readiness } } }, async () => {
-    const reason = trouble()
-    if (reason !== undefined) throw new CountersignError('not_ready', reason)
-    const late = Promise.withResolvers<never>()
-    const stop = clock.after(READY_WITHIN_MS, () => late.reject(new CountersignError('not_ready', 'the database does not answer')))
-    // A decision is a write: ready is who can make one durable.
-    const canWrite = store.transact(function* () {}).then(() => store.health.requireRoom())
-    await Promise.race([canWrite, late.promise])
-      .catch((error) => {
-        throw isCountersignError(error) && error.code === 'storage_full' ? new CountersignError('not_ready', error.message) : error
-      })
-      .finally(stop)
-    requireNothingOverdue(reconciler)
-    if (hold.why !== undefined) return { status: 'held' as const, why: hold.why }
-    const { problem } = sealer.status
-    return problem ? { status: 'degraded' as const, why: problem.why } : { status: 'ok' as const }
-  })
+  app.get(
+    '/readyz',
+    {
+      ...PROBE,
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Say whether this process can take a decision',
+        errors: ['not_ready'],
+        tags: ['health'],
+        response: { 200: Readiness },
+      },
+    },
+    async () => {
+      const reason = trouble()
+      if (reason !== undefined) throw new CountersignError('not_ready', reason)
+      const late = Promise.withResolvers<never>()
+      const stop = clock.after(READY_WITHIN_MS, () => late.reject(new CountersignError('not_ready', 'the database does not answer')))
+      // A decision is a write: ready is who can make one durable.
+      const canWrite = store.transact(function* () {}).then(() => store.health.requireRoom())
+      await Promise.race([canWrite, late.promise])
+        .catch((error) => {
+          throw isCountersignError(error) && error.code === 'storage_full' ? new CountersignError('not_ready', error.message) : error
+        })
+        .finally(stop)
+      requireNothingOverdue(reconciler)
+      if (hold.why !== undefined) return { status: 'held' as const, why: hold.why }
+      const { problem } = sealer.status
+      return problem ? { status: 'degraded' as const, why: problem.why } : { status: 'ok' as const }
+    },
+  )
 
-  app.get('/api/agents', { schema: { tags: ['agents'], response: { 200: z.object({ items: z.array(AgentView) }) } } }, async (request) => {
-    callerOf(request)
-    const items = [...agents.values()].map((agent) => ({
-      name: agent.name,
-      model: agent.model.id,
-      tools: agent.tools.map((tool) => tool.name),
-      maxSteps: agent.maxSteps,
-      suggestions: [...agent.suggestions],
-    }))
-    return { items }
-  })
+  app.get(
+    '/api/agents',
+    {
+      schema: {
+        operationId: 'listAgents',
+        summary: 'List the configured agents',
+        tags: ['tools'],
+        response: { 200: z.object({ items: z.array(AgentView) }) },
+      },
+    },
+    async (request) => {
+      callerOf(request)
+      const items = [...agents.values()].map((agent) => ({
+        name: agent.name,
+        model: agent.model.id,
+        tools: agent.tools.map((tool) => tool.name),
+        maxSteps: agent.maxSteps,
+        suggestions: [...agent.suggestions],
+      }))
+      return { items }
+    },
+  )
 
-  app.get('/api/tools', { schema: { tags: ['tools'], response: { 200: z.object({ items: z.array(ToolView) }) } } }, async (request) => {
-    callerOf(request)
-    const items = tools.all().map((tool) => ({
-      name: tool.name,
-      modelName: tool.modelName,
-      description: tool.description,
-      effect: tool.effect,
-      executor: tool.executor,
-      idempotent: tool.idempotent,
-      destination: tool.destination,
-      inputSchema: tool.inputSchema,
-    }))
-    return { items }
-  })
+  app.get(
+    '/api/tools',
+    {
+      schema: {
+        operationId: 'listTools',
+        summary: 'List the tools and their input schemas',
+        tags: ['tools'],
+        response: { 200: z.object({ items: z.array(ToolView) }) },
+      },
+    },
+    async (request) => {
+      callerOf(request)
+      const items = tools.all().map((tool) => ({
+        name: tool.name,
+        modelName: tool.modelName,
+        description: tool.description,
+        effect: tool.effect,
+        executor: tool.executor,
+        idempotent: tool.idempotent,
+        destination: tool.destination,
+        inputSchema: tool.inputSchema,
+      }))
+      return { items }
+    },
+  )
 }

@@ -33,41 +33,65 @@ export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleS
     )
   }
 
-  app.get('/api/people/:id', { schema }, async (request) => {
-    requireAdmin(callerOf(request).principal, 'sees what people can act with')
-    return read(request.params.id)
-  })
+  app.get(
+    '/api/people/:id',
+    { schema: { ...schema, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] } },
+    async (request) => {
+      requireAdmin(callerOf(request).principal, 'sees what people can act with')
+      return read(request.params.id)
+    },
+  )
 
-  app.patch('/api/people/:id', { schema: { ...schema, body: ChangePersonBody } }, async (request) => {
-    const caller = callerOf(request)
-    const { id } = request.params
-    requireAdmin(caller.principal, 'changes roles')
-    await change(caller, (outbox, by, now) => changeRoles(outbox, id, request.body.roles, by, now))
-    return read(id)
-  })
+  app.patch(
+    '/api/people/:id',
+    {
+      schema: {
+        operationId: 'changeRoles',
+        summary: 'Change the roles of a person',
+        errors: ['invalid_arguments'],
+        ...schema,
+        body: ChangePersonBody,
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { id } = request.params
+      requireAdmin(caller.principal, 'changes roles')
+      await change(caller, (outbox, by, now) => changeRoles(outbox, id, request.body.roles, by, now))
+      return read(id)
+    },
+  )
 
-  app.post('/api/people/:id/disable', { schema }, async (request) => {
-    const caller = callerOf(request)
-    const { id } = request.params
-    requireAdmin(caller.principal, 'disables people')
-    await change(caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
-    // Not counted any more already. A repeat after a crash finds what is left.
-    await gate.voidVotesOf(id, caller)
-    await agentLoop.endRunsOf(id)
-    return read(id)
-  })
-
-  app.post('/api/people/:id/enable', { schema }, async (request) => {
-    const caller = callerOf(request)
-    const { id } = request.params
-    requireAdmin(caller.principal, 'enables people')
-    if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
-    // A vote or a run from before, left by a process that died in the middle of disabling them, must not go on.
-    if ((await read(id)).disabledAt !== null) {
+  app.post(
+    '/api/people/:id/disable',
+    { schema: { ...schema, operationId: 'disablePerson', summary: 'Shut a person out' } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { id } = request.params
+      requireAdmin(caller.principal, 'disables people')
+      await change(caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
+      // Not counted any more already. A repeat after a crash finds what is left.
       await gate.voidVotesOf(id, caller)
       await agentLoop.endRunsOf(id)
-    }
-    await change(caller, (outbox, by, now) => enablePerson(outbox, id, by, now))
-    return read(id)
-  })
+      return read(id)
+    },
+  )
+
+  app.post(
+    '/api/people/:id/enable',
+    { schema: { ...schema, operationId: 'enablePerson', summary: 'Let a disabled person back in' } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { id } = request.params
+      requireAdmin(caller.principal, 'enables people')
+      if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
+      // A vote or a run from before, left by a process that died in the middle of disabling them, must not go on.
+      if ((await read(id)).disabledAt !== null) {
+        await gate.voidVotesOf(id, caller)
+        await agentLoop.endRunsOf(id)
+      }
+      await change(caller, (outbox, by, now) => enablePerson(outbox, id, by, now))
+      return read(id)
+    },
+  )
 }

@@ -50,34 +50,76 @@ export function policyRoutes(app: App, parts: HttpParts): void {
   const tags = ['policy']
   const world = { tools, agents: [...agents.keys()] }
 
-  app.get('/api/policy', { schema: { tags, querystring: FormatQuery, response: { 200: POLICY } } }, async (request, reply) => {
-    requireReader(callerOf(request).principal)
-    const view = await store.read(viewPolicy)
-    reply.header('etag', `"${view.version}"`)
-    if (request.query.format === 'json') return view
-    return reply.type('application/yaml').serializer(String).send(stringify(view.document))
-  })
+  app.get(
+    '/api/policy',
+    {
+      schema: {
+        operationId: 'getPolicy',
+        summary: 'Read the policy in force',
+        errors: ['forbidden'],
+        sends: ['ETag'],
+        tags,
+        querystring: FormatQuery,
+        response: { 200: POLICY },
+      },
+    },
+    async (request, reply) => {
+      requireReader(callerOf(request).principal)
+      const view = await store.read(viewPolicy)
+      reply.header('etag', `"${view.version}"`)
+      if (request.query.format === 'json') return view
+      return reply.type('application/yaml').serializer(String).send(stringify(view.document))
+    },
+  )
 
-  app.put('/api/policy', { schema: { tags, body: SavePolicyBody, response: { 200: SavedPolicy } } }, async (request, reply) => {
-    const { principal, once } = callerOf(request)
-    requireAdmin(principal, 'changes the policy')
-    const basedOn = versionOf(request)
-    const { document, reason, shadow } = request.body
-    const use = shadow ? 'shadow' : 'force'
-    const saved = await save({ document: readPolicy(document, world), reason, use, author: principal, basedOn }, once)
-    reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
-    return saved
-  })
+  app.put(
+    '/api/policy',
+    {
+      schema: {
+        operationId: 'savePolicy',
+        summary: 'Save a new version of the policy',
+        errors: ['revision_mismatch'],
+        takes: ['If-Match'],
+        sends: ['ETag'],
+        tags,
+        body: SavePolicyBody,
+        response: { 200: SavedPolicy },
+      },
+    },
+    async (request, reply) => {
+      const { principal, once } = callerOf(request)
+      requireAdmin(principal, 'changes the policy')
+      const basedOn = versionOf(request)
+      const { document, reason, shadow } = request.body
+      const use = shadow ? 'shadow' : 'force'
+      const saved = await save({ document: readPolicy(document, world), reason, use, author: principal, basedOn }, once)
+      reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
+      return saved
+    },
+  )
 
-  app.post('/api/policy/rollback', { schema: { tags, body: RollbackBody, response: { 200: SavedPolicy } } }, async (request) => {
-    const { principal, once } = callerOf(request)
-    requireAdmin(principal, 'changes the policy')
-    const { version, reason } = request.body
-    const old = await store.read(() => findVersion(version))
-    // Tools and agents may be others than they were then.
-    const document = readPolicy(documentOf(old), world)
-    return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
-  })
+  app.post(
+    '/api/policy/rollback',
+    {
+      schema: {
+        operationId: 'rollBackPolicy',
+        summary: 'Put an earlier version of the policy in force again',
+        errors: ['not_found'],
+        tags,
+        body: RollbackBody,
+        response: { 200: SavedPolicy },
+      },
+    },
+    async (request) => {
+      const { principal, once } = callerOf(request)
+      requireAdmin(principal, 'changes the policy')
+      const { version, reason } = request.body
+      const old = await store.read(() => findVersion(version))
+      // Tools and agents may be others than they were then.
+      const document = readPolicy(documentOf(old), world)
+      return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
+    },
+  )
 
   async function save(input: Save, once: OnceKey | undefined): Promise<SavedPolicy> {
     const nowMs = clock.nowMs()
@@ -95,41 +137,100 @@ export function policyRoutes(app: App, parts: HttpParts): void {
     return saved
   }
 
-  app.get('/api/policy/versions', { schema: { tags, querystring: PageQuery, response: { 200: PolicyVersionList } } }, (request) => {
-    requireReader(callerOf(request).principal)
-    const { limit, cursor } = request.query
-    const before = Number(decodeCursor(cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
-    return store.read(function* () {
-      const { rows, nextCursor } = pageOf(yield* policyVersions.listVersions.all({ before, limit: limit + 1 }), limit, (row) => [
-        row.number,
-      ])
-      const items: PolicyVersionList['items'] = []
-      for (const row of rows) items.push(yield* viewVersion(row))
-      return { items, nextCursor }
-    })
-  })
+  app.get(
+    '/api/policy/versions',
+    {
+      schema: {
+        operationId: 'listPolicyVersions',
+        summary: 'List the versions of the policy',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: PolicyVersionList },
+      },
+    },
+    (request) => {
+      requireReader(callerOf(request).principal)
+      const { limit, cursor } = request.query
+      const before = Number(decodeCursor(cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
+      return store.read(function* () {
+        const { rows, nextCursor } = pageOf(yield* policyVersions.listVersions.all({ before, limit: limit + 1 }), limit, (row) => [
+          row.number,
+        ])
+        const items: PolicyVersionList['items'] = []
+        for (const row of rows) items.push(yield* viewVersion(row))
+        return { items, nextCursor }
+      })
+    },
+  )
 
-  app.get('/api/policy/versions/:version', { schema: { tags, params: Params, response: { 200: PolicyVersionView } } }, (request) => {
-    requireReader(callerOf(request).principal)
-    return store.read(() => viewVersionWhole(request.params.version))
-  })
+  app.get(
+    '/api/policy/versions/:version',
+    {
+      schema: {
+        operationId: 'getPolicyVersion',
+        summary: 'Read a version of the policy',
+        errors: ['forbidden'],
+        tags,
+        params: Params,
+        response: { 200: PolicyVersionView },
+      },
+    },
+    (request) => {
+      requireReader(callerOf(request).principal)
+      return store.read(() => viewVersionWhole(request.params.version))
+    },
+  )
 
-  app.get('/api/policy/shadow', { schema: { tags, response: { 200: ShadowReport } } }, (request) => {
-    requireReader(callerOf(request).principal)
-    return store.read(reportShadow)
-  })
+  app.get(
+    '/api/policy/shadow',
+    {
+      schema: {
+        operationId: 'getPolicyShadow',
+        summary: 'Report what the version on trial would have done differently',
+        errors: ['forbidden', 'not_found'],
+        tags,
+        response: { 200: ShadowReport },
+      },
+    },
+    (request) => {
+      requireReader(callerOf(request).principal)
+      return store.read(reportShadow)
+    },
+  )
 
-  app.delete('/api/policy/shadow', { schema: { tags, response: { 200: z.object({}) } } }, async (request) => {
-    const { principal } = callerOf(request)
-    requireAdmin(principal, 'changes the policy')
-    await store.transact((outbox) => endShadow(outbox, principal, clock.nowMs()))
-    return {}
-  })
+  app.delete(
+    '/api/policy/shadow',
+    {
+      schema: {
+        operationId: 'endPolicyShadow',
+        summary: 'End the trial of a version of the policy',
+        errors: ['not_found'],
+        tags,
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      const { principal } = callerOf(request)
+      requireAdmin(principal, 'changes the policy')
+      await store.transact((outbox) => endShadow(outbox, principal, clock.nowMs()))
+      return {}
+    },
+  )
 
   const testPolicy = createPolicyTests(parts, world)
   app.post(
     '/api/policy/test',
-    { schema: { tags, body: TestPolicyBody, response: { 200: z.union([TestedCall, ReplayedActions]) } } },
+    {
+      schema: {
+        operationId: 'testPolicy',
+        summary: 'Test a policy on a call or on past actions',
+        errors: ['not_found', 'invalid_arguments'],
+        tags,
+        body: TestPolicyBody,
+        response: { 200: z.union([TestedCall, ReplayedActions]) },
+      },
+    },
     (request) => {
       const { principal } = callerOf(request)
       requireReader(principal)

@@ -14,6 +14,7 @@ import { findVisibleSession } from '../agent/index.ts'
 import { readerOf, viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { messages, sessions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
@@ -23,39 +24,77 @@ const ParticipantParams = Params.extend({ person: z.string().max(100) })
 export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
   const tags = ['sessions']
 
-  app.post('/api/sessions', { schema: { tags, body: CreateSessionBody, response: { 201: Session } } }, async (request, reply) => {
-    const session = await agentLoop.createSession(request.body, callerOf(request))
-    reply.code(201)
-    return session
-  })
+  app.post(
+    '/api/sessions',
+    {
+      schema: {
+        operationId: 'createSession',
+        summary: 'Begin a session with an agent',
+        errors: ['not_found'],
+        tags,
+        body: CreateSessionBody,
+        response: { 201: Session },
+      },
+    },
+    async (request, reply) => {
+      const session = await agentLoop.createSession(request.body, callerOf(request))
+      reply.code(201)
+      return session
+    },
+  )
 
-  app.get('/api/sessions', { schema: { tags, querystring: PageQuery, response: { 200: SessionList } } }, (request) => {
-    const { principal } = callerOf(request)
-    const { limit, cursor } = request.query
-    const place = decodeCursor(cursor, ['string'])
-    return store.read(function* () {
-      const found = yield* sessions.listSessions({
-        reader: readerOf(principal),
-        before: place && String(place[0]),
-        limit: limit + 1,
+  app.get(
+    '/api/sessions',
+    {
+      schema: {
+        operationId: 'listSessions',
+        summary: 'List the sessions you may see',
+        tags,
+        querystring: PageQuery,
+        response: { 200: SessionList },
+      },
+    },
+    (request) => {
+      const { principal } = callerOf(request)
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      return store.read(function* () {
+        const found = yield* sessions.listSessions({
+          reader: readerOf(principal),
+          before: place && String(place[0]),
+          limit: limit + 1,
+        })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const items: Session[] = []
+        for (const row of rows) items.push(yield* viewSession(row))
+        return { items, nextCursor }
       })
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-      const items: Session[] = []
-      for (const row of rows) items.push(yield* viewSession(row))
-      return { items, nextCursor }
-    })
-  })
+    },
+  )
 
-  app.get('/api/sessions/:id', { schema: { tags, params: Params, response: { 200: Session } } }, (request) => {
-    const caller = callerOf(request)
-    return store.read(function* () {
-      return yield* viewSession(yield* findVisibleSession(request.params.id, caller))
-    })
-  })
+  app.get(
+    '/api/sessions/:id',
+    { schema: { operationId: 'getSession', summary: 'Read a session', tags, params: Params, response: { 200: Session } } },
+    (request) => {
+      const caller = callerOf(request)
+      return store.read(function* () {
+        return yield* viewSession(yield* findVisibleSession(request.params.id, caller))
+      })
+    },
+  )
 
   app.get(
     '/api/sessions/:id/messages',
-    { schema: { tags, params: Params, querystring: PageQuery, response: { 200: MessageList } } },
+    {
+      schema: {
+        operationId: 'listMessages',
+        summary: 'List the messages of a session',
+        tags,
+        params: Params,
+        querystring: PageQuery,
+        response: { 200: MessageList },
+      },
+    },
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
@@ -77,7 +116,16 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
 
   app.post(
     '/api/sessions/:id/messages',
-    { schema: { tags, params: Params, body: PostMessageBody, response: { 202: PostedMessage } } },
+    {
+      schema: {
+        operationId: 'postMessage',
+        summary: 'Send a message to the agent, or decide with a command word',
+        tags,
+        params: Params,
+        body: PostMessageBody,
+        response: { 202: PostedMessage },
+      },
+    },
     async (request, reply) => {
       const { content, shown } = request.body
       const posted = await agentLoop.postMessage(request.params.id, content, callerOf(request), shown)
@@ -88,23 +136,61 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
 
   app.post(
     '/api/sessions/:id/approve',
-    { schema: { tags, params: Params, body: SessionApproveBody, response: { 200: Session } } },
+    {
+      schema: {
+        operationId: 'decideInSession',
+        summary: 'Decide what waits in a session',
+        errors: DECISION_ERRORS,
+        tags,
+        params: Params,
+        body: SessionApproveBody,
+        response: { 200: Session },
+      },
+    },
     (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
   )
 
   app.post(
     '/api/sessions/:id/participants',
-    { schema: { tags, params: Params, body: InviteBody, response: { 200: Session } } },
+    {
+      schema: {
+        operationId: 'inviteParticipant',
+        summary: 'Invite a person to write in a session',
+        errors: ['invalid_arguments'],
+        tags,
+        params: Params,
+        body: InviteBody,
+        response: { 200: Session },
+      },
+    },
     (request) => agentLoop.invite(request.params.id, request.body.person, callerOf(request)),
   )
 
   app.delete(
     '/api/sessions/:id/participants/:person',
-    { schema: { tags, params: ParticipantParams, response: { 200: Session } } },
+    {
+      schema: {
+        operationId: 'removeParticipant',
+        summary: 'End an invitation to a session',
+        tags,
+        params: ParticipantParams,
+        response: { 200: Session },
+      },
+    },
     (request) => agentLoop.uninvite(request.params.id, request.params.person, callerOf(request)),
   )
 
-  app.post('/api/sessions/:id/cancel', { schema: { tags, params: Params, response: { 200: Session } } }, (request) =>
-    agentLoop.cancelSession(request.params.id, callerOf(request)),
+  app.post(
+    '/api/sessions/:id/cancel',
+    {
+      schema: {
+        operationId: 'cancelSession',
+        summary: 'Cancel what has not started in a session',
+        tags,
+        params: Params,
+        response: { 200: Session },
+      },
+    },
+    (request) => agentLoop.cancelSession(request.params.id, callerOf(request)),
   )
 }

@@ -12,8 +12,21 @@ export function requireOverview(principal: Principal): void {
 
 /** Numbers about what was asked, decided, done and counted. */
 export function statsRoutes(app: App, { store, clock }: HttpParts): void {
-  app.get('/api/stats', { schema: { tags: ['stats'], querystring: StatsQuery, response: { 200: Stats } } }, (request) => {
-    requireOverview(callerOf(request).principal)
-    return readStats(store, request.query, clock.nowMs())
-  })
+  app.get(
+    '/api/stats',
+    {
+      schema: {
+        operationId: 'getStats',
+        summary: 'Read statistics',
+        errors: ['forbidden'],
+        tags: ['stats'],
+        querystring: StatsQuery,
+        response: { 200: Stats },
+      },
+    },
+    (request) => {
+      requireOverview(callerOf(request).principal)
+      return readStats(store, request.query, clock.nowMs())
+    },
+  )
 }

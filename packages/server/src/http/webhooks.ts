@@ -68,53 +68,106 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
     })
   }
 
-  app.get('/api/webhooks', { schema: { tags, querystring: PageQuery, response: { 200: WebhookList } } }, async (request) => {
-    admin(request, 'sees webhooks')
-    const { limit, cursor } = request.query
-    const before = decodeCursor(cursor, ['string'])?.map(String)[0]
-    const now = clock.nowMs()
-    return store.read(function* () {
-      // There are so few that all of them are read.
-      const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
-      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
-      const items: Webhook[] = []
-      for (const row of rows) items.push(yield* viewWebhook(row, now))
-      return { items, nextCursor }
-    })
-  })
+  app.get(
+    '/api/webhooks',
+    {
+      schema: {
+        operationId: 'listWebhooks',
+        summary: 'List the webhooks',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: WebhookList },
+      },
+    },
+    async (request) => {
+      admin(request, 'sees webhooks')
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const now = clock.nowMs()
+      return store.read(function* () {
+        // There are so few that all of them are read.
+        const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
+        const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+        const items: Webhook[] = []
+        for (const row of rows) items.push(yield* viewWebhook(row, now))
+        return { items, nextCursor }
+      })
+    },
+  )
 
-  app.post('/api/webhooks', { schema: { tags, body: CreateWebhookBody, response: { 201: CreatedWebhook } } }, async (request, reply) => {
-    const caller = admin(request, 'adds webhooks')
-    const url = await readAddress(request.body.url, network)
-    const now = clock.nowMs()
-    reply.code(201)
-    return withSecret(caller, now, (outbox, secret) => createWebhook(outbox, { ...request.body, url }, secret, caller.principal, now))
-  })
+  app.post(
+    '/api/webhooks',
+    {
+      schema: {
+        operationId: 'createWebhook',
+        summary: 'Add a webhook; its secret is shown this once',
+        tags,
+        body: CreateWebhookBody,
+        response: { 201: CreatedWebhook },
+      },
+    },
+    async (request, reply) => {
+      const caller = admin(request, 'adds webhooks')
+      const url = await readAddress(request.body.url, network)
+      const now = clock.nowMs()
+      reply.code(201)
+      return withSecret(caller, now, (outbox, secret) => createWebhook(outbox, { ...request.body, url }, secret, caller.principal, now))
+    },
+  )
 
-  app.get('/api/webhooks/:id', { schema: { ...schema, response: { 200: Webhook } } }, async (request) => {
-    admin(request, 'sees webhooks')
-    return store.read(function* () {
-      return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
-    })
-  })
+  app.get(
+    '/api/webhooks/:id',
+    { schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...schema, response: { 200: Webhook } } },
+    async (request) => {
+      admin(request, 'sees webhooks')
+      return store.read(function* () {
+        return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
+      })
+    },
+  )
 
-  app.patch('/api/webhooks/:id', { schema: { ...schema, body: ChangeWebhookBody, response: { 200: Webhook } } }, async (request) => {
-    const caller = admin(request, 'changes webhooks')
-    const { url } = request.body
-    const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
-    const now = clock.nowMs()
-    return once(caller, now, (outbox) => changeWebhook(outbox, request.params.id, body, caller.principal, now))
-  })
+  app.patch(
+    '/api/webhooks/:id',
+    {
+      schema: {
+        operationId: 'changeWebhook',
+        summary: 'Change, disable or enable a webhook',
+        ...schema,
+        body: ChangeWebhookBody,
+        response: { 200: Webhook },
+      },
+    },
+    async (request) => {
+      const caller = admin(request, 'changes webhooks')
+      const { url } = request.body
+      const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
+      const now = clock.nowMs()
+      return once(caller, now, (outbox) => changeWebhook(outbox, request.params.id, body, caller.principal, now))
+    },
+  )
 
-  app.delete('/api/webhooks/:id', { schema: { ...schema, response: { 200: Webhook } } }, async (request) => {
-    const caller = admin(request, 'deletes webhooks')
-    const now = clock.nowMs()
-    return once(caller, now, (outbox) => deleteWebhook(outbox, request.params.id, caller.principal, now))
-  })
+  app.delete(
+    '/api/webhooks/:id',
+    { schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...schema, response: { 200: Webhook } } },
+    async (request) => {
+      const caller = admin(request, 'deletes webhooks')
+      const now = clock.nowMs()
+      return once(caller, now, (outbox) => deleteWebhook(outbox, request.params.id, caller.principal, now))
+    },
+  )
 
   app.post(
     '/api/webhooks/:id/rotate',
-    { schema: { ...schema, body: RotateWebhookBody, response: { 200: CreatedWebhook } } },
+    {
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Give a webhook another secret',
+        ...schema,
+        body: RotateWebhookBody,
+        response: { 200: CreatedWebhook },
+      },
+    },
     async (request) => {
       const caller = admin(request, 'rotates the secrets of webhooks')
       const now = clock.nowMs()
@@ -125,16 +178,29 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
     },
   )
 
-  app.post('/api/webhooks/:id/test', { schema: { ...schema, response: { 202: WebhookDelivery } } }, async (request, reply) => {
-    const caller = admin(request, 'tests webhooks')
-    const now = clock.nowMs()
-    reply.code(202)
-    return once(caller, now, (outbox) => sendTest(outbox, request.params.id, now))
-  })
+  app.post(
+    '/api/webhooks/:id/test',
+    { schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...schema, response: { 202: WebhookDelivery } } },
+    async (request, reply) => {
+      const caller = admin(request, 'tests webhooks')
+      const now = clock.nowMs()
+      reply.code(202)
+      return once(caller, now, (outbox) => sendTest(outbox, request.params.id, now))
+    },
+  )
 
   app.get(
     '/api/webhooks/:id/deliveries',
-    { schema: { ...schema, querystring: WebhookDeliveryQuery, response: { 200: WebhookDeliveryList } } },
+    {
+      schema: {
+        operationId: 'listWebhookDeliveries',
+        summary: 'List what was sent to a webhook',
+        errors: ['forbidden'],
+        ...schema,
+        querystring: WebhookDeliveryQuery,
+        response: { 200: WebhookDeliveryList },
+      },
+    },
     async (request) => {
       admin(request, 'sees what was sent to webhooks')
       const { limit, cursor, state } = request.query
@@ -151,7 +217,15 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
 
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
-    { schema: { tags, params: DeliveryParams, response: { 202: WebhookDelivery } } },
+    {
+      schema: {
+        operationId: 'redeliverToWebhook',
+        summary: 'Send a delivery again',
+        tags,
+        params: DeliveryParams,
+        response: { 202: WebhookDelivery },
+      },
+    },
     async (request, reply) => {
       const caller = admin(request, 'sends to webhooks again')
       const now = clock.nowMs()

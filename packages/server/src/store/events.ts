@@ -4,7 +4,7 @@ import { lit, question, type Tx, takePlaces } from './query.ts'
 import type { EventRow } from './schema.ts'
 import type { StoredEvent } from './store.ts'
 
-const INBOX = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
+export const INBOX_TYPES: ReadonlySet<string> = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
 
 const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>
   db.insertInto('event').values({
@@ -34,7 +34,7 @@ export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch)
     session_id: sessionId,
     last_seq: events.at(-1)?.seq ?? null,
     delta_of: deltaOf ?? null,
-    inbox: events.some(({ event }) => INBOX.has(event.type)) ? 1 : 0,
+    inbox: events.some(({ event }) => INBOX_TYPES.has(event.type)) ? 1 : 0,
     events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
     created_at: nowMs,
   })
@@ -76,7 +76,7 @@ export const actionOf = ({ data }: NewEvent): string | undefined => {
   return 'actionId' in data ? data.actionId : undefined
 }
 
-export const isForInbox = ({ event }: StoredEvent): boolean => INBOX.has(event.type)
+export const isForInbox = ({ event }: StoredEvent): boolean => INBOX_TYPES.has(event.type)
 
 /** Rows with events of a session after number `after`, in order; the first may begin before it. */
 export const sessionRowsAfter = question<{ session_id: string; after: number; limit: number }, EventRow>((db, p) =>

@@ -39,6 +39,9 @@ export interface ApiClientOptions {
   checker: AnswerChecker
 }
 
+/** HEAD and OPTIONS are answered for every address, and stand in no document. */
+const CHECKED = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
 export function openApiClient({ url, headers: own, checker }: ApiClientOptions): ApiClient {
   const check = (method: string, path: string, response: Response, body: unknown) => {
     const problems = checker.problems({
@@ -62,7 +65,7 @@ export function openApiClient({ url, headers: own, checker }: ApiClientOptions):
     const text = await response.text()
     const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
     const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined
-    if (path.startsWith('/api/') && path !== '/api/openapi.json' && ['GET', 'POST'].includes(method)) check(method, path, response, parsed)
+    if (path.startsWith('/api/') && path !== '/api/openapi.json' && CHECKED.has(method)) check(method, path, response, parsed)
     return { status: response.status, headers: response.headers, text, body: parsed }
   }
 
@@ -88,7 +91,7 @@ export function openApiClient({ url, headers: own, checker }: ApiClientOptions):
       })
       if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
       check(method, path, response, undefined)
-      return readEvents(response, hangUp)
+      return readEvents(response, hangUp, (event) => checker.problemsOfEvent(method, path.split('?')[0] ?? '', event))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { EventData, type EventDataOf, type EventType } from '@countersign/core'
+import type { EventDataOf, EventType } from '@countersign/core'
 import { createParser } from 'eventsource-parser'
 
 /** An event of a stream, as it arrived. */
@@ -9,10 +9,17 @@ export interface ReadEvent {
   data: unknown
 }
 
+/** The fields of an event on the wire, with its data parsed. */
+export interface SentFields {
+  id?: number
+  event: string
+  data: unknown
+}
+
 /** A stream that is silent this long will not say what a test waits for. */
 const PATIENCE_MS = 240_000
 
-/** Reads a server-sent event stream; every event's data is held against its schema. */
+/** Reads a server-sent event stream; every event is held against its shape. */
 export interface EventReader {
   /** Everything that arrived so far. */
   readonly seen: readonly ReadEvent[]
@@ -30,8 +37,11 @@ export interface EventReader {
   [Symbol.dispose](): void
 }
 
-/** Reads the body of an answer that is an event stream. */
-export function readEvents(response: Response, hangUp: AbortController): EventReader {
+/**
+ * Reads the body of an answer that is an event stream.
+ * @param faultsOf What is wrong with an event, by the shape that the stream promises.
+ */
+export function readEvents(response: Response, hangUp: AbortController, faultsOf: (event: SentFields) => readonly string[]): EventReader {
   const seen: ReadEvent[] = []
   const faults: string[] = []
   let place = 0
@@ -45,9 +55,7 @@ export function readEvents(response: Response, hangUp: AbortController): EventRe
   const parser = createParser({
     onEvent: ({ id, event = 'message', data }) => {
       const value: unknown = JSON.parse(data)
-      const schema = Object.hasOwn(EventData, event) ? EventData[event as EventType] : undefined
-      const result = schema?.safeParse(value)
-      if (!result?.success && !isInboxReset(event, value)) faults.push(`the event ${event} is not of its shape: ${data.slice(0, 300)}`)
+      faults.push(...faultsOf({ ...(id !== undefined && { id: Number(id) }), event, data: value }))
       seen.push({ id: id === undefined ? undefined : Number(id), type: event, data: value })
     },
     onError: (error) => faults.push(`not an event stream: ${error.message}`),
@@ -103,7 +111,3 @@ export function readEvents(response: Response, hangUp: AbortController): EventRe
     [Symbol.dispose]: () => hangUp.abort(),
   }
 }
-
-/** A reader of the inbox has no session to be given a snapshot of. */
-const isInboxReset = (type: string, value: unknown): boolean =>
-  type === 'reset' && typeof value === 'object' && value !== null && 'session' in value && value.session === null

@@ -1,14 +1,16 @@
-import { type Schema, Validator } from '@cfworker/json-schema'
+import { dereference, type Schema, validate } from '@cfworker/json-schema'
+import type { SentFields } from './event-reader.ts'
 
-interface Operation {
-  responses?: Record<string, { content?: Record<string, { schema?: Schema }> }>
+interface Answer {
+  $ref?: string
+  content?: Record<string, { schema?: Schema }>
 }
 
 /** The parts of an OpenAPI document that checking an answer needs. */
 export interface OpenApiDocument {
   openapi: string
-  paths: Record<string, Record<string, Operation>>
-  components?: { schemas?: Record<string, Schema> }
+  paths: Record<string, Record<string, { responses?: Record<string, Answer> }>>
+  components?: { responses?: Record<string, Answer> }
 }
 
 export interface SeenAnswer {
@@ -25,45 +27,52 @@ export interface SeenAnswer {
 export interface AnswerChecker {
   /** A sentence for each disagreement; empty when the document describes exactly this answer. */
   problems(answer: SeenAnswer): string[]
+  /** The same for one event of a stream that this operation answered. */
+  problemsOfEvent(method: string, path: string, event: SentFields): string[]
 }
 
 /**
  * Checks answers against an OpenAPI 3.1 document: the operation is listed, its status is, the content type is, the body fits the schema.
- * `default` stands for every status that the operation does not name.
  */
 function openAnswerChecker(document: OpenApiDocument): AnswerChecker {
   const routes = Object.keys(document.paths).map((template) => ({
     template,
     pattern: new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
   }))
-  const validators = new Map<Schema, Validator>()
+  // The whole document as one schema: references start at its root.
+  const lookup = dereference({ ...document })
+  const resolve = (answer: Answer | undefined): Answer | undefined =>
+    answer?.$ref === undefined ? answer : document.components?.responses?.[answer.$ref.split('/').at(-1) ?? '']
 
-  function validatorOf(schema: Schema): Validator {
-    const known = validators.get(schema)
-    if (known) return known
-    // References start at the document's root, so the schema is given a root that has the same components.
-    const rooted = structuredClone({ ...schema, components: document.components ?? {} })
-    const validator = new Validator(rooted, '2020-12', false)
-    validators.set(schema, validator)
-    return validator
+  const answerOf = (method: string, path: string, status: number) => {
+    const template = routes
+      .filter(({ pattern }) => pattern.test(path))
+      // `/api/actions/decisions` before `/api/actions/{id}`.
+      .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0]?.template
+    const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
+    return { operation, response: resolve(operation?.responses?.[status]) }
   }
+  const faultsOf = (value: unknown, schema: Schema): string[] =>
+    validate(value, schema, '2020-12', lookup, false).errors.map((error) => `${error.instanceLocation} ${error.error}`)
 
   return {
     problems({ method, path, status, contentType, body }) {
-      const template = routes
-        .filter(({ pattern }) => pattern.test(path))
-        // `/api/actions/decisions` before `/api/actions/{id}`.
-        .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0]?.template
-      const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
       const what = `${method} ${path} → ${status} ${contentType}`
+      const { operation, response } = answerOf(method, path, status)
       if (!operation) return [`${what}: the document has no such operation`]
-      const response = operation.responses?.[status] ?? operation.responses?.default
       if (!response) return [`${what}: the document does not name this status`]
+      if (contentType === '' && body === undefined && Object.keys(response.content ?? {}).length === 0) return []
       const media = response.content?.[contentType.split(';')[0]?.trim() ?? '']
       if (!media) return [`${what}: the document does not name this content type`]
       if (body === undefined || media.schema === undefined) return []
-      const result = validatorOf(media.schema).validate(body)
-      return result.errors.map((error) => `${what}: ${error.instanceLocation} ${error.error}`)
+      return faultsOf(body, media.schema).map((fault) => `${what}: ${fault}`)
+    },
+    problemsOfEvent(method, path, event) {
+      const schema = answerOf(method, path, 200).response?.content?.['text/event-stream']?.schema
+      const what = `${method} ${path}: the event ${event.event}`
+      return schema === undefined
+        ? [`${what}: the document has no such stream`]
+        : faultsOf(event, schema).map((fault) => `${what}: ${fault}`)
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Action, Claim } from '@countersign/core'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { readEvents } from '../../testing/event-reader.ts'
 import { MCP_CLIENTS } from '../../testing/mcp-clients.ts'
+import { checkerAt } from '../../testing/openapi.ts'
 import { signInWithKey } from '../../testing/sign-in.ts'
 import { planMessage } from '../kill/script.ts'
 import type { Random } from '../simulation/random.ts'
@@ -47,7 +48,9 @@ export function createWorkload({ url, random }: WorkloadOptions): Workload {
   async function openStream(path: string) {
     const hangUp = new AbortController()
     const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, accept: 'text/event-stream' }
-    return readEvents(await fetch(url + path, { headers, signal: hangUp.signal }), hangUp)
+    const checker = await checkerAt(url)
+    const response = await fetch(url + path, { headers, signal: hangUp.signal })
+    return readEvents(response, hangUp, (event) => checker.problemsOfEvent('GET', path, event))
   }
 
   const decide = ({ id, revision, digest }: Action, verdict: 'approve' | 'decline', edited?: unknown) =>

@@ -8,20 +8,41 @@ import { callerOf } from './authenticate.ts'
 export function consoleSessionRoutes(app: App, { consoleSessions }: HttpParts): void {
   const tags = ['identity']
 
-  app.get('/api/console-sessions', { schema: { tags, querystring: PageQuery, response: { 200: ConsoleSessionList } } }, async (request) => {
-    const person = personOf(callerOf(request).principal)
-    const { limit, cursor } = request.query
-    const place = decodeCursor(cursor, ['string'])
-    const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
-    const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
-    const current = request.consoleSession?.id
-    const items = rows.flatMap(({ isGood, ...session }) => (isGood ? { ...session, isCurrent: session.id === current } : []))
-    return { items, nextCursor }
-  })
+  app.get(
+    '/api/console-sessions',
+    {
+      schema: {
+        operationId: 'listConsoleSessions',
+        summary: 'List where you are signed in',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: ConsoleSessionList },
+      },
+    },
+    async (request) => {
+      const person = personOf(callerOf(request).principal)
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const current = request.consoleSession?.id
+      const items = rows.flatMap(({ isGood, ...session }) => (isGood ? { ...session, isCurrent: session.id === current } : []))
+      return { items, nextCursor }
+    },
+  )
 
   app.delete(
     '/api/console-sessions/:id',
-    { schema: { tags, params: z.object({ id: z.string().max(100) }), response: { 200: z.object({}) } } },
+    {
+      schema: {
+        operationId: 'endConsoleSession',
+        summary: 'Sign out at one console',
+        tags,
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: z.object({}) },
+      },
+    },
     async (request) => {
       const person = whoSignsOut(callerOf(request).principal)
       const { id } = request.params
@@ -31,10 +52,16 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpParts): 
   )
 
   // The one that asks stays: whoever sees what is not theirs ends it at once, and goes on.
-  app.delete('/api/console-sessions', { schema: { tags, response: { 200: z.object({}) } } }, async (request) => {
-    await consoleSessions.endOthers(whoSignsOut(callerOf(request).principal).id, request.consoleSession?.id)
-    return {}
-  })
+  app.delete(
+    '/api/console-sessions',
+    {
+      schema: { operationId: 'endOtherConsoleSessions', summary: 'Sign out at every other console', tags, response: { 200: z.object({}) } },
+    },
+    async (request) => {
+      await consoleSessions.endOthers(whoSignsOut(callerOf(request).principal).id, request.consoleSession?.id)
+      return {}
+    },
+  )
 }
 
 function personOf(principal: Principal): Principal {

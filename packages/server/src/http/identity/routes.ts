@@ -107,46 +107,70 @@ export function identityRoutes(app: App, parts: HttpParts): void {
     return `${LINK_REFUSALS[refusal]}; ${HOW_TO_GET_A_LINK}`
   }
 
-  app.get('/api/me', { ...PUBLIC, schema: { tags, response: { 200: Me } } }, async (request) => ({
-    principal: request.principal ?? null,
-    signIn: wayOf(request),
-    ...kept,
-  }))
+  app.get(
+    '/api/me',
+    { ...PUBLIC, schema: { operationId: 'getMe', summary: 'Say who is signed in, and how to sign in here', tags, response: { 200: Me } } },
+    async (request) => ({
+      principal: request.principal ?? null,
+      signIn: wayOf(request),
+      ...kept,
+    }),
+  )
 
-  app.post('/api/sign-in', { ...PUBLIC, schema: { tags, body: SignInBody, response: { 200: Me } } }, async (request, reply) => {
-    requireSameOrigin(request, publicUrl)
-    const { key, link } = request.body
-    const signIn = wayOf(request)
-    if (key === undefined) {
-      const refusal = await whyNotLocal(request, signIn, link)
-      if (refusal !== undefined) throw new CountersignError('unauthenticated', refusal)
-      const principal = directory.localPerson
-      await begin(request, reply, { principal, how: 'local' })
+  app.post(
+    '/api/sign-in',
+    {
+      ...PUBLIC,
+      schema: {
+        operationId: 'signIn',
+        summary: 'Sign in at the console with a key or a link',
+        tags,
+        body: SignInBody,
+        response: { 200: Me },
+      },
+    },
+    async (request, reply) => {
+      requireSameOrigin(request, publicUrl)
+      const { key, link } = request.body
+      const signIn = wayOf(request)
+      if (key === undefined) {
+        const refusal = await whyNotLocal(request, signIn, link)
+        if (refusal !== undefined) throw new CountersignError('unauthenticated', refusal)
+        const principal = directory.localPerson
+        await begin(request, reply, { principal, how: 'local' })
+        return { principal, signIn, ...kept }
+      }
+      const principal = await directory.byKey(key)
+      if (!principal) {
+        await noteRefusal(request, 'key', 'unknown')
+        throw new CountersignError('unauthenticated', 'this key is not known here')
+      }
+      if (principal.kind !== 'person')
+        throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
+      await begin(request, reply, { principal, how: 'key', keyHash: hashOf(key) })
       return { principal, signIn, ...kept }
-    }
-    const principal = await directory.byKey(key)
-    if (!principal) {
-      await noteRefusal(request, 'key', 'unknown')
-      throw new CountersignError('unauthenticated', 'this key is not known here')
-    }
-    if (principal.kind !== 'person')
-      throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
-    await begin(request, reply, { principal, how: 'key', keyHash: hashOf(key) })
-    return { principal, signIn, ...kept }
-  })
+    },
+  )
 
-  app.post('/api/sign-out', { ...PUBLIC, schema: { tags, body: SignOutBody, response: { 200: SignedOut } } }, async (request, reply) => {
-    requireSameOrigin(request, publicUrl)
-    const session = request.consoleSession
-    request.consoleSession = undefined
-    consoleCredential.clear(request, reply)
-    if (!session) return {}
-    const { idToken } = await consoleSessions.end(session, request.body.everywhere)
-    if (idToken === undefined || !signInService) return {}
-    // The session has ended here whether or not the service can be reached.
-    const endSessionUrl = await signInService.endSessionUrl(idToken, `${addressOf(request)}/`).catch(() => undefined)
-    return endSessionUrl === undefined ? {} : { endSessionUrl }
-  })
+  app.post(
+    '/api/sign-out',
+    {
+      ...PUBLIC,
+      schema: { operationId: 'signOut', summary: 'Sign out of the console', tags, body: SignOutBody, response: { 200: SignedOut } },
+    },
+    async (request, reply) => {
+      requireSameOrigin(request, publicUrl)
+      const session = request.consoleSession
+      request.consoleSession = undefined
+      consoleCredential.clear(request, reply)
+      if (!session) return {}
+      const { idToken } = await consoleSessions.end(session, request.body.everywhere)
+      if (idToken === undefined || !signInService) return {}
+      // The session has ended here whether or not the service can be reached.
+      const endSessionUrl = await signInService.endSessionUrl(idToken, `${addressOf(request)}/`).catch(() => undefined)
+      return endSessionUrl === undefined ? {} : { endSessionUrl }
+    },
+  )
 
   const addressOf = (request: FastifyRequest): string => publicUrl ?? new URL(request.headers.origin ?? '').origin
 
@@ -155,21 +179,45 @@ export function identityRoutes(app: App, parts: HttpParts): void {
     throw new CountersignError('not_found', 'there is no sign-in service here')
   }
 
-  app.post('/api/sign-in/oidc', { ...PUBLIC, schema: { tags, body: BeginBody, response: { 200: Begun } } }, async (request, reply) => {
-    requireSameOrigin(request, publicUrl)
-    limits.countAttempt(request.ip)
-    const { url, sealed } = await service().begin(`${addressOf(request)}/sign-in/callback`, request.body.returnTo)
-    // Over plain http a server at another port could read a cookie, or plant one of its own sign-in.
-    if (!takesCookies(request, publicUrl)) return { url, begun: sealed }
-    begunCookie.set(request, reply, sealed, SIGN_IN_SECONDS)
-    return { url }
-  })
+  app.post(
+    '/api/sign-in/oidc',
+    {
+      ...PUBLIC,
+      schema: {
+        operationId: 'beginOidcSignIn',
+        summary: 'Begin a sign-in with the sign-in service',
+        errors: ['not_found'],
+        tags,
+        body: BeginBody,
+        response: { 200: Begun },
+      },
+    },
+    async (request, reply) => {
+      requireSameOrigin(request, publicUrl)
+      limits.countAttempt(request.ip)
+      const { url, sealed } = await service().begin(`${addressOf(request)}/sign-in/callback`, request.body.returnTo)
+      // Over plain http a server at another port could read a cookie, or plant one of its own sign-in.
+      if (!takesCookies(request, publicUrl)) return { url, begun: sealed }
+      begunCookie.set(request, reply, sealed, SIGN_IN_SECONDS)
+      return { url }
+    },
+  )
 
   // The service sends the browser back to a page of the console, which changes nothing; the page then asks for this. So the cookies can
   // be kept from every other site, and a program that follows links uses nothing up.
   app.post(
     '/api/sign-in/oidc/finish',
-    { ...PUBLIC, schema: { tags, body: FinishBody, response: { 200: Me.extend({ returnTo: z.string() }) } } },
+    {
+      ...PUBLIC,
+      schema: {
+        operationId: 'finishOidcSignIn',
+        summary: 'Finish a sign-in with the sign-in service',
+        errors: ['not_found'],
+        tags,
+        body: FinishBody,
+        response: { 200: Me.extend({ returnTo: z.string() }) },
+      },
+    },
     async (request, reply) => {
       requireSameOrigin(request, publicUrl)
       limits.countAttempt(request.ip)

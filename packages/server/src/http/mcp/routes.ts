@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { agentNamed } from '../../gate/index.ts'
 import type { App, HttpParts } from '../app.ts'
+import { McpEvent } from '../docs/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import { whenHungUp } from '../read-until.ts'
@@ -101,24 +102,73 @@ export function mcpRoutes(app: App, http: HttpParts): void {
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
     },
   }
-  const answers = { 200: { description: 'JSON-RPC messages, as the client accepts them', content: ANSWER } }
-  app.post('/mcp', { ...hooks, schema: { tags, querystring: Query, body: Messages, response: answers } }, answer)
+  const refused = { description: 'A JSON-RPC error', content: { 'application/json': { schema: Message } } }
+  const answers = {
+    200: { description: 'JSON-RPC messages, as the client accepts them', content: ANSWER },
+    202: z.null(),
+    ...{ 400: refused, 406: refused, 415: refused },
+  }
+  app.post(
+    '/mcp',
+    {
+      ...hooks,
+      schema: {
+        operationId: 'sendMcpMessages',
+        summary: 'Send JSON-RPC messages of the Model Context Protocol',
+        errors: ['not_found'],
+        sends: ['Mcp-Session-Id'],
+        tags,
+        querystring: Query,
+        body: Messages,
+        response: answers,
+      },
+    },
+    answer,
+  )
 
   // A client of the older protocols listens here for what it did not ask for.
-  app.get('/mcp', { ...hooks, schema: { tags, querystring: Query, produces: ['text/event-stream'] } }, async (request, reply) => {
-    const { principal } = callerOfGateway(request)
-    if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
-    const stream = await streamWhileStanding(parts, request, reply)
-    listening.add(stream)
-    stream.onClose(() => listening.delete(stream))
-    return sent(reply)
-  })
+  app.get(
+    '/mcp',
+    {
+      ...hooks,
+      schema: {
+        operationId: 'streamMcp',
+        summary: 'Stream messages of the Model Context Protocol from the server',
+        errors: ['not_found'],
+        streams: McpEvent,
+        tags,
+        querystring: Query,
+        produces: ['text/event-stream'],
+        response: { 405: refused, 406: refused },
+      },
+    },
+    async (request, reply) => {
+      const { principal } = callerOfGateway(request)
+      if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
+      const stream = await streamWhileStanding(parts, request, reply)
+      listening.add(stream)
+      stream.onClose(() => listening.delete(stream))
+      return sent(reply)
+    },
+  )
 
   // Nothing of a session is kept, so there is nothing to end.
-  app.delete('/mcp', { ...hooks, schema: { tags, response: { 200: z.object({}) } } }, async (request) => {
-    callerOfGateway(request)
-    return {}
-  })
+  app.delete(
+    '/mcp',
+    {
+      ...hooks,
+      schema: {
+        operationId: 'endMcpSession',
+        summary: 'End a session of the Model Context Protocol',
+        tags,
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      callerOfGateway(request)
+      return {}
+    },
+  )
 }
 
 /** Fastify takes its own reply for an answer that is on its way; for the schema of the route it stands for that. */

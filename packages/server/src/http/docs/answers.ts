@@ -1,0 +1,78 @@
+import { ERRORS, type ErrorCode } from '@countersign/core'
+import type { RouteOptions } from 'fastify'
+import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+
+/** What a decision about one action can be refused with. */
+export const DECISION_ERRORS = [
+  'illegal_transition',
+  'already_decided',
+  'revision_mismatch',
+  'stale_preview',
+  'busy',
+  'gone',
+  'invalid_arguments',
+  'impossible',
+] as const satisfies ErrorCode[]
+
+const READS = new Set(['GET', 'HEAD'])
+
+/**
+ * The codes that a route answers with: its own, and those that every route of its kind does. Reads that refuse somebody for who they are
+ * say `forbidden` themselves; for everything that changes something it is general, because of the console's credential and limited keys.
+ */
+export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCode[] {
+  const { params, errors = [] } = schema ?? {}
+  const { access } = config ?? {}
+  const codes = new Set<ErrorCode>(['bad_request', 'internal', ...errors])
+  if (access !== 'probe') for (const code of ['unauthenticated', 'rate_limited', 'not_ready'] as const) codes.add(code)
+  if (params !== undefined) codes.add('not_found')
+  // The gateway refuses pages of other sites, whatever they ask.
+  if (url === '/mcp') codes.add('forbidden')
+  if (!READS.has(String(method))) {
+    for (const code of ['forbidden', 'too_large', 'storage_full'] as const) codes.add(code)
+    if (takesIdempotencyKey({ method: String(method), access, isGateway: url === '/mcp' })) codes.add('idempotency_mismatch')
+  }
+  const order = Object.keys(ERRORS)
+  return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b))
+}
+
+/** Signing in and out are safe to repeat as they are; in MCP the messages have ids of their own. */
+export const takesIdempotencyKey = ({ method, access, isGateway }: { method: string; access: string | undefined; isGateway: boolean }) =>
+  !READS.has(method) && !isGateway && (access === undefined || access === 'key')
+
+/** Header parameters, by name. `Idempotency-Key` and `Last-Event-ID` stand at every operation that takes them without being named there. */
+export const REQUEST_HEADERS = {
+  'Idempotency-Key': {
+    description:
+      'Makes a repeat safe: the same key with the same body gets the first answer; with another body 422 `idempotency_mismatch`.',
+    required: false,
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
+  'If-Match': {
+    description: 'The version that the change is based on, as `ETag` had it.',
+    required: true,
+    schema: { type: 'string', pattern: '^"?[0-9]{1,15}"?$' },
+  },
+  'Last-Event-ID': {
+    description: 'The `id` of the last event that arrived: the stream goes on behind it. Takes precedence over `after`.',
+    required: false,
+    schema: { type: 'string' },
+  },
+} as const
+
+export type RequestHeader = keyof typeof REQUEST_HEADERS
+
+/** Headers of answers, by name. `Retry-After` comes with 429. */
+export const RESPONSE_HEADERS = {
+  ETag: { description: 'The version of the policy in force, for `If-Match`.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The name of the file.', schema: { type: 'string' } },
+  'Retry-After': { description: 'In how many seconds to try again.', schema: { type: 'integer', minimum: 1 } },
+  'Mcp-Session-Id': { description: 'The id of the session, on the answer to `initialize`.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+  [CONSOLE_HEADER]: {
+    description: 'Over plain http: the secret of the console session, which changes from time to time. Over https a cookie holds it.',
+    schema: { type: 'string' },
+  },
+} as const
+
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS

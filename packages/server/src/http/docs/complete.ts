@@ -1,0 +1,148 @@
+import { CountersignError, ERRORS, type ErrorCode, toProblem } from '@countersign/core'
+import type { SwaggerTransformObject } from '@fastify/swagger'
+import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS, type RequestHeader, type ResponseHeader, takesIdempotencyKey } from './answers.ts'
+import { nameOnce } from './components.ts'
+import type { Operation } from './describe.ts'
+import { TAGS } from './tags.ts'
+
+type Document = ReturnType<SwaggerTransformObject>
+
+interface DocumentedOperation {
+  operationId?: string
+  tags?: string[]
+  security?: Record<string, string[]>[]
+  parameters?: object[]
+  requestBody?: { required?: boolean }
+  responses: Record<string, Answer>
+}
+
+interface Answer {
+  description?: string
+  headers?: object
+  content?: object
+}
+
+const SUCCESS: Record<string, string> = { 200: 'Done', 201: 'Made', 202: 'Accepted: the work goes on' }
+
+const PROBLEM = {
+  description: 'An error (RFC 9457).',
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: Object.keys(ERRORS) },
+    detail: { type: 'string' },
+    issues: {
+      description: 'What is wrong with the request or the arguments, place by place.',
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+/** Described by its parts it would contain itself, and the types that generators make of that do not compile. */
+const JSON_VALUE = { description: 'Any JSON value.' }
+
+const referTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const pascal = (code: string): string => code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Adds to a document what is the same for many operations: errors, headers, security, tags. */
+export function completeDocument(document: Document, operations: ReadonlyMap<string, Operation>): Document {
+  const responses: Record<string, Answer> = {}
+  const { paths = {}, components = {} } = document as { paths?: Record<string, Record<string, DocumentedOperation>>; components?: object }
+  const usedTags = new Set<string>()
+
+  for (const described of Object.values(paths).flatMap((path) => Object.values(path))) {
+    const operation = operations.get(described.operationId ?? '')
+    if (!operation) continue
+    for (const tag of described.tags ?? []) usedTags.add(tag)
+    if (operation.access !== 'key') described.security = []
+    else if (operation.isGateway) described.security = [{ key: [] }]
+    const parameters = [...(described.parameters ?? []), ...headersTaken(operation).map((name) => referTo('parameters', name))]
+    if (parameters.length > 0) described.parameters = parameters
+    if (described.requestBody) described.requestBody.required = !operation.isBodyOptional
+    described.responses = answersOf(described, operation, responses)
+  }
+
+  const { schemas = {} } = components as { schemas?: Record<string, unknown> }
+  const named = nameOnce({ paths, responses }, { ...schemas, Json: JSON_VALUE, JsonInput: JSON_VALUE, Problem: PROBLEM })
+  return {
+    ...document,
+    tags: Object.entries(TAGS).flatMap(([name, description]) => (usedTags.has(name) ? [{ name, description }] : [])),
+    paths: named.document.paths,
+    components: {
+      ...components,
+      parameters: Object.fromEntries(Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', ...header }])),
+      headers: RESPONSE_HEADERS,
+      responses: named.document.responses,
+      schemas: named.schemas,
+    },
+  } as Document
+}
+
+/** All answers of an operation: its own, and its errors, which stand among the components once for all that have the same. */
+function answersOf(
+  { responses: own }: DocumentedOperation,
+  operation: Operation,
+  responses: Record<string, Answer>,
+): DocumentedOperation['responses'] {
+  const answers: Record<string, Answer & { $ref?: string }> = {}
+  for (const [status, answer] of Object.entries(own)) {
+    const success = SUCCESS[status]
+    answers[status] = success === undefined ? answer : { ...answer, description: success, ...headersOf(headersSent(operation)) }
+  }
+  for (const [status, codes] of Map.groupBy(operation.errors, (code) => ERRORS[code].status)) {
+    const { name, answer } = answerWith(codes, headersOfError(status, operation))
+    const beside = own[status]
+    if (beside) {
+      // What the route itself answers with this status stands beside the problem.
+      const description = `${beside.description}, or ${answer.description}`
+      answers[status] = { ...answer, description, content: { ...beside.content, ...answer.content } }
+    } else {
+      responses[name] = answer
+      answers[status] = { $ref: `#/components/responses/${name}` }
+    }
+  }
+  return answers
+}
+
+/** The answer with one of these codes, which have one status, and the name that it has among the components. */
+function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeader[]): { name: string; answer: Answer } {
+  const name = codes.map(pascal).join('Or')
+  const sentence = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. ')
+  const [first = 'internal'] = codes
+  const { status, title } = ERRORS[first]
+  const current = status === 409 && { action: { $ref: '#/components/schemas/Action' } }
+  const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes }, ...current } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
+  const example = toProblem(new CountersignError(first, title))
+  const answer = { description: sentence, ...headersOf(headers), content: { 'application/problem+json': { schema, example } } }
+  return { name: headers.includes('WWW-Authenticate') ? `${name}AtGateway` : name, answer }
+}
+
+function headersTaken(operation: Operation): RequestHeader[] {
+  const { method, isEventStream, access, isGateway, takes } = operation
+  const names = [...takes]
+  if (takesIdempotencyKey({ method, access, isGateway })) names.push('Idempotency-Key')
+  if (isEventStream && method === 'GET' && !isGateway) names.push('Last-Event-ID')
+  return names
+}
+
+/** The secret of a console is renewed with answers to what changes something. */
+const headersSent = ({ method, isEventStream, isGateway, sends }: Operation): ResponseHeader[] =>
+  method === 'GET' || isEventStream || isGateway ? [...sends] : [...sends, CONSOLE_HEADER]
+
+function headersOfError(status: number, { isGateway }: Operation): ResponseHeader[] {
+  if (status === 429) return ['Retry-After']
+  return status === 401 && isGateway ? ['WWW-Authenticate'] : []
+}
+
+const headersOf = (names: readonly ResponseHeader[]): { headers?: object } =>
+  names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, referTo('headers', name)])) }

@@ -1,0 +1,75 @@
+import type { ErrorCode } from '@countersign/core'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { z } from 'zod'
+import { errorsOf, type RequestHeader, type ResponseHeader } from './answers.ts'
+import { TAGS } from './tags.ts'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Codes that the route answers with, besides those that every route of its kind does: see {@link errorsOf}. */
+    errors?: readonly ErrorCode[]
+    /** Headers that the route reads, besides those that every route of its kind does. */
+    takes?: readonly RequestHeader[]
+    /** Headers of its successful answer. */
+    sends?: readonly ResponseHeader[]
+    /** One event of its stream, for a route that produces `text/event-stream`. */
+    streams?: z.ZodType
+  }
+}
+
+/** What the document says about an operation, besides what its schemas say. */
+export interface Operation {
+  method: string
+  access: 'key' | 'public' | 'probe'
+  isGateway: boolean
+  isEventStream: boolean
+  /** A request without a body stands for `{}`. */
+  isBodyOptional: boolean
+  errors: readonly ErrorCode[]
+  takes: readonly RequestHeader[]
+  sends: readonly ResponseHeader[]
+}
+
+/**
+ * Collects what routes say about themselves, by `operationId`, as they are registered. Call it before routes are registered.
+ * @throws Error from the registration of a route that lacks an `operationId`, a `summary` or a known tag, or whose `operationId` is taken:
+ * a route can be left out of the document (`hide: true`), but not be undocumented in it.
+ */
+export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>()
+  app.addHook('onRoute', (route) => {
+    // HEAD is GET without its answer.
+    if (route.method === 'HEAD' || route.schema?.hide === true) return
+    const { operationId = '', takes = [], sends = [], produces = [], body } = route.schema ?? {}
+    const faults = faultsOf(route)
+    if (operations.has(operationId)) faults.push(`the operationId ${operationId} belongs to another route`)
+    if (faults.length > 0) throw new Error(`${route.method} ${route.url} is not documented: ${faults.join('; ')}`)
+    operations.set(operationId, {
+      method: String(route.method),
+      access: route.config?.access ?? 'key',
+      isGateway: route.url === '/mcp',
+      isEventStream: produces.includes('text/event-stream'),
+      isBodyOptional: body instanceof z.ZodType && body.safeParse({}).success,
+      errors: errorsOf(route),
+      takes,
+      sends,
+    })
+  })
+  return operations
+}
+
+/** What the schema of a route has to say before it goes into the document, as sentences. */
+function faultsOf({ schema, method }: RouteOptions): string[] {
+  const { operationId, summary, tags = [], streams, produces = [], response } = schema ?? {}
+  const [tag] = tags
+  const faults: string[] = []
+  if (Array.isArray(method)) faults.push('register one method at a time')
+  if (operationId === undefined || !/^[a-z][a-zA-Z0-9]+$/.test(operationId)) faults.push('its schema needs an operationId in camelCase')
+  if (summary === undefined || !/^[A-Z].{3,79}[^.]$/.test(summary))
+    faults.push('its schema needs a summary: 5 to 81 characters, no full stop')
+  if (tags.length !== 1 || tag === undefined || !Object.hasOwn(TAGS, tag)) faults.push('its schema needs one tag of http/docs/tags.ts')
+  if (produces.includes('text/event-stream') !== (streams !== undefined))
+    faults.push('a stream of events needs `streams`: one of its events')
+  if (response === undefined && produces.length === 0) faults.push('its schema needs a response, or `produces` for a file or a stream')
+  return faults
+}

@@ -1,0 +1,72 @@
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { VERSION } from '../../version.ts'
+import type { App } from '../app.ts'
+import { PUBLIC, registerPublic } from '../identity/access.ts'
+import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import { completeDocument } from './complete.ts'
+import { schemaRegistry } from './components.ts'
+import { collectOperations } from './describe.ts'
+
+const DESCRIPTION = `The approval layer for AI agents: agents propose actions, policy says allow, ask or deny, a person decides, and what was
+approved runs once. Times are ISO 8601 in UTC, durations ISO 8601. Lists answer \`{items, nextCursor}\`; give \`nextCursor\` back as \`cursor\`.
+Errors are problem documents (RFC 9457) with a \`code\`. Unknown ids and ids you may not see answer the same 404.`
+
+const toJsonSchema = createJsonSchemaTransform({ schemaRegistry })
+const addComponents = createJsonSchemaTransformObject({ schemaRegistry })
+
+/** A route that produces a stream or a file says so here; its events have a shape, a file is text. */
+const transform: typeof toJsonSchema = ({ schema, ...route }) => {
+  const produces = schema?.produces
+  if (!schema || !produces) return toJsonSchema({ ...route, schema })
+  const content = Object.fromEntries(produces.map((type) => [type, { schema: schema.streams ?? z.string() }]))
+  return toJsonSchema({ ...route, schema: { ...schema, response: { ...(schema.response ?? {}), 200: { content } } } })
+}
+
+/**
+ * The OpenAPI 3.1 document, made from the routes' own schemas, and a page that shows it. Register before the routes: one that does not say
+ * what it is cannot be registered.
+ * @param publicUrl Where clients reach the server; without one the document names the server that it came from.
+ */
+export async function docsRoutes(app: App, publicUrl: string | undefined): Promise<void> {
+  const operations = collectOperations(app)
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Countersign',
+        version: VERSION,
+        description: DESCRIPTION,
+        contact: { name: 'Countersign' },
+        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      },
+      servers: [{ url: publicUrl ?? '/' }],
+      components: {
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer', description: 'A key of an agent, a service or a person.' },
+          console: {
+            type: 'apiKey',
+            in: 'header',
+            name: CONSOLE_HEADER,
+            description:
+              'The console of a person who signed in, with an Origin of this server. Over https a cookie stands in for this header.',
+          },
+        },
+      },
+      security: [{ key: [] }, { console: [] }],
+    },
+    transform,
+    transformObject: (given) => completeDocument(addComponents(given), operations),
+  })
+  app.get('/api/openapi.json', { ...PUBLIC, schema: { hide: true } }, async () => app.swagger())
+  await registerPublic(app, async (scope) => {
+    await scope.register(fastifySwaggerUi, {
+      routePrefix: '/api/docs',
+      uiConfig: { deepLinking: true },
+      staticCSP:
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    })
+  })
+}
