@@ -6,7 +6,8 @@ import fc from 'fast-check'
 import { systemClock } from '../../clock.ts'
 import { ana, openGate } from '../../testing/open-gate.ts'
 import { startTarget } from '../../testing/target.ts'
-import { type Random, seededRandom } from '../simulation/random.ts'
+import { shuffled } from '../same-look/shuffled.ts'
+import { seededRandom } from '../simulation/random.ts'
 import type { Members, Value } from './described.ts'
 import { CALLS, type DrawnCall, type DrawnService, documentOf, SERVICES, wrapped, written } from './drawn-service.ts'
 import { judgeCard } from './judge-card.ts'
@@ -119,11 +120,3 @@ async function callOnce(
 /** What a request has inside of its envelopes. */
 const inside = ({ bodyWrap }: DrawnService, body: Members): Value =>
   bodyWrap.reduce<Value>((outer, name) => (outer as Members)[name] ?? {}, body)
-
-/** The same with the members of all objects in another order. */
-function shuffled(value: Value, random: Random): Value {
-  if (Array.isArray(value)) return value.map((entry) => shuffled(entry, random))
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).map(([name, inner]): [number, [string, Value]] => [random.next(), [name, shuffled(inner, random)]])
-  return Object.fromEntries(members.sort(([a], [b]) => a - b).map(([, member]) => member))
-}
