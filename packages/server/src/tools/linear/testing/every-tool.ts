@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import type { OpenWorkspace } from './open-workspace.ts'
 
 /** Calls that use every tool and every argument once, in an order in which each finds what it needs. */
-const EVERY_CALL: readonly [string, JsonObject][] = [
+export const EVERY_CALL: readonly [string, JsonObject][] = [
   ['listTeams', {}],
   ['listMembers', {}],
   ['listMembers', { team: 'ENG' }],
