@@ -15,7 +15,8 @@ export function shuffled(value: JsonValue, random: Random): JsonValue {
 
 /**
  * A text with the members of its JSON in a drawn order, also of JSON that stands in a text of it, as in an MCP result; any other text as it
- * is. JSON objects keep whole numbers as names in front, whatever is done to them.
+ * is.
+ * @param change What is done to the JSON before.
  */
 export function shuffledText(text: string, random: Random, change: (value: JsonValue) => JsonValue = (value) => value): string {
   if (!/^\s*[{[]/.test(text)) return text
