@@ -155,7 +155,7 @@ async function killChild(parent: number, words: string): Promise<void> {
 }
 
 /** `server-everything` over Streamable HTTP, in a process of its own. */
-async function startEverything() {
+export async function startEverything() {
   const port = await freePort()
   const start = async () => {
     const file = counterpart('@modelcontextprotocol/server-everything/dist/index.js')

@@ -80,7 +80,7 @@ export interface DrawnCall {
 
 export const CALLS: fc.Arbitrary<DrawnCall> = fc.record({
   method: fc.constantFrom('put', 'patch', 'patch', 'post', 'delete'),
-  id: fc.constantFrom('1', 'b c', 'ü:2'),
+  id: fc.constantFrom('1', 'b c', 'ü:2', 'x/y', 'a?b#c'),
   body: record(MEMBERS, ['name']).chain((body) =>
     fc.shuffledSubarray(Object.entries(body), { minLength: Object.keys(body).length }).map((entries) => Object.fromEntries(entries)),
   ),

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isSettled, type JsonObject } from '@countersign/core'
+import { type Action, isSettled, type JsonObject } from '@countersign/core'
 import fc from 'fast-check'
 import { systemClock } from '../../clock.ts'
 import { ana, openGate } from '../../testing/open-gate.ts'
 import { startTarget } from '../../testing/target.ts'
+import { shuffled } from '../same-look/shuffled.ts'
 import { type Random, seededRandom } from '../simulation/random.ts'
 import type { Members, Value } from './described.ts'
 import { CALLS, type DrawnCall, type DrawnService, documentOf, SERVICES, wrapped, written } from './drawn-service.ts'
@@ -81,7 +82,7 @@ export async function runWorld(options: {
         // What is gone is made again by PUT and POST only.
         if (!one.thing && (call.method === 'patch' || call.method === 'delete')) one.thing = { id: call.id, name: 'again' }
         held.set(path, Object.assign(one, { sent: undefined }))
-        for (const fault of await callOnce(gate, `s${index}.${call.method}`, call, service, one)) {
+        for (const fault of await callOnce(gate, `s${index}.${call.method}`, call, service, one, random)) {
           const words = `${JSON.stringify(service)} ${JSON.stringify(call)}: ${fault}`
           run.violations.push(words)
           onViolation(words)
@@ -103,10 +104,17 @@ async function callOnce(
   { method, id, body }: DrawnCall,
   service: DrawnService,
   one: Held,
+  random: Random,
 ): Promise<string[]> {
   const given = method === 'delete' ? { id } : { body: wrapped<Value>(body, service.bodyWrap, AROUND), id }
-  const { id: actionId } = await engine.gate.propose({ tool, arguments: given as JsonObject }, { principal: ana })
-  const shown = await until(actionId, () => true)
+  const propose = async () => {
+    const proposed = await engine.gate.propose({ tool, arguments: shuffled(given as JsonObject, random) }, { principal: ana })
+    return until(proposed.id, () => true)
+  }
+  const [shown, again] = [await propose(), await propose()]
+  await engine.gate.decide(again.id, { verdict: 'decline' }, { principal: ana })
+  if (cardOf(again) !== cardOf(shown)) return [`its card was ${cardOf(shown)} and is ${cardOf(again)} a moment later`]
+  const actionId = shown.id
   if (shown.previewError !== null || shown.preview === null) return [`the card has no preview: ${shown.previewError}`]
   await engine.gate.decide(actionId, { verdict: 'approve' }, { principal: ana })
   const done = await until(actionId, ({ state, revision }) => isSettled(state) || revision > 1)
@@ -116,14 +124,9 @@ async function callOnce(
   return judgeCard(shown.preview, { before: one.before, after: one.thing, sent, counters: service.counters })
 }
 
+/** As bytes: also the order in which a value's members stand on the card. */
+const cardOf = ({ digest, description, preview }: Action): string => JSON.stringify({ digest, description, preview })
+
 /** What a request has inside of its envelopes. */
 const inside = ({ bodyWrap }: DrawnService, body: Members): Value =>
   bodyWrap.reduce<Value>((outer, name) => (outer as Members)[name] ?? {}, body)
-
-/** The same with the members of all objects in another order. */
-function shuffled(value: Value, random: Random): Value {
-  if (Array.isArray(value)) return value.map((entry) => shuffled(entry, random))
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).map(([name, inner]): [number, [string, Value]] => [random.next(), [name, shuffled(inner, random)]])
-  return Object.fromEntries(members.sort(([a], [b]) => a - b).map(([, member]) => member))
-}

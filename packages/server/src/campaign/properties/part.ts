@@ -43,7 +43,7 @@ const propertyTests = (): string[] =>
     readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.test\.tsx?$/.test(path) && !path.includes('node_modules'))
       .map((path) => join(place, path))
-      .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes("from 'fast-check'")),
+      .filter((path) => /from 'fast-check'|inject\('propertySeed'\)/.test(readFileSync(join(ROOT, path), 'utf8'))),
   )
 
 async function runTests(files: readonly string[], seed: number, database: CampaignDatabase['kind'] | undefined): Promise<TestReport> {

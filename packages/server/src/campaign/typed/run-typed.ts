@@ -122,7 +122,7 @@ export async function runTyped({ admin, headers: adminHeaders, database, texts, 
         report.violations.push(`after what ${name} said in ${sessionId}, its action is ${action?.state} with ${action?.votes.length} votes`)
       }
     })
-    say(`${name} said ${report.sent[name]} texts`)
+    say(`${name} said ${report.sent[name] ?? 0} texts`)
   }
 
   try {

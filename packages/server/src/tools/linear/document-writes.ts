@@ -90,8 +90,6 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
         fields: [{ field: 'document', oldValue: document.title }, ...placeRows(document), ...gone('content', document.content)],
         named: { document: asTitle(document.title) },
         variables: { id: document.id },
-        // All of it goes, so all of it has to be as it was.
-        rests: document.updatedAt,
         updatedAt: document.updatedAt,
       }
     },

@@ -74,8 +74,6 @@ export const issueWrites = (workspace: Workspace): ToolDraft[] => [
         fields: [{ field: 'issue', oldValue: `${issue.identifier} ${issue.title}` }, ...fields, ...description],
         named: { issue: issue.identifier },
         variables: { id: issue.id },
-        // All of it goes, so all of it has to be as it was, the comments too.
-        rests: issue.updatedAt,
         updatedAt: issue.updatedAt,
       }
     },

@@ -204,7 +204,7 @@ test.each<[string, JsonObject, (workspace: OpenWorkspace) => void]>([
   [
     'deleteDocument',
     { document: 'Seed document' },
-    (at) => Object.assign(at.standIn.world.documents[0] ?? {}, { updatedAt: at.standIn.world.tick() }),
+    (at) => Object.assign(at.standIn.world.documents[0] ?? {}, { content: 'Three' }),
   ],
   [
     'removeAttachment',

@@ -30,8 +30,6 @@ export interface Plan {
   compared?: PreviewField[]
   /** The id of what {@link LinearWrite.look} reads, where it is not in what is sent. */
   about?: string
-  /** What else has to be the same still when it is sent, besides what is shown and what is sent. */
-  rests?: JsonValue
   /** When what is changed was changed last: by this a lost attempt is told from one that arrived. */
   updatedAt?: string
 }
@@ -102,14 +100,14 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     ...draftOf(tool, workspace),
     definition: { sends: document.text, creates },
     async preview(args, signal): Promise<Preview> {
-      const { fields, compared = fields, named, variables, about, rests = null, updatedAt } = await planOf(args as z.output<Input>, signal)
+      const { fields, compared = fields, named, variables, about, updatedAt } = await planOf(args as z.output<Input>, signal)
       // Names take the place of names: each is a text where a text was.
       const headline = describe({ ...(args as z.output<Input>), ...named })
       const held: Held = { variables, ...(about !== undefined && { about }), ...(updatedAt !== undefined && { updatedAt }) }
       return {
         fields,
         headline,
-        precondition: { shown: compared, sent: variables, rests } as unknown as JsonValue,
+        precondition: { shown: compared, sent: variables } as unknown as JsonValue,
         version: JSON.stringify(held),
       }
     },

@@ -1,10 +1,12 @@
 import {
   type Effect,
+  inOrder,
   type JsonObject,
   type JsonValue,
   matchesGlob,
   type Preview,
   type PreviewField,
+  parseJson,
   type RiskLevel,
   type Tool,
   ToolError,
@@ -16,6 +18,7 @@ import { openJsonSchema } from '../json-schema.ts'
 import type { PatternBudget } from '../pattern-cost.ts'
 import { riskByName } from '../risk-by-name.ts'
 import { costFault } from '../schema-cost.ts'
+import { lasting } from '../self-changing.ts'
 import { fillJson, fillWords, readJsonTemplate, readWords } from '../template.ts'
 import { type ToolDraft, valuesOf } from '../tool-draft.ts'
 import { callWords } from './call-words.ts'
@@ -184,9 +187,26 @@ function saidBy({ group }: DraftParts, { title, description }: McpDefinition): P
 function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSettings['before']>): NonNullable<KnownTool['preview']> {
   const template = readJsonTemplate(given)
   return async (args, read) => {
-    const oldValue = await read(tool, (fillJson(template, args) ?? {}) as JsonObject)
-    if (oldValue === undefined)
+    const found = await read(tool, (fillJson(template, args) ?? {}) as JsonObject)
+    if (found === undefined)
       throw new ToolError('refused', `What it replaces could not be read: ${tool} is no tool of the server that only reads.`)
-    return [{ field: becomes, oldValue, newValue: args[becomes] ?? null }]
+    const newValue = args[becomes] ?? null
+    return [{ field: becomes, oldValue: replaced(found, newValue), newValue }]
   }
+}
+
+/**
+ * What was read, as it is shown and compared: in one order, without what changes by itself. Many servers write an object as a text; where what
+ * takes its place is such a text itself, it is kept as a text, byte by byte.
+ */
+function replaced(found: JsonValue, newValue: JsonValue): JsonValue {
+  if (typeof found !== 'string') return lasting(inOrder(found))
+  const written = typeof newValue === 'string' && objectIn(newValue) !== undefined ? undefined : objectIn(found)
+  return written === undefined ? found : lasting(inOrder(written))
+}
+
+/** The object or the list that a text is the JSON of. */
+function objectIn(text: string): JsonValue | undefined {
+  const parsed = /^\s*[{[]/.test(text) ? parseJson(text) : undefined
+  return parsed?.ok ? parsed.value : undefined
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonValue, PreviewField } from '@countersign/core'
 import type { Pin } from '../source.ts'
 import type { McpDefinition, SeenDefinition } from './definitions.ts'
@@ -43,7 +44,7 @@ export function whatIsOther(was: McpDefinition, now: McpDefinition): PreviewFiel
 }
 
 function compare(field: string, was: JsonValue | undefined, now: JsonValue | undefined, fields: PreviewField[]): void {
-  if (fields.length === MAX_FIELDS || JSON.stringify(was) === JSON.stringify(now)) return
+  if (fields.length === MAX_FIELDS || isDeepStrictEqual(was, now)) return
   if (isRecord(was) && isRecord(now)) {
     for (const key of new Set([...Object.keys(was), ...Object.keys(now)])) compare(`${field}, ${key}`, was[key], now[key], fields)
     return

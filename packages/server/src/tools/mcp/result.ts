@@ -1,4 +1,4 @@
-import { checkJson, type JsonObject, type JsonValue, type ToolMedia } from '@countersign/core'
+import { canonicalJson, checkJson, type JsonObject, type JsonValue, type ToolMedia } from '@countersign/core'
 import { z } from 'zod'
 import { MAX_MEDIA, MAX_RESULT_BYTES, MAX_TEXT_CHARACTERS } from './limits.ts'
 
@@ -126,7 +126,8 @@ function keepWhatFits(rest: JsonObject, resources: Kept['resources'], media: rea
 /** Servers are told to repeat their structured content as text, for clients that read text only. */
 function saysTheSame(text: string, structured: JsonValue): boolean {
   try {
-    if (JSON.stringify(JSON.parse(text)) === JSON.stringify(structured)) return true
+    // In whatever order each has its members.
+    if (canonicalJson(JSON.parse(text)) === canonicalJson(structured)) return true
   } catch {
     // No JSON, so it may stand in it.
   }

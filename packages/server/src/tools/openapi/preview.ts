@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField } from '@countersign/core'
 import { callHttp } from '../http-call.ts'
+import { changesByItself, lasting } from '../self-changing.ts'
 import { fillJson, fillWords, member, namesBefore } from '../template.ts'
 import { valuesOf } from '../tool-draft.ts'
 import { buildUrl } from '../url-template.ts'
@@ -9,7 +10,6 @@ import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
 import { isObject } from './parts.ts'
 import type { OperationPlan } from './plan.ts'
-import { changesByItself, lasting } from './self-changing.ts'
 import { callOperation, type Service, signedCall } from './service.ts'
 
 /** A card with more fields than these is not read. */

@@ -4,7 +4,7 @@ import type { OpenWorkspace } from './open-workspace.ts'
 const LATEST_UPDATE = 'the id of the latest update'
 
 /** Calls that use every tool and every argument once, in an order in which each finds what it needs. */
-const EVERY_CALL: readonly [string, JsonObject][] = [
+export const EVERY_CALL: readonly [string, JsonObject][] = [
   ['listTeams', {}],
   ['listMembers', {}],
   ['listMembers', { team: 'ENG' }],
@@ -110,7 +110,7 @@ const EVERY_CALL: readonly [string, JsonObject][] = [
 ]
 
 /** An update of a project has no name: its id is filled in. */
-const idsFilled = ({ standIn }: OpenWorkspace, args: JsonObject): JsonObject =>
+export const idsFilled = ({ standIn }: Pick<OpenWorkspace, 'standIn'>, args: JsonObject): JsonObject =>
   args.update === LATEST_UPDATE ? { ...args, update: standIn.world.updates.at(-1)?.id ?? '' } : args
 
 export interface Done {
