@@ -11,6 +11,10 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   error: { word: 'Error', icon: 'alert' },
 }
 
+export const SESSION_STATUSES = Object.keys(SHOWN) as readonly Status[]
+
+export const sessionStatusWord = (status: Status): string => SHOWN[status].word
+
 /** A session's status as icon and word; `short` drops the explanation for narrow places. */
 export function SessionStatus({ status, short = false }: { status: Status; short?: boolean }) {
   const { word, icon } = SHOWN[status]
