@@ -84,31 +84,33 @@ export function TitleForm({ sessionId, title, onClose }: { sessionId: string; ti
   }
 
   return (
-    <form className="title-form" onSubmit={submit}>
-      <input
-        ref={field}
-        aria-label="Title of the session"
-        value={typed}
-        required
-        maxLength={200}
-        autoComplete="off"
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose()
-        }}
-      />
-      <button type="submit" className="bar-action" disabled={rename.isPending || !online}>
-        Save
-      </button>
-      <button type="button" className="bar-action" onClick={onClose}>
-        Cancel
-      </button>
-      <Unseen text={typed} />
-      {rename.error && (
-        <p role="alert" className="field-issue">
-          {errorText(rename.error)}
-        </p>
-      )}
-    </form>
+    <section className="title-box" aria-label="Rename the session">
+      <form className="title-form" onSubmit={submit}>
+        <input
+          ref={field}
+          aria-label="Title of the session"
+          value={typed}
+          required
+          maxLength={200}
+          autoComplete="off"
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') onClose()
+          }}
+        />
+        <button type="submit" className="bar-action" disabled={rename.isPending || !online}>
+          Save
+        </button>
+        <button type="button" className="bar-action" onClick={onClose}>
+          Cancel
+        </button>
+        <Unseen text={typed} />
+        {rename.error && (
+          <p role="alert" className="field-issue">
+            {errorText(rename.error)}
+          </p>
+        )}
+      </form>
+    </section>
   )
 }
