@@ -24,7 +24,7 @@ export interface FoundSessions {
 /** So many sessions are looked through in one reading: others take their turn on the database in between. */
 const SEARCHED_AT_ONCE = 100
 /** So many sessions are looked through for one page. */
-const SEARCHED_FOR_PAGE = 10_000
+const SEARCHED_FOR_PAGE = 2_000
 
 /**
  * A page of the sessions that somebody sees, newest first. With `q` it may be short although there is a next one.
