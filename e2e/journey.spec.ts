@@ -61,7 +61,7 @@ test('D4.2 a typed command word decides; two calls of one step are decided apart
     await message.press('Enter')
     await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined', { timeout: 5_000 })
   }).toPass()
-  await expect(page.getByText('Done', { exact: true }).first()).toBeVisible()
+  await expect(page.getByTestId('session-status').filter({ hasText: 'Done' }).first()).toBeVisible()
   expect((await demo.order('ORD-003')).status).toBe('pending')
   expect((await demo.order('ORD-004')).status).toBe('cancelled')
 })

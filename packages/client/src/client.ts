@@ -27,6 +27,7 @@ import type {
   Session,
   SessionApproveBody,
   SessionList,
+  SessionStatus,
   ShownAction,
   ToolView,
   WithdrawBody,
@@ -66,6 +67,12 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   q?: string
 }
+export type SessionQuery = Page & {
+  /** One status, or several with commas between. */
+  status?: SessionStatus | (string & {})
+  /** Text of the title, or of what people and agents said. A page may then be short although there is a next one. */
+  q?: string
+}
 export type ActionWait = { waitSeconds?: number; until?: 'decided' | 'settled' }
 
 /** The signed-in person, and the way to sign in: `local` by a sign-in link or a key, `key` by a key, `oidc` through the sign-in service. */
@@ -78,13 +85,17 @@ export type Me = {
 
 export type Client = Management & {
   sessions: {
-    list(page?: Page, options?: CallOptions): Promise<SessionList>
+    list(query?: SessionQuery, options?: CallOptions): Promise<SessionList>
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
     get(sessionId: string, options?: CallOptions): Promise<Session>
     messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
     /** A command word decides only about what `shown` says was on the screen for a second, or else what the server sent this person. */
     post(sessionId: string, content: string, options?: PostOptions): Promise<PostedMessage>
     cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
+    /** For its owner and admins. @param title 1 to 200 characters. */
+    rename(sessionId: string, title: string, options?: ChangeOptions): Promise<Session>
+    /** Deletes what was said; actions and the record stay. For its owner and admins. Refused while an action is carried out or unknown. */
+    remove(sessionId: string, options?: ChangeOptions): Promise<void>
     approve(sessionId: string, body: SessionApproveBody, options?: ChangeOptions): Promise<Session>
     /** Lets a person write in a session: for its owner and admins. @param person Their id. */
     invite(sessionId: string, person: string, options?: ChangeOptions): Promise<Session>
@@ -171,13 +182,15 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
   return {
     ...createManagement(http, read, change),
     sessions: {
-      list: (page, options) => read('/api/sessions', page, options),
+      list: (query, options) => read('/api/sessions', query, options),
       create: (body = {}, options) => change('/api/sessions', body, options),
       get: (sessionId, options) => read(session(sessionId), undefined, options),
       messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
       post: (sessionId, content, { shown, ...options } = {}) =>
         change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),
       cancel: (sessionId, options) => change(`${session(sessionId)}/cancel`, {}, options),
+      rename: (sessionId, title, options) => change(session(sessionId), { title }, options, { method: 'PATCH' }),
+      remove: async (sessionId, options) => void (await change(session(sessionId), undefined, options, { method: 'DELETE' })),
       approve: (sessionId, body, options) => change(`${session(sessionId)}/approve`, body, options),
       invite: (sessionId, person, options) => change(`${session(sessionId)}/participants`, { person }, options),
       uninvite: (sessionId, person, options) =>

@@ -84,6 +84,7 @@ export {
   type Me,
   type Page,
   type PostOptions,
+  type SessionQuery,
   type SignOutOptions,
 } from './client.ts'
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
@@ -101,6 +102,6 @@ export {
   type StreamingMessage,
   sessionState,
 } from './session-state.ts'
-export { openSession, type SessionSnapshot, type SessionStore, type StoreOptions } from './session-store.ts'
+export { openSession, type SessionOptions, type SessionSnapshot, type SessionStore, type StoreOptions } from './session-store.ts'
 export type { Store } from './store.ts'
 export { type VerifyWebhookInput, verifyWebhook, type WebhookEvent } from './verify-webhook.ts'

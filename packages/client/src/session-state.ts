@@ -70,6 +70,17 @@ export function foldSession<S extends SessionState>(state: S, event: SessionEven
   return event.seq === undefined ? next : { ...next, lastSeq: event.seq }
 }
 
+/** The state with a page of older messages in front. What it holds already is newer, and stays. */
+export function foldOlder<S extends SessionState>(state: S, older: readonly Message[]): S {
+  const known = new Set(state.messages.map(({ id }) => id))
+  const messages = [...older.filter(({ id }) => !known.has(id)), ...state.messages].sort((a, b) => a.seq - b.seq)
+  const actions = mergeActions(
+    state.actions,
+    older.flatMap((message) => message.actions ?? []),
+  )
+  return { ...state, messages, actions }
+}
+
 /** The state with whole actions folded in, for those in `toFetch`. */
 export function foldActions<S extends SessionState>(state: S, fetched: S['actions'][string][]): S {
   const ids = new Set(fetched.map((action) => action.id))
@@ -85,6 +96,8 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
         pendingApprovals: event.data.pendingApprovals,
         ...(event.data.status === 'active' ? { runError: null } : {}),
       }
+    case 'session_renamed':
+      return { session: state.session && { ...state.session, title: event.data.title } }
     case 'message':
       return withMessage(state, event.data.message)
     case 'delta': {

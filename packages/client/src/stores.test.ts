@@ -150,6 +150,66 @@ test('a session that does not exist is a failure in the snapshot', async () => {
   })
 })
 
+test('a long session begins with its newest messages; older ones come page by page, in their place, and live ones go on meanwhile', async () => {
+  const messages = Array.from({ length: 7 }, (_, i) => sampleMessage({ id: `msg_${i + 1}`, seq: i + 1, content: `${i + 1}` }))
+  const held: { stream?: ServerResponse; isDown: boolean; asked: string[] } = { isDown: false, asked: [] }
+  await using server = await serve({
+    'GET /api/sessions/ses_1': (_, response) => json(response, { ...emptySession(), lastSeq: 7 }),
+    'GET /api/sessions/ses_1/messages': (request, response) => {
+      if (held.isDown) return problem(response, 503, 'not_ready', 'Not now.')
+      const query = new URL(request.url ?? '', 'http://x').searchParams
+      held.asked.push(`${query.get('limit')} ${query.get('cursor')}`)
+      const before = Number(query.get('cursor') ?? 8)
+      const items = messages.filter(({ seq }) => seq < before).slice(-3)
+      const [first] = items
+      json(response, { items: items.reverse(), nextCursor: first && first.seq > 1 ? String(first.seq) : null })
+    },
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      startStream(response)
+      held.stream = response
+    },
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { pageSize: 3 })
+  const here = () =>
+    store
+      .get()
+      .messages.map(({ content }) => content)
+      .join('')
+  await until(store, ({ connection }) => connection.kind === 'live')
+  expect([here(), store.get().older]).toEqual(['567', 'more'])
+  await Promise.all([store.loadOlder(), store.loadOlder()])
+  expect([here(), store.get().older]).toEqual(['234567', 'more'])
+  held.stream?.write(frame({ type: 'message', seq: 8, data: { message: sampleMessage({ id: 'msg_8', seq: 8, content: '8' }) } }))
+  await until(store, ({ lastSeq }) => lastSeq === 8)
+  held.isDown = true
+  await store.loadOlder()
+  expect([here(), store.get().older]).toEqual(['2345678', 'failed'])
+  held.isDown = false
+  await store.loadOlder()
+  expect([here(), store.get().older]).toEqual(['12345678', 'none'])
+  await store.loadOlder()
+  expect(held.asked).toEqual(['3 null', '3 5', '3 2'])
+  store.close()
+})
+
+test('a session that is renamed has its title, and one that is deleted says so and is not asked for again', async () => {
+  const by = { id: 'prn_1', name: 'Ana' }
+  await using server = await serve({
+    ...sessionRoutes(0),
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      startStream(response)
+      response.write(frame({ type: 'session_renamed', seq: 1, data: { title: 'Lamps', by } }))
+      response.end(frame({ type: 'session_deleted', seq: 2, data: { by } }))
+    },
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const { session, failure } = await until(store, (snapshot) => snapshot.failure !== null)
+  expect(session?.title).toBe('Lamps')
+  expect([failure?.code, failure?.message]).toEqual(['not_found', 'Ana deleted this session.'])
+  expect(store.get().connection.kind).toBe('closed')
+  expect(server.requests.filter(({ url }) => url.endsWith('/events'))).toHaveLength(1)
+})
+
 /** An inbox whose stream and list the test holds in its hands. */
 async function startInbox(first: Action[]) {
   const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0 }

@@ -5,17 +5,20 @@ import { useConnection } from '../live/use-connection.ts'
 import { Icon } from '../ui/index.ts'
 import { conversation } from './conversation.ts'
 import { MessageRow } from './message-row.tsx'
+import { OlderMessages } from './older-messages.tsx'
+import { useKeepPlace } from './use-keep-place.ts'
 import { useReasoning } from './use-reasoning.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 
 export type ConversationHandle = { toEnd: () => void; toFirstWaiting: () => void }
-type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; ref: Ref<ConversationHandle> }
+type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; onOlder: () => Promise<void>; ref: Ref<ConversationHandle> }
 
 /** The scrolling part of a chat: everything said, proposed and answered so far. */
-export function ConversationView({ snapshot, agent, ref }: ConversationViewProps) {
+export function ConversationView({ snapshot, agent, onOlder, ref }: ConversationViewProps) {
   const scroller = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
-  const { isBehind, toEnd } = useStickToBottom(scroller, content)
+  const { isBehind, toEnd, grewInFront } = useStickToBottom(scroller, content)
+  useKeepPlace({ scroller, content, first: snapshot.messages[0]?.id, onGrown: grewInFront })
   useImperativeHandle(
     ref,
     () => ({
@@ -38,6 +41,7 @@ export function ConversationView({ snapshot, agent, ref }: ConversationViewProps
     <div className="conversation-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section ref={scroller} className="conversation" aria-label="Conversation" tabIndex={0} data-testid="conversation">
+        <OlderMessages state={snapshot.older} scroller={scroller} onLoad={onOlder} />
         <div ref={content} className="conversation-rows">
           {rows.map((row) => (
             <MessageRow

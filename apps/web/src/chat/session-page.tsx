@@ -16,8 +16,12 @@ import './chat.css'
 import { Composer } from './composer.tsx'
 import { type ConversationHandle, ConversationView } from './conversation-view.tsx'
 import { Participants } from './participants.tsx'
+import { SessionTools, TitleForm } from './session-tools.tsx'
 import { useShown } from './use-shown.ts'
 import { WaitingBanner } from './waiting-banner.tsx'
+
+/** About three screens of a large monitor. */
+const PAGE_MESSAGES = 50
 
 /** `/sessions/:id`: one chat, live. */
 export function SessionPage() {
@@ -32,7 +36,7 @@ function OpenSession({ sessionId }: { sessionId: string }) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt opens the stream anew
   useEffect(() => {
-    const opened = openSession(client, sessionId)
+    const opened = openSession(client, sessionId, { pageSize: PAGE_MESSAGES })
     setStore(opened)
     return () => opened.close()
   }, [client, sessionId, attempt])
@@ -44,8 +48,9 @@ function Chat({ store, sessionId, onAgain }: { store: SessionStore; sessionId: s
   const snapshot = useSessionStore(store)
   useShareActions(snapshot.actions)
   useListedSession(snapshot)
-  if (!snapshot.session) return snapshot.failure ? <FailedChat snapshot={snapshot} onAgain={onAgain} /> : <LoadingChat />
-  return <LoadedChat snapshot={snapshot} session={snapshot.session} sessionId={sessionId} onAgain={onAgain} />
+  if (!snapshot.session || snapshot.failure?.code === 'not_found')
+    return snapshot.failure ? <FailedChat snapshot={snapshot} onAgain={onAgain} /> : <LoadingChat />
+  return <LoadedChat snapshot={snapshot} session={snapshot.session} sessionId={sessionId} onAgain={onAgain} onOlder={store.loadOlder} />
 }
 
 /** Keeps this session's row in the sidebar as current as the page itself. */
@@ -74,9 +79,10 @@ type LoadedChatProps = {
   session: NonNullable<SessionSnapshot['session']>
   sessionId: string
   onAgain: () => void
+  onOlder: () => Promise<void>
 }
 
-function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) {
+function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedChatProps) {
   const { client, me } = useServices()
   const [people, setPeople] = useState({ owner: session.owner, participants: session.participants })
   const isOwner = people.owner.id === me.id || people.owner.personId === me.id
@@ -90,6 +96,13 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
   const pending = pendingIn(snapshot)
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
 
+  const [isRenaming, setRenaming] = useState(false)
+  const renameButton = useRef<HTMLButtonElement>(null)
+  const endRenaming = () => {
+    setRenaming(false)
+    renameButton.current?.focus()
+  }
+
   const shown = useShown(snapshot)
 
   async function send(text: string) {
@@ -101,11 +114,25 @@ function LoadedChat({ snapshot, session, sessionId, onAgain }: LoadedChatProps) 
     <Page
       title={session.title || 'Untitled'}
       subtitle={<span data-testid="agent-name">{showInvisible(session.agent)}</span>}
-      status={<SessionStatus status={session.status} pending={pending} unknown={countUnknown(snapshot)} />}
+      status={
+        <>
+          <SessionStatus status={session.status} pending={pending} unknown={countUnknown(snapshot)} />
+          {isHost && (
+            <SessionTools
+              sessionId={sessionId}
+              title={session.title || 'Untitled'}
+              renameButton={renameButton}
+              onRename={() => setRenaming(true)}
+            />
+          )}
+        </>
+      }
+      headingForm={isRenaming && <TitleForm sessionId={sessionId} title={session.title} onClose={endRenaming} />}
+      onHeadingDoubleClick={isHost ? () => setRenaming(true) : undefined}
       focusHeading={!startsHere}
       layout="fill"
     >
-      <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} />
+      <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} onOlder={onOlder} />
       <div className="chat-foot">
         <div>
           <ConnectionBanner connection={connection} />
@@ -154,10 +181,17 @@ const READ_ONLY = (owner: string): string =>
 
 function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain: () => void }) {
   const isMissing = snapshot.failure?.code === 'not_found'
+  const wasHere = snapshot.session !== null
   return (
-    <Page title={isMissing ? 'No such session' : 'Session'}>
+    <Page title={wasHere ? 'Session deleted' : isMissing ? 'No such session' : 'Session'}>
       <div className="empty" role="alert">
-        <h2>{isMissing ? 'This session does not exist, or is not yours to see.' : 'The session could not be loaded.'}</h2>
+        <h2>
+          {wasHere
+            ? 'This session is no longer here.'
+            : isMissing
+              ? 'This session does not exist, or is not yours to see.'
+              : 'The session could not be loaded.'}
+        </h2>
         <p>{snapshot.failure && errorText(snapshot.failure)}</p>
         <Button variant="outlined" onClick={onAgain}>
           Try again

@@ -9,6 +9,8 @@ const NEAR_PX = 48
 export function useStickToBottom(scroller: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>) {
   const isStuck = useRef(true)
   const [isBehind, setBehind] = useState(false)
+  /** The height of the content when it was looked at last. */
+  const seenPx = useRef(0)
 
   const toEnd = useCallback(() => {
     const region = scroller.current
@@ -24,11 +26,11 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
     const region = scroller.current
     const inner = content.current
     if (!region || !inner) return
-    let heightPx = inner.offsetHeight
+    seenPx.current = inner.offsetHeight
     const isAtEnd = () => region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
     const follow = () => {
-      const grewPx = inner.offsetHeight - heightPx
-      heightPx = inner.offsetHeight
+      const grewPx = inner.offsetHeight - seenPx.current
+      seenPx.current = inner.offsetHeight
       if (grewPx === 0) return
       const isTouched = inner.querySelector('article:hover, article:focus-within') !== null
       if (isStuck.current && !isTouched) toEnd()
@@ -56,5 +58,10 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
     }
   }, [scroller, content, toEnd])
 
-  return { isBehind, toEnd }
+  /** What was put in front just now is nothing new below. */
+  const grewInFront = useCallback(() => {
+    if (!isStuck.current) seenPx.current = content.current?.offsetHeight ?? 0
+  }, [content])
+
+  return { isBehind, toEnd, grewInFront }
 }

@@ -33,6 +33,8 @@ const WORDS: Record<AuditKind, string> = {
   delegation_ended: 'Delegation ended',
   invited: 'Invited to a session',
   uninvited: 'Invitation ended',
+  session_renamed: 'Session renamed',
+  session_deleted: 'Session deleted',
   escalated: 'Escalated',
   policy_saved: 'Policy saved',
   key_made: 'Key made',

@@ -1,6 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useLocation, useNavigationType } from 'react-router'
+import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
 import { RecordBanner } from '../record/record-banner.tsx'
 import { Icon, IconButton } from '../ui/index.ts'
@@ -18,17 +18,30 @@ type PageProps = {
   focusHeading?: boolean
   /** `fill`: the page scrolls inside itself; `flow`: the main region scrolls. */
   layout?: 'fill' | 'flow'
+  /** Stands in the place of the heading while somebody changes it. */
+  headingForm?: ReactNode
+  onHeadingDoubleClick?: (() => void) | undefined
   children: ReactNode
 }
 
 let firstPage = true
 
 /** A page: the bar with heading, status and menus, then the main region. */
-export function Page({ title, subtitle, status, focusHeading = true, layout = 'flow', children }: PageProps) {
+export function Page({
+  title,
+  subtitle,
+  status,
+  focusHeading = true,
+  layout = 'flow',
+  headingForm,
+  onHeadingDoubleClick,
+  children,
+}: PageProps) {
   const { openSidebar, sidebarButton } = useShell()
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname } = useLocation()
   const kind = useNavigationType()
+  const lastPath = useRef(pathname)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, not an input
   useEffect(() => {
@@ -37,7 +50,10 @@ export function Page({ title, subtitle, status, focusHeading = true, layout = 'f
       firstPage = false
       return
     }
-    if (focusHeading) heading.current?.focus({ preventScroll: true })
+    // Only a filter changed: whoever is typing into it types on.
+    const isSamePage = kind === NavigationType.Replace && lastPath.current === pathname
+    lastPath.current = pathname
+    if (focusHeading && !isSamePage) heading.current?.focus({ preventScroll: true })
   }, [pathname, kind])
 
   return (
@@ -49,7 +65,14 @@ export function Page({ title, subtitle, status, focusHeading = true, layout = 'f
           </IconButton>
         )}
         <div className="top-bar-title">
-          <h1 ref={heading} tabIndex={-1} title={showInvisible(title)}>
+          {headingForm}
+          <h1
+            ref={heading}
+            tabIndex={-1}
+            title={showInvisible(title)}
+            className={headingForm ? 'visually-hidden' : undefined}
+            onDoubleClick={onHeadingDoubleClick}
+          >
             {showInvisible(title)}
           </h1>
           <div className="top-bar-sub">

@@ -7,13 +7,29 @@ import { useSteadyList } from '../steady/use-steady-list.ts'
 import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { Button, Skeleton } from '../ui/index.ts'
+import { SessionFilterForm } from './session-filter.tsx'
+import { type SessionFilter, useSessionFilter } from './use-session-filter.ts'
 import { useSessions } from './use-sessions.ts'
 
 const idOf = (session: Session) => session.id
 
-/** All sessions, newest first, with what each is doing. */
+/** The sessions, newest first, with what each is doing: all, or those that are looked for. */
 export function SessionList({ onPick }: { onPick: () => void }) {
-  const sessions = useSessions()
+  const { filter, typed, setTyped, setStatus, search } = useSessionFilter()
+  return (
+    <>
+      <SessionFilterForm typed={typed} status={filter.status} onType={setTyped} onStatus={setStatus} />
+      {/* Another filter is another list: what stood still under the pointer goes. */}
+      <FoundSessions key={search} filter={filter} search={search} onPick={onPick} />
+    </>
+  )
+}
+
+type FoundSessionsProps = { filter: SessionFilter; search: string; onPick: () => void }
+
+function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
+  const sessions = useSessions(filter)
+  const isFiltered = search !== ''
   const rows = sessions.data?.pages.flatMap((page) => page.items) ?? []
   const { shown, fresh, apply, hold } = useSteadyList(rows, idOf)
   const nowMs = useNow()
@@ -29,7 +45,13 @@ export function SessionList({ onPick }: { onPick: () => void }) {
       </div>
     )
   }
-  if (rows.length === 0) return <p className="sessions-note muted">No sessions yet. Start one above.</p>
+  if (rows.length === 0 && !sessions.hasNextPage) {
+    return (
+      <p className="sessions-note muted" role={isFiltered ? 'status' : undefined}>
+        {isFiltered ? 'No session fits. Try other words or another status.' : 'No sessions yet. Start one above.'}
+      </p>
+    )
+  }
   return (
     <div {...hold}>
       {fresh > 0 && (
@@ -43,7 +65,7 @@ export function SessionList({ onPick }: { onPick: () => void }) {
         {shown.map((session) => (
           <li key={session.id}>
             <NavLink
-              to={`/sessions/${session.id}`}
+              to={{ pathname: `/sessions/${session.id}`, search }}
               className="session-item"
               onClick={onPick}
               data-testid="session-item"
@@ -70,7 +92,7 @@ export function SessionList({ onPick }: { onPick: () => void }) {
       </ul>
       {sessions.hasNextPage && (
         <Button className="sessions-more" fullWidth disabled={sessions.isFetchingNextPage} onClick={() => sessions.fetchNextPage()}>
-          {sessions.isFetchingNextPage ? 'Loading…' : 'Load more'}
+          {sessions.isFetchingNextPage ? 'Loading…' : filter.q ? 'Search older sessions' : 'Load more'}
         </Button>
       )}
     </div>

@@ -12,6 +12,10 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   error: { word: 'Error', icon: 'alert' },
 }
 
+export const SESSION_STATUSES = Object.keys(SHOWN) as readonly Status[]
+
+export const sessionStatusWord = (status: Status): string => SHOWN[status].word
+
 type SessionStatusProps = {
   status: Status
   /** The actions that wait in it. */

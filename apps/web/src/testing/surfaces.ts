@@ -104,6 +104,23 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['event.error'],
   },
+  renaming: {
+    at: '/sessions/ses_000001',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Rename' }).click()
+      await page.getByRole('textbox', { name: 'Title of the session' }).waitFor()
+    },
+    shows: ['Session.title'],
+  },
+  deleting: {
+    at: '/sessions/ses_000001',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Delete', exact: true }).click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+    shows: ['Session.title'],
+  },
   waiting: {
     at: '/waiting',
     steps: async (page) => {

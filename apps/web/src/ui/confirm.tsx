@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react'
 import { Button } from './index.ts'
 import { Dialog } from './overlays.ts'
+import './pages.css'
 
 type ConfirmProps = {
   title: string

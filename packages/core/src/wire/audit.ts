@@ -38,6 +38,8 @@ export const AUDIT_KINDS = [
   'delegation_ended',
   'invited',
   'uninvited',
+  'session_renamed',
+  'session_deleted',
   'escalated',
   'policy_saved',
   'key_made',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Action, ActionState } from './action.ts'
 import { Json } from './json.ts'
-import { Message, Session, SessionStatus } from './session.ts'
+import { Message, Session, SessionPerson, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
 
@@ -19,6 +19,9 @@ export const EventData = {
   session: z.object({ sessionId: z.string(), runId: z.string() }),
   session_status: z.object({ status: SessionStatus, pendingApprovals: z.array(z.string()) }),
   message: z.object({ message: Message }),
+  session_renamed: z.object({ title: z.string(), by: SessionPerson }),
+  /** The last event of a session: it was deleted, and its stream ends. */
+  session_deleted: z.object({ by: SessionPerson }),
   /** With `restart` the message is being written anew: what was streamed of it before (text, reasoning, started calls) is void. */
   delta: z.object({ messageId: z.string(), content: z.string(), restart: z.literal(true).optional() }),
   reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),

@@ -154,11 +154,24 @@ export const SessionApproveBody = z.strictObject({
 })
 export type SessionApproveBody = z.infer<typeof SessionApproveBody>
 
+/** A session's title, as a person gives it: trimmed, 1 to 200 characters. */
+export const RenameSessionBody = z.strictObject({ title: z.string().trim().min(1).max(200) })
+export type RenameSessionBody = z.infer<typeof RenameSessionBody>
+
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),
 })
 
+export const SessionListQuery = PageQuery.extend({
+  /** One status, or several with commas between. */
+  status: z.string().max(200).optional(),
+  /** Sessions with this text in the title, or in what people and agents said. Capital and small letters are the same. */
+  q: z.string().max(200).optional(),
+})
+export type SessionListQuery = z.infer<typeof SessionListQuery>
+
+/** While `q` is given a page may be short, or empty, although there is a next one: a page searches a limited number of sessions. */
 export const SessionList = z.object({ items: z.array(Session), nextCursor: z.string().nullable() })
 export type SessionList = z.infer<typeof SessionList>
 export const MessageList = z.object({ items: z.array(Message), nextCursor: z.string().nullable() })

@@ -108,6 +108,8 @@ interface Route {
   body?: (place: Place) => object
   /** Asked without a key, too: the route is for everybody. */
   open?: true
+  /** What it was about is gone afterwards. */
+  ends?: true
   /** Nobody looks who asks, so a bad key is no reason to refuse. */
   probe?: true
 }
@@ -246,8 +248,11 @@ const ROUTES: Record<string, Route> = {
   'POST /api/actions/{id}/withdraw': { about: 'actionId', rule: proposed, body: () => ({}) },
 
   // Last: what is redacted is gone for everybody.
+  'PATCH /api/sessions/{id}': { about: 'sessionId', rule: invites, body: () => ({ title: 'Another title' }) },
   'POST /api/sessions/{id}/cancel': { about: 'sessionId', rule: stops, body: () => ({}) },
   'POST /api/actions/{id}/redact': { about: 'actionId', rule: admins, body: () => ({ reason: 'personal' }) },
+  // The last of all: nothing is left to ask about afterwards.
+  'DELETE /api/sessions/{id}': { about: 'sessionId', rule: invites, ends: true },
 }
 
 /** What programs try to be taken for somebody else. */
@@ -368,7 +373,7 @@ test('who may do what on every route: the server answers every cell as the table
   }
 
   async function check(route: string, who: Who, what: What, more: Record<string, string>): Promise<void> {
-    const { about, rule, open, probe } = ROUTES[route] ?? { rule: noOne }
+    const { about, rule, open, probe, ends } = ROUTES[route] ?? { rule: noOne }
     const place = places[who][what]
     if (!place) return
     const wanted = (who === 'revoked' && !probe) || (who === 'nobody' && !open) ? 'unauthenticated' : rule(who, what)
@@ -378,6 +383,7 @@ test('who may do what on every route: the server answers every cell as the table
     const got =
       status === 401 ? 'unauthenticated' : status === 403 ? 'out' : status === 404 && about ? 'hidden' : status >= 500 ? 'broken' : 'in'
     if (got !== wanted) surprises.push(`${who}: ${route} about ${what} is ${got} (${status} ${text.slice(0, 200)}), not ${wanted}`)
+    if (ends && got === 'in' && what === 'own') places[who].own = await ask(server, server.with(headers[who]), 'desk')
     if (got !== 'hidden' || what === 'unknown' || !about) return
     // Not one byte tells what is there from what is not.
     const missing = await send(route, who, unknown, more)

@@ -56,7 +56,7 @@ test('D4.4 whatever a parameter is called, an unknown one is refused and never s
     fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), async (name) => {
       const query = new URLSearchParams([[name, 'x']]).toString()
       const { status, body, text } = await server.admin.send('GET', `/api/sessions?${query}`)
-      if (['limit', 'cursor'].includes(name)) return
+      if (['limit', 'cursor', 'status', 'q'].includes(name)) return
       expect([status, body.code]).toEqual([400, 'bad_request'])
       expect(text.length).toBeLessThan(3_000)
     }),

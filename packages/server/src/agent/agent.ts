@@ -9,10 +9,12 @@ import { advance } from './advance.ts'
 import type { Announcements } from './announcements.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
 import { cancelSession } from './cancel.ts'
+import { deleteSession } from './delete-session.ts'
 import { endRunsOf } from './disabled.ts'
 import { createHistories, type Histories } from './history.ts'
 import { createSession, postMessage } from './messages.ts'
 import { inviteTo, uninviteFrom } from './participants.ts'
+import { renameSession } from './rename-session.ts'
 import type { RequestPlace } from './request-answer.ts'
 import { callRequest, createRequest } from './requests.ts'
 
@@ -67,6 +69,10 @@ export interface AgentLoop {
   postMessage(sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]): Promise<PostedMessage>
   approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
   cancelSession(sessionId: string, caller: Caller): Promise<Session>
+  /** See {@link renameSession}. */
+  renameSession(sessionId: string, title: string, caller: Caller): Promise<Session>
+  /** See {@link deleteSession}. */
+  deleteSession(sessionId: string, caller: Caller): Promise<void>
   /** See {@link endRunsOf}. */
   endRunsOf(personId: string): Promise<number>
   /** See {@link inviteTo}. */
@@ -90,6 +96,8 @@ export function createAgentLoop(parts: AgentParts): AgentLoop {
     postMessage: (sessionId, content, caller, shown) => postMessage(parts, sessionId, content, caller, shown),
     approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(parts, sessionId, caller),
+    renameSession: (sessionId, title, caller) => renameSession(parts, sessionId, title, caller),
+    deleteSession: (sessionId, caller) => deleteSession(parts, sessionId, caller),
     endRunsOf: (personId) => endRunsOf(parts, personId),
     invite: (sessionId, personId, caller) => inviteTo(parts, sessionId, personId, caller),
     uninvite: (sessionId, personId, caller) => uninviteFrom(parts, sessionId, personId, caller),

@@ -12,12 +12,11 @@ import {
   stopRun,
   viewAction,
   viewSession,
-  writeSession,
 } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
-import { findVisibleSession } from './session.ts'
+import { findVisibleSession, writeOpenSession } from './session.ts'
 import { whyNotUnnamed } from './unnamed.ts'
 
 export interface SessionVerdict {
@@ -104,7 +103,7 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
   const { session, tooLate } = await parts.store.transact((outbox) =>
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
-      const writer = yield* writeSession(outbox, session.id, now)
+      const writer = yield* writeOpenSession(outbox, session, now)
       const open = yield* actions.openActions.all({ session_id: sessionId })
       const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const all = input.verdict === 'approve_all'

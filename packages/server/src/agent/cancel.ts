@@ -1,11 +1,11 @@
 import { assert, type Session } from '@countersign/core'
-import { type Caller, endWholeSession, requireWriter, stopRun, viewSession, writeSession } from '../gate/index.ts'
+import { type Caller, endWholeSession, requireWriter, stopRun, viewSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { doOnce, sessions } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
-import { addNote, findVisibleSession } from './session.ts'
+import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
 import { stepMessageId } from './step-message.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function cancelSession(parts: AgentParts, sessionId: string, caller
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
-      const writer = yield* writeSession(outbox, session.id, now)
+      const writer = yield* writeOpenSession(outbox, session, now)
       const run = yield* sessions.newestRun.first({ session_id: sessionId })
       if (run?.state === 'open') {
         yield* keepSaid(writer, run, stepMessageId(run))

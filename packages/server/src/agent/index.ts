@@ -1,5 +1,6 @@
 export { type Agent, type AgentLoop, type AgentParts, createAgentLoop } from './agent.ts'
 export { type Announcements, createAnnouncements } from './announcements.ts'
+export { listSessions } from './list-sessions.ts'
 export { type RequestPlace, viewRequest } from './request-answer.ts'
 export { findToolCall, readRequest } from './requests.ts'
 export { findVisibleSession } from './session.ts'

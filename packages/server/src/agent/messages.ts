@@ -1,21 +1,12 @@
 import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
-import {
-  type Caller,
-  isoTime,
-  requirementsOf,
-  requireWriter,
-  type SessionWriter,
-  viewActions,
-  viewSession,
-  writeSession,
-} from '../gate/index.ts'
+import { type Caller, isoTime, requirementsOf, requireWriter, type SessionWriter, viewActions, viewSession } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
-import { addNote, findVisibleSession } from './session.ts'
+import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
 import { judgeWord, readVote } from './typed-words.ts'
 
 const TITLE_LENGTH = 80
@@ -79,7 +70,7 @@ function* takeMessage(
 ): Tx<PostedMessage> {
   const session = yield* findVisibleSession(sessionId, caller)
   requireWriter(caller.principal)
-  const writer = yield* writeSession(outbox, session.id, now)
+  const writer = yield* writeOpenSession(outbox, session, now)
   const open = yield* actions.openActions.all({ session_id: sessionId })
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
   const command = yield* readVote(content, waiting, caller, now)

@@ -1,9 +1,9 @@
 import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
-import { type Caller, requireScope, viewSession, writeSession } from '../gate/index.ts'
+import { type Caller, requireScope, viewSession } from '../gate/index.ts'
 import { doOnce, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
-import { findVisibleSession } from './session.ts'
+import { findVisibleSession, writeOpenSession } from './session.ts'
 
 /** True for the session's owner, and for the person whose agent owns it. */
 function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolean> {
@@ -25,8 +25,8 @@ export function* requireParticipant(session: SessionRow, principal: Principal): 
   throw new CountersignError('forbidden', `${principal.name} may read this session, not write in it: its owner or an admin can invite them`)
 }
 
-/** Its owner and admins say who else writes in a session. @throws CountersignError `forbidden` */
-function* requireHost(session: SessionRow, principal: Principal, what: string): Tx<void> {
+/** Its owner and admins say who else writes in a session, what it is called, and when it ends. @throws CountersignError `forbidden` */
+export function* requireHost(session: SessionRow, principal: Principal, what: string): Tx<void> {
   requireScope(principal, ['propose'], what)
   const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
   if (isAdmin || (yield* ownsSession(session, principal))) return
@@ -45,7 +45,7 @@ export function inviteTo({ store, clock }: AgentParts, sessionId: string, person
       yield* requireHost(session, caller.principal, 'invite anybody to this session')
       const person = yield* principals.findPrincipal.first({ id: personId })
       if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
-      const writer = yield* writeSession(outbox, session.id, now)
+      const writer = yield* writeOpenSession(outbox, session, now)
       const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
       if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
         yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
@@ -69,7 +69,7 @@ export function uninviteFrom({ store, clock }: AgentParts, sessionId: string, pe
       const session = yield* findVisibleSession(sessionId, caller)
       if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
       else requireScope(caller.principal, ['propose'], 'end invitations')
-      const writer = yield* writeSession(outbox, session.id, now)
+      const writer = yield* writeOpenSession(outbox, session, now)
       if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
         yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
         yield* writer.save()
@@ -80,7 +80,7 @@ export function uninviteFrom({ store, clock }: AgentParts, sessionId: string, pe
   )
 }
 
-function* sessionNow(id: string): Tx<Session> {
+export function* sessionNow(id: string): Tx<Session> {
   const row = yield* sessions.findSession.first({ id })
   assert(row, 'the session is still there')
   return yield* viewSession(row)

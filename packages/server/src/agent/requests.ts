@@ -1,5 +1,5 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
-import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter, writeSession } from '../gate/index.ts'
+import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
 import { reach } from '../points.ts'
 import {
   type AgentRequestRow,
@@ -18,7 +18,7 @@ import { createSession, titleFrom } from './messages.ts'
 import { requireParticipant } from './participants.ts'
 import { type RequestPlace, viewRequestNow } from './request-answer.ts'
 import { startRun } from './run.ts'
-import { findVisibleSession } from './session.ts'
+import { findVisibleSession, writeOpenSession } from './session.ts'
 
 /**
  * Takes a request that does not run by itself: its message is held, and nothing calls the model for it before {@link callRequest}.
@@ -37,7 +37,7 @@ export async function createRequest(
     doOnce(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
       yield* requireParticipant(session, caller.principal)
-      const writer = yield* writeSession(outbox, session.id, now)
+      const writer = yield* writeOpenSession(outbox, session, now)
       const id = newId('run', now)
       if (writer.row.title === '') writer.row.title = titleFrom(message)
       const held = yield* writer.message({
@@ -71,7 +71,7 @@ export async function callRequest(parts: AgentParts, requestId: string, caller: 
     const { request, session } = yield* findVisibleRequest(requestId, caller)
     requireWriter(caller.principal)
     yield* requireParticipant(session, caller.principal)
-    const writer = yield* writeSession(outbox, session.id, now)
+    const writer = yield* writeOpenSession(outbox, session, now)
     if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
       if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
       reach('request.calling')

@@ -1,9 +1,20 @@
-import { type Caller, requireVisibleSession, type SessionWriter } from '../gate/index.ts'
-import { newId, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { CountersignError } from '@countersign/core'
+import { type Caller, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
+import { newId, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
 export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
   return yield* requireVisibleSession(caller.principal, yield* sessions.findSession.first({ id: sessionId }), `session ${sessionId}`)
+}
+
+/**
+ * Opens a session for what somebody asks for in it, after they were found to see it.
+ * @throws CountersignError `not_found` for one that was deleted meanwhile, by a transaction that this one waited for.
+ */
+export function* writeOpenSession(outbox: Outbox, { id }: SessionRow, now: number): Tx<SessionWriter> {
+  const writer = yield* writeSession(outbox, id, now)
+  if (writer.row.deleted_at === null) return writer
+  throw new CountersignError('not_found', `there is no session ${id}`)
 }
 
 /** Says something to the people in the session; the model does not see it. @param runId The run whose end it explains. */

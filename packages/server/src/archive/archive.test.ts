@@ -73,7 +73,7 @@ test('a long log goes into files that follow each other, a session over as many 
   const bodies = paths.flatMap((path) => linesOf(path).slice(1, -1)).map((line) => JSON.parse(line).line)
   const expected = Object.entries(lengths).flatMap(([id, rows]) => Array.from({ length: rows * 2 }, (_, i) => [id, i + 1]))
   expect(bodies.flatMap(({ sessionId, events }) => events.map(([seq]: [number]) => [sessionId, seq]))).toEqual(expected)
-  const rows = await store.read(() => sessions.listSessions({ reader: undefined, before: undefined, limit: 10 }))
+  const rows = await store.read(() => sessions.listSessions({ reader: undefined, statuses: [], before: undefined, limit: 10 }))
   expect(rows.map(({ last_seq, archived_seq }) => last_seq - archived_seq)).toEqual([0, 0, 0])
   expect(await archive(store, folder.path)).toEqual([])
 })

@@ -52,9 +52,10 @@ export function* requireVisibleAction(principal: Principal, row: ActionRow | und
   throw new CountersignError('not_found', `there is no ${what}`)
 }
 
-/** The same for a session: it is theirs or their agent's, or an action in it is for their eyes. @throws CountersignError `not_found` */
+/** The same for a session: it is theirs or their agent's, or an action in it is for their eyes. A deleted one is for nobody's. @throws CountersignError `not_found` */
 export function* requireVisibleSession(principal: Principal, row: SessionRow | undefined, what: string): Tx<SessionRow> {
   const reader = readerOf(principal)
-  if (row && (!reader || row.owner_id === reader.id || (yield* visibility.seesSessionOf(reader, row.id)))) return row
+  if (row && row.deleted_at === null && (!reader || row.owner_id === reader.id || (yield* visibility.seesSessionOf(reader, row.id))))
+    return row
   throw new CountersignError('not_found', `there is no ${what}`)
 }

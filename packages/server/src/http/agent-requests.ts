@@ -22,7 +22,7 @@ import { whenThere } from './slow-answer.ts'
 const Params = z.object({ id: z.string().max(200) })
 
 /** Whatever ends a pause, or begins one, says one of these. */
-const TURNS = new Set<NewEvent['type']>(['session_status', 'action_proposed', 'action_update', 'done', 'error'])
+const TURNS = new Set<NewEvent['type']>(['session_status', 'action_proposed', 'action_update', 'done', 'error', 'session_deleted'])
 
 /** Requests that run while somebody calls for them, for callers that cannot stay: each call returns at the next pause. */
 export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpParts): void {

@@ -7,7 +7,7 @@ import { ChatEvent, DECISION_ERRORS } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { noteEvent } from './note-answers.ts'
-import { sessionLog } from './session-log.ts'
+import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpParts): void {
@@ -43,7 +43,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
         isLast: (event) => {
           // A queued message learns its run when the run before it has ended.
           if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
-          return runId !== undefined && endsRun(event, runId)
+          return endsSession(event) || (runId !== undefined && endsRun(event, runId))
         },
       })
     },
@@ -70,13 +70,14 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
 
 /**
  * Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word.
- * @throws CountersignError `gone` for a message that was posted long ago under the same key, whose events were archived since.
+ * @throws CountersignError `not_found` for a session that was deleted since; `gone` for a message that was posted long ago under the same key, whose events were archived since.
  */
 function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
+  const session = yield* sessions.findSession.first({ id: sessionId })
+  if (session?.deleted_at !== null) throw new CountersignError('not_found', `there is no session ${sessionId}`)
   const message = yield* messages.findMessage.first({ session_id: sessionId, id: posted.messageId })
   assert(message, 'a posted message is stored')
-  const session = yield* sessions.findSession.first({ id: sessionId })
-  if (message.seq <= (session?.archived_seq ?? 0)) throw new CountersignError('gone', `the events of session ${sessionId} were archived`)
+  if (message.seq <= session.archived_seq) throw new CountersignError('gone', `the events of session ${sessionId} were archived`)
   const newest = posted.queued ? undefined : yield* sessions.newestRun.first({ session_id: sessionId })
   return { seq: message.seq, runId: posted.runId ?? message.run_id ?? newest?.id }
 }

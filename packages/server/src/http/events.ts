@@ -9,7 +9,7 @@ import { followLog } from './follow.ts'
 import { callerOf } from './identity/authenticate.ts'
 import { openInboxLog } from './inbox-log.ts'
 import { noteEvent, type SentEvent } from './note-answers.ts'
-import { sessionLog } from './session-log.ts'
+import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 const Params = z.object({ id: z.string().max(100) })
@@ -53,7 +53,14 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
         )
       }
       const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
-      await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(caller.principal) })
+      await followLog({
+        log,
+        stream: await openStream(request, reply),
+        logger: request.log,
+        after,
+        onSent: noteFor(caller.principal),
+        isLast: endsSession,
+      })
     },
   )
 

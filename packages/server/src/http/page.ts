@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 
 /** An opaque cursor that says where the next page begins. */
-const encodeCursor = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+export const encodeCursor = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 /** @throws CountersignError `bad_request` for a cursor that this server did not make. */
 export function decodeCursor(cursor: string | undefined, kinds: ('string' | 'number')[]): (string | number)[] | undefined {

@@ -42,14 +42,26 @@ interface Place {
   isFirst: boolean
 }
 
+/** True for the event that nothing comes after. */
+export const endsSession = ({ type }: NewEvent): boolean => type === 'session_deleted'
+
 function* readFor(reader: visibility.Reader | undefined, place: Place): Tx<LogPage> {
+  const session = yield* sessions.findSession.first({ id: place.sessionId })
+  assert(session, 'a session that is followed is there')
+  // Before who sees it: whoever was invited is no more, and learns that it ended as all others do.
+  if (session.deleted_at !== null) return yield* readEnd(session)
   if (reader && !(yield* visibility.seesSessionOf(reader, place.sessionId))) return { isOver: true }
-  return yield* readPage(place)
+  return yield* readPage(session, place)
 }
 
-function* readPage({ sessionId, after, limit, isFirst }: Place): Tx<LogPage> {
-  const session = yield* sessions.findSession.first({ id: sessionId })
-  assert(session, 'a session that is followed is there')
+/** What is left of a deleted session's log for those who were following it: its last event. */
+function* readEnd({ id, last_seq }: SessionRow): Tx<LogPage> {
+  const rows = yield* events.sessionRowsAfter.all({ session_id: id, after: last_seq - 1, limit: 1 })
+  const end = rows.flatMap(events.readEvents).filter(({ event }) => endsSession(event))
+  return end.length === 0 ? { isOver: true } : { events: end, isLast: true, bytesPerRow: 1 }
+}
+
+function* readPage(session: SessionRow, { sessionId, after, limit, isFirst }: Place): Tx<LogPage> {
   // Asked for every page: the log may be archived while somebody reads it.
   if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
   if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')

@@ -5,18 +5,20 @@ import {
   PageQuery,
   PostedMessage,
   PostMessageBody,
+  RenameSessionBody,
   Session,
   SessionApproveBody,
   SessionList,
+  SessionListQuery,
 } from '@countersign/core'
 import { z } from 'zod'
-import { findVisibleSession } from '../agent/index.ts'
-import { readerOf, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { messages, sessions } from '../store/index.ts'
+import { findVisibleSession, listSessions } from '../agent/index.ts'
+import { viewMessageWithActions, viewSession } from '../gate/index.ts'
+import { messages } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 import { callerOf } from './identity/authenticate.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { decodeCursor, encodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const ParticipantParams = Params.extend({ person: z.string().max(100) })
@@ -50,24 +52,20 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
         operationId: 'listSessions',
         summary: 'List the sessions you may see',
         tags,
-        querystring: PageQuery,
+        querystring: SessionListQuery,
         response: { 200: SessionList },
       },
     },
-    (request) => {
+    async (request, reply) => {
       const { principal } = callerOf(request)
-      const { limit, cursor } = request.query
+      const { limit, cursor, status, q } = request.query
       const place = decodeCursor(cursor, ['string'])
+      const before = place && String(place[0])
+      const { rows, next } = await listSessions(store, { status, q, before, limit, isWanted: () => !reply.raw.destroyed }, principal)
       return store.read(function* () {
-        const found = yield* sessions.listSessions({
-          reader: readerOf(principal),
-          before: place && String(place[0]),
-          limit: limit + 1,
-        })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
         const items: Session[] = []
         for (const row of rows) items.push(yield* viewSession(row))
-        return { items, nextCursor }
+        return { items, nextCursor: next === undefined ? null : encodeCursor([next]) }
       })
     },
   )
@@ -80,6 +78,39 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
       return store.read(function* () {
         return yield* viewSession(yield* findVisibleSession(request.params.id, caller))
       })
+    },
+  )
+
+  app.patch(
+    '/api/sessions/:id',
+    {
+      schema: {
+        operationId: 'renameSession',
+        summary: 'Rename a session',
+        tags,
+        params: Params,
+        body: RenameSessionBody,
+        response: { 200: Session },
+      },
+    },
+    (request) => agentLoop.renameSession(request.params.id, request.body.title, callerOf(request)),
+  )
+
+  app.delete(
+    '/api/sessions/:id',
+    {
+      schema: {
+        operationId: 'deleteSession',
+        summary: 'Delete a session and what was said in it',
+        errors: ['illegal_transition'],
+        tags,
+        params: Params,
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      await agentLoop.deleteSession(request.params.id, callerOf(request))
+      return {}
     },
   )
 

@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import { writeText } from './postgres-text.ts'
 import type { Schema } from './schema.ts'
+import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
 
 /** What the two databases do differently, asked where a query is built. */
 export interface Dialect {
@@ -20,6 +21,8 @@ export interface Dialect {
   writeText(text: string): string
   /** LIKE that takes capital and small letters (of ASCII) for the same. */
   readonly like: RawBuilder<unknown>
+  /** True when the text in `column` has `text` in it, whatever the case of its letters, those of ASCII and all others. */
+  hasText(column: string, text: string): RawBuilder<boolean>
   /** True when the list under `key` of the JSON object in `column` holds one of `values`. */
   listHasAny(column: RawBuilder<unknown>, key: string, values: readonly string[]): RawBuilder<boolean>
   /** What time it is: the database's own clock where several processes share it, else the caller's. */
@@ -43,6 +46,8 @@ export const SQLITE: Dialect = {
   }),
   writeText: (text) => text,
   like: sql`like`,
+  hasText: (column, text) =>
+    isAscii(text) ? sql`${sql.ref(column)} like ${likeOf(text)} escape '\\'` : sql`${sql.ref(column)} glob ${globOf(text)}`,
   listHasAny: (column, key, values) =>
     sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
@@ -83,6 +88,7 @@ export const POSTGRES: Dialect = {
   }),
   writeText,
   like: sql`ilike`,
+  hasText: (column, text) => sql`${sql.ref(column)} ~ ${regexpOf(text)}`,
   listHasAny: (column, key, values) =>
     sql`(${namesAny(column, values)} and exists (
       select 1 from jsonb_array_elements_text(${column}::jsonb -> ${sql.lit(key)}) as member where member in (${sql.join(values)})))`,

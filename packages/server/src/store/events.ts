@@ -4,6 +4,7 @@ import { lit, question, type Tx, takePlaces } from './query.ts'
 import type { EventRow } from './schema.ts'
 import type { StoredEvent } from './store.ts'
 
+/** The types of events that are about an action. */
 export const INBOX_TYPES: ReadonlySet<string> = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
 
 const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>

@@ -62,6 +62,8 @@ export type {
   SessionRow,
   VoteRow,
 } from './schema.ts'
+export * as sessionDeletion from './session-deletion.ts'
+export * as sessionSearch from './session-search.ts'
 export * as sessions from './sessions.ts'
 export * as settings from './settings.ts'
 export { openSqlite, type SqliteOptions } from './sqlite.ts'

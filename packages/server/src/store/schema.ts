@@ -130,6 +130,8 @@ export interface SessionRow {
   archived_at: number | null
   /** Its events up to this number are in the archive. */
   archived_seq: number
+  /** Since then nobody sees it: what was said is gone, its actions and its part of the record are kept. */
+  deleted_at: number | null
   last_seq: number
   last_run: number
   /** The end of the session's chain in the record: number, hash and place of its last row; null without any. */

@@ -18,6 +18,7 @@ export const insertSession = question<{
     owner_id: p.owner_id,
     archived_at: null,
     archived_seq: 0,
+    deleted_at: null,
     last_seq: 0,
     last_run: 0,
     audit_seq: 0,
@@ -57,10 +58,21 @@ export const updateSession = question<{
     .where('id', '=', p.id),
 )
 
-/** Sessions, newest first. @param page.reader Who they are for; undefined for who sees all of them. */
-export const listSessions = (page: { reader: Reader | undefined; before: string | undefined; limit: number }): Tx<SessionRow[]> =>
+export interface SessionPage {
+  /** Who the sessions are for; undefined for who sees all of them. */
+  reader: Reader | undefined
+  /** Only these; empty for all. */
+  statuses: readonly SessionStatus[]
+  /** Only ids before this one. */
+  before: string | undefined
+  limit: number
+}
+
+/** Sessions that are not deleted, newest first. */
+export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
   ask((db, dialect) => {
-    let query = db.selectFrom('session').selectAll().orderBy('id', 'desc').limit(page.limit)
+    let query = db.selectFrom('session').selectAll().where('deleted_at', 'is', null).orderBy('id', 'desc').limit(page.limit)
+    if (page.statuses.length > 0) query = query.where('status', 'in', page.statuses)
     if (page.reader !== undefined) query = query.where(sessionIsVisible(page.reader, 'session', dialect))
     if (page.before !== undefined) query = query.where('id', '<', page.before)
     return query

@@ -201,11 +201,7 @@ test.each<[string, JsonObject, (workspace: OpenWorkspace) => void]>([
     { document: 'Seed document', content: 'One\nThree' },
     (at) => Object.assign(at.standIn.world.documents[0] ?? {}, { content: 'Zero\nTwo' }),
   ],
-  [
-    'deleteDocument',
-    { document: 'Seed document' },
-    (at) => Object.assign(at.standIn.world.documents[0] ?? {}, { content: 'Three' }),
-  ],
+  ['deleteDocument', { document: 'Seed document' }, (at) => Object.assign(at.standIn.world.documents[0] ?? {}, { content: 'Three' })],
   [
     'removeAttachment',
     { issue: 'ENG-1', attachment: 'Seed link' },

@@ -1,0 +1,116 @@
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { noteSession, refreshSessions } from '../shell/use-sessions.ts'
+import { Unseen } from '../ui/index.ts'
+import { keepDraft } from './drafts.ts'
+
+const Confirm = lazy(() => import('../ui/confirm.tsx'))
+
+type SessionToolsProps = { sessionId: string; title: string; renameButton: RefObject<HTMLButtonElement | null>; onRename: () => void }
+
+/** What the owner and admins may do with a session as a whole. */
+export function SessionTools({ sessionId, title, renameButton, onRename }: SessionToolsProps) {
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <>
+      <button type="button" ref={renameButton} className="bar-action" onClick={onRename}>
+        Rename
+      </button>
+      <button type="button" className="bar-action" onClick={() => setDeleting(true)}>
+        Delete
+      </button>
+      {isDeleting && (
+        <Suspense>
+          <DeleteSession sessionId={sessionId} title={title} onClose={() => setDeleting(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title: string; onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const remove = useMutation({
+    mutationFn: () => client.sessions.remove(sessionId),
+    onSuccess: () => {
+      keepDraft(sessionId, '')
+      void refreshSessions(queries)
+      navigate('/', { replace: true })
+    },
+  })
+  return (
+    <Confirm
+      title={`Delete “${showInvisible(title)}”?`}
+      action="Delete"
+      isBusy={remove.isPending}
+      failure={remove.error ? errorText(remove.error) : ''}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>Everything that was said in it is deleted for everybody. What waits in it is cancelled. It cannot be taken back.</p>
+      <p>Its actions stay, with what they changed and who decided, and so does the record.</p>
+    </Confirm>
+  )
+}
+
+/** The title as a field. Enter stores it, Escape leaves it as it was; what was typed stays when it could not be stored. */
+export function TitleForm({ sessionId, title, onClose }: { sessionId: string; title: string; onClose: () => void }) {
+  const { client } = useServices()
+  const queries = useQueryClient()
+  const online = useOnline()
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState(title)
+  const rename = useMutation({
+    mutationFn: (text: string) => client.sessions.rename(sessionId, text),
+    onSuccess: (session) => {
+      noteSession(queries, session)
+      onClose()
+    },
+  })
+  useEffect(() => field.current?.select(), [])
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const text = typed.trim()
+    if (text === title) onClose()
+    else if (text !== '') rename.mutate(text)
+  }
+
+  return (
+    <section className="title-box" aria-label="Rename the session">
+      <form className="title-form" onSubmit={submit}>
+        <input
+          ref={field}
+          aria-label="Title of the session"
+          value={typed}
+          required
+          maxLength={200}
+          autoComplete="off"
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') onClose()
+          }}
+        />
+        <button type="submit" className="bar-action" disabled={rename.isPending || !online}>
+          Save
+        </button>
+        <button type="button" className="bar-action" onClick={onClose}>
+          Cancel
+        </button>
+        <Unseen text={typed} />
+        {rename.error && (
+          <p role="alert" className="field-issue">
+            {errorText(rename.error)}
+          </p>
+        )}
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,40 @@
+import { SESSION_STATUSES, sessionStatusWord } from '../status/session-status.tsx'
+
+type SessionFilterProps = {
+  typed: string
+  status: string
+  onType: (text: string) => void
+  onStatus: (status: string) => void
+}
+
+/** Finds sessions by words and by what they are doing. */
+export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFilterProps) {
+  return (
+    <search className="session-filter">
+      <input
+        type="search"
+        aria-label="Search sessions"
+        placeholder="Search"
+        value={typed}
+        maxLength={200}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ currentTarget }) => onType(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || typed === '') return
+          // Around it a drawer would close.
+          event.stopPropagation()
+          onType('')
+        }}
+      />
+      <select aria-label="Status of sessions" value={status} onChange={({ currentTarget }) => onStatus(currentTarget.value)}>
+        <option value="">All</option>
+        {SESSION_STATUSES.map((each) => (
+          <option key={each} value={each}>
+            {sessionStatusWord(each)}
+          </option>
+        ))}
+      </select>
+    </search>
+  )
+}

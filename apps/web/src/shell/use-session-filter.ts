@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react'
+import { useLocation, useNavigate, useSearchParams } from 'react-router'
+
+export interface SessionFilter {
+  q: string
+  status: string
+}
+
+const TEXT = 'sessions'
+const STATUS = 'session-status'
+
+/** As long as somebody types on, nothing is asked for. */
+const TYPING_MS = 300
+
+/** What the list of sessions is filtered by. It stands in the address, so that a reload and a link keep it. */
+export function useSessionFilter() {
+  const [params] = useSearchParams()
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  const filter: SessionFilter = { q: params.get(TEXT) ?? '', status: params.get(STATUS) ?? '' }
+  const [typed, setTyped] = useState(filter.q)
+
+  const set = (name: string, value: string) => {
+    // The address of the browser, not the one that was drawn last: somebody may just have gone to another page.
+    const { pathname: here, search } = window.location
+    const next = new URLSearchParams(search)
+    if (value === '') next.delete(name)
+    else next.set(name, value)
+    navigate({ pathname: here, search: next.toString() }, { replace: true, preventScrollReset: true })
+  }
+
+  // A way back or a link changes the address, and the field follows.
+  useEffect(() => setTyped((before) => (before.trim() === filter.q ? before : filter.q)), [filter.q])
+
+  // On another page the filter belongs to its address: one that waits still would lead back.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed, and where, are the events
+  useEffect(() => {
+    if (typed.trim() === filter.q) return
+    const timer = setTimeout(() => set(TEXT, typed.trim()), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed, pathname])
+
+  const kept = new URLSearchParams()
+  if (filter.q) kept.set(TEXT, filter.q)
+  if (filter.status) kept.set(STATUS, filter.status)
+  return { filter, typed, setTyped, setStatus: (status: string) => set(STATUS, status), search: kept.toString() }
+}

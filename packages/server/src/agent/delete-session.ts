@@ -1,0 +1,68 @@
+import { CountersignError } from '@countersign/core'
+import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
+import { reach } from '../points.ts'
+import { archive, doOnce, grants, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { requireHost } from './participants.ts'
+import { findVisibleSession, writeOpenSession } from './session.ts'
+
+/**
+ * Deletes what was said in a session: messages, requests, invitations and events. Its run is stopped, and what has not started is cancelled.
+ * Its actions are closed for good; they and their part of the record stay.
+ * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `illegal_transition` while an action of it
+ * is carried out, or has an unknown outcome.
+ */
+export async function deleteSession({ store, clock }: AgentParts, sessionId: string, caller: Caller): Promise<void> {
+  const now = clock.nowMs()
+  reach('session.before_delete')
+  await store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      const session = yield* findVisibleSession(sessionId, caller)
+      yield* requireHost(session, caller.principal, 'delete this session')
+      const writer = yield* writeOpenSession(outbox, session, now)
+      yield* requireSettled(sessionId)
+      const last = writer.row.last_seq
+      yield* endWork(outbox, writer, caller, now)
+      yield* sessionDeletion.deleteSession({ id: sessionId, last, now })
+      reach('session.deleting')
+      yield* archive.archiveActionsOf.run({ session_id: sessionId, now })
+      yield* sayDeleted(writer, caller)
+    }),
+  )
+  reach('session.after_delete')
+}
+
+/** What happens to the world has to be known first: nobody could say so in the session any more. */
+function* requireSettled(sessionId: string): Tx<void> {
+  const action = yield* sessionDeletion.unsettledAction.first({ session_id: sessionId })
+  if (!action) return
+  const { id, state, description } = action
+  const why =
+    state === 'executing'
+      ? `"${description}" (${id}) is being carried out: wait until it has ended`
+      : `nobody knows whether "${description}" (${id}) was carried out: resolve it`
+  throw new CountersignError('illegal_transition', `${why}, then delete the session`, { actionId: id })
+}
+
+/** Cancels what has not started, ends the run in whichever process, and ends what the session was allowed. */
+function* endWork(outbox: Outbox, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
+  const { id } = writer.row
+  const run = yield* sessions.newestRun.first({ session_id: id })
+  const reason = `${caller.principal.name} deleted the session`
+  yield* stopRun(outbox, writer, run?.id ?? '', { reason, by: caller }, now)
+  const actor = caller.principal.id
+  for (const grant of yield* sessionDeletion.grantsToEnd.all({ session_id: id })) {
+    yield* grants.revokeGrant.change({ id: grant.id, revoked_by: actor, now })
+    yield* writer.audit({ kind: 'grant_revoked', actor, data: { grant: grant.id } })
+  }
+}
+
+/** Written last, so that it is the last event of the session. */
+function* sayDeleted(writer: SessionWriter, { principal, signIn }: Caller): Tx<void> {
+  const { id, name } = principal
+  writer.event({ type: 'session_deleted', data: { by: { id, name } } })
+  yield* writer.audit({ kind: 'session_deleted', actor: id, data: { session: writer.row.id, ...(signIn !== undefined && { signIn }) } })
+  writer.row.title = ''
+  writer.row.status = 'completed'
+  yield* writer.save()
+}

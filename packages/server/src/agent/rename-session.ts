@@ -1,0 +1,31 @@
+import type { Session } from '@countersign/core'
+import type { Caller } from '../gate/index.ts'
+import { doOnce } from '../store/index.ts'
+import type { AgentParts } from './agent.ts'
+import { requireHost, sessionNow } from './participants.ts'
+import { findVisibleSession, writeOpenSession } from './session.ts'
+
+/**
+ * Gives a session another title. A condition of the policy can read it, so this is for those who say who writes in the session, and it is in
+ * the record. The same title again changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin.
+ */
+export function renameSession({ store, clock }: AgentParts, sessionId: string, title: string, caller: Caller): Promise<Session> {
+  const now = clock.nowMs()
+  return store.transact((outbox) =>
+    doOnce(caller.once, now, function* () {
+      const session = yield* findVisibleSession(sessionId, caller)
+      const { principal } = caller
+      yield* requireHost(session, principal, 'rename this session')
+      const writer = yield* writeOpenSession(outbox, session, now)
+      if (writer.row.title !== title) {
+        writer.row.title = title
+        writer.event({ type: 'session_renamed', data: { title, by: { id: principal.id, name: principal.name } } })
+        // Without the title: nobody could take it out of the record again.
+        yield* writer.audit({ kind: 'session_renamed', actor: principal.id, data: { session: sessionId } })
+        yield* writer.save()
+      }
+      return yield* sessionNow(sessionId)
+    }),
+  )
+}
