@@ -85,6 +85,8 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
         pendingApprovals: event.data.pendingApprovals,
         ...(event.data.status === 'active' ? { runError: null } : {}),
       }
+    case 'participants':
+      return { session: state.session && { ...state.session, participants: event.data.participants } }
     case 'message':
       return withMessage(state, event.data.message)
     case 'delta': {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Action, ActionState } from './action.ts'
 import { Json } from './json.ts'
-import { Message, Session, SessionStatus } from './session.ts'
+import { Message, Session, SessionPerson, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
 
@@ -18,6 +18,8 @@ const RunUsage = z.object({
 export const EventData = {
   session: z.object({ sessionId: z.string(), runId: z.string() }),
   session_status: z.object({ status: SessionStatus, pendingApprovals: z.array(z.string()) }),
+  /** Everybody who may write in the session besides its owner, after somebody was invited or removed. */
+  participants: z.object({ participants: z.array(SessionPerson) }),
   message: z.object({ message: Message }),
   /** With `restart` the message is being written anew: what was streamed of it before (text, reasoning, started calls) is void. */
   delta: z.object({ messageId: z.string(), content: z.string(), restart: z.literal(true).optional() }),
