@@ -16,7 +16,7 @@ const [oldest, older, newest] = MCP_CLIENTS
 
 // Several processes on one database: that is Postgres.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
-// Servers start in each test: on a busy machine that takes longer than the default.
+// Several servers start in each of these tests: on a busy machine that takes longer than the default.
 const TIME = { timeout: 600_000 }
 
 const Rows = z.array(z.object({ call: z.string(), once_key: z.string() }))
@@ -99,27 +99,23 @@ onPostgres('an action that a call to another process waits for is not withdrawn'
   expect(await waits).toMatchObject({ structuredContent: { nth: 1 } })
 })
 
-test(
-  'in 2026-07-28 a client that closes its connection takes its call back: withdrawn after the grace, and the same call is a new one',
-  TIME,
-  async () => {
-    await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 1 })
-    const server = await desk.start()
-    const key = await keyFor(server)
-    await using client = await newest.connect({ url: mcpOf(server), key })
-    await takeBack(client)
-    await expect.poll(async () => (await server.admin.get('/api/actions')).items).toMatchObject([CLOSED])
-    const again = new AbortController()
-    const progress = Promise.withResolvers<void>()
-    const call = client.call('keyed', { what: 'a' }, { signal: again.signal, onprogress: () => progress.resolve() })
-    await progress.promise
-    expect((await server.admin.get('/api/actions')).items).toMatchObject([{ state: 'proposed' }, CLOSED])
-    again.abort()
-    await expect(call).rejects.toThrow()
-  },
-)
+test('in 2026-07-28 who closes the connection takes the call back: withdrawn after the grace, and the same call is a new one', async () => {
+  await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 1 })
+  const server = await desk.start()
+  const key = await keyFor(server)
+  await using client = await newest.connect({ url: mcpOf(server), key })
+  await takeBack(client)
+  await expect.poll(async () => (await server.admin.get('/api/actions')).items).toMatchObject([CLOSED])
+  const again = new AbortController()
+  const progress = Promise.withResolvers<void>()
+  const call = client.call('keyed', { what: 'a' }, { signal: again.signal, onprogress: () => progress.resolve() })
+  await progress.promise
+  expect((await server.admin.get('/api/actions')).items).toMatchObject([{ state: 'proposed' }, CLOSED])
+  again.abort()
+  await expect(call).rejects.toThrow()
+})
 
-test('a client of 2026-07-28 that comes back within the grace finds its action, which then waits for its people', TIME, async () => {
+test('a client of 2026-07-28 that comes back within the grace finds its action, which then waits for its people', async () => {
   await using desk = await openDesk({ waitSeconds: 1, graceSeconds: 3 })
   const server = await desk.start()
   const key = await keyFor(server)
@@ -140,7 +136,7 @@ test('a client of 2026-07-28 that comes back within the grace finds its action, 
   expect(await client.call('countersign_wait', { actionId: items[0].id, seconds: 50 })).toMatchObject({ structuredContent: { nth: 1 } })
 })
 
-test('in the older protocols a connection that ended takes nothing back: a message does, after it too', TIME, async () => {
+test('in the older protocols a connection that ended takes nothing back: a message does, after it too', async () => {
   await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 0 })
   const server = await desk.start()
   const key = await keyFor(server)
@@ -176,7 +172,7 @@ test('in the older protocols a connection that ended takes nothing back: a messa
   expect((await server.admin.get('/api/actions')).items).toMatchObject([CLOSED, WITHDRAWN])
 })
 
-test('what a client closed is withdrawn although the process that heard of it is killed', TIME, async () => {
+test('what a client closed is withdrawn although the process that heard of it is killed', async () => {
   await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 3_600 })
   const before = await desk.start()
   const key = await keyFor(before)
