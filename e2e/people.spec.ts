@@ -162,6 +162,8 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   expect(await mem.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   expect((await new AxeBuilder({ page: mem.page }).analyze()).violations).toEqual([])
 
+  // Who has the session open sees it at once.
+  await expect(appa.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
   await gil.page.reload()
   await expect(gil.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
   await gil.page.getByRole('textbox', { name: 'Message' }).fill('mark ORD-003 as processing')
@@ -171,8 +173,14 @@ test('a member chats and decides nothing; who is invited writes in the session, 
 
   await mem.page.getByRole('button', { name: 'Remove Gil from this session' }).click()
   await expect(mem.page.getByTestId('participants')).toContainText(/Can write here: Mem$|Can write here: Mem[^,]/)
+  await expect(appa.page.getByTestId('participants')).toHaveCount(0)
   await gil.page.reload()
   await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
+  await mem.page.getByLabel(/^Invite a person/).fill('Appa')
+  await mem.page.keyboard.press('Enter')
+  await expect(appa.page.getByTestId('participants')).toContainText('Can write here: Mem, Appa')
+  await appa.page.getByRole('textbox', { name: 'Message' }).fill('thanks')
+  await expect(appa.page.getByTestId('send')).toBeEnabled()
   await Promise.all([mem, gil, appa].map(({ page }) => page.context().close()))
 })
 

@@ -29,6 +29,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/acceptance/inbox-command',
   'packages/server/src/acceptance/install',
   'packages/server/src/acceptance/lost-fetch',
+  'packages/server/src/acceptance/mcp-closed',
   'packages/server/src/acceptance/mcp-conformance',
   'packages/server/src/acceptance/mcp-example',
   'packages/server/src/acceptance/mcp-media',

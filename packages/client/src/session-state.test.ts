@@ -56,6 +56,14 @@ test('an event at or before the last one changes nothing, not even the identity'
   for (const event of log) expect(foldSession(whole, event)).toBe(whole)
 })
 
+test('who may write in a session is what was said last, also after a cut', () => {
+  const said = (seq: number, ...names: string[]) =>
+    ({ type: 'participants', seq, data: { participants: names.map((name) => ({ id: `prn_${name}`, name })) } }) as const
+  const after = [said(90, 'Bo'), said(91, 'Bo', 'Eve'), said(90, 'Bo')].reduce(foldSession, whole)
+  expect(after.session?.participants.map(({ name }) => name)).toEqual(['Bo', 'Eve'])
+  expect(foldSession(after, said(92)).session).toEqual(whole.session)
+})
+
 test('an error of a run drops half a message and stays until the session goes on', () => {
   const failed = foldSession(log.slice(0, 5).reduce(foldSession, empty()), {
     type: 'error',

@@ -98,6 +98,8 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
       }
     case 'session_renamed':
       return { session: state.session && { ...state.session, title: event.data.title } }
+    case 'participants':
+      return { session: state.session && { ...state.session, participants: event.data.participants } }
     case 'message':
       return withMessage(state, event.data.message)
     case 'delta': {

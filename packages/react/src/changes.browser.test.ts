@@ -116,7 +116,7 @@ test('a short list of lines is a table with every value; other lists are text', 
   const preview = [
     { field: 'items', newValue: LINES },
     { field: 'tags', newValue: [['a'], { b: { c: 1 } }] },
-    { field: 'long', newValue: [{ word: 'x'.repeat(400) }] },
+    { field: 'long', newValue: [{ word: 'x'.repeat(700) }] },
   ]
   await show(page, { action: sampleAction({ preview }) })
   const rows = await card()
@@ -130,6 +130,7 @@ test('a short list of lines is a table with every value; other lists are text', 
     ['b⟦U+0000⟧ag', '1', 'as a gift'],
   ])
   expect(await card().getByText('[["a"],{"b":{"c":1}}]').count()).toBe(1)
+  expect(await card().locator('.cs-lines').filter({ hasText: 'xxx' }).count()).toBe(0)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
 })
 

@@ -15,26 +15,25 @@ type ParticipantsProps = {
   people: People
   /** True for its owner and for admins, who say who else writes in it. */
   isHost: boolean
-  onChange: (session: Session) => void
 }
 
 /**
  * Lists the people who may write in a session. The owner and admins can invite and remove people there. Everybody else sees the list only
- * when somebody besides the owner is on it.
+ * when somebody besides the owner is on it. The session's event stream says when the list is another.
  */
-export function Participants({ sessionId, people, isHost, onChange }: ParticipantsProps) {
+export function Participants({ sessionId, people, isHost }: ParticipantsProps) {
   const { owner, participants } = people
   if (!isHost && participants.length === 0) return null
   const names = [owner, ...participants].map(({ name }) => showInvisible(name)).join(', ')
   return (
     <details className="chat-people" data-testid="participants">
       <summary>Can write here: {names}</summary>
-      {isHost ? <Invitations sessionId={sessionId} people={people} onChange={onChange} /> : null}
+      {isHost ? <Invitations sessionId={sessionId} people={people} /> : null}
     </details>
   )
 }
 
-function Invitations({ sessionId, people, onChange }: Omit<ParticipantsProps, 'isHost'>) {
+function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
   const { client } = useServices()
   const online = useOnline()
   const form = useRef<HTMLFormElement>(null)
@@ -43,13 +42,12 @@ function Invitations({ sessionId, people, onChange }: Omit<ParticipantsProps, 'i
   const offered = useOfferedPeople(typed)
   const invite = useMutation({
     mutationFn: async (text: string) => client.sessions.invite(sessionId, await personIdOf(client, text)),
-    onSuccess: (session) => {
+    onSuccess: () => {
       form.current?.reset()
       setTyped('')
-      onChange(session)
     },
   })
-  const uninvite = useMutation({ mutationFn: (person: string) => client.sessions.uninvite(sessionId, person), onSuccess: onChange })
+  const uninvite = useMutation({ mutationFn: (person: string) => client.sessions.uninvite(sessionId, person) })
   const failure = invite.error ?? uninvite.error
   const isBusy = invite.isPending || uninvite.isPending || !online
 

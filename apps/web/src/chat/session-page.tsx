@@ -84,10 +84,10 @@ type LoadedChatProps = {
 
 function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedChatProps) {
   const { client, me } = useServices()
-  const [people, setPeople] = useState({ owner: session.owner, participants: session.participants })
-  const isOwner = people.owner.id === me.id || people.owner.personId === me.id
+  const { owner, participants } = session
+  const isOwner = owner.id === me.id || owner.personId === me.id
   const isHost = isOwner || me.roles.includes('admin')
-  const mayWrite = isOwner || people.participants.some(({ id }) => id === me.id)
+  const mayWrite = isOwner || participants.some(({ id }) => id === me.id)
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
   // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
@@ -141,12 +141,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
               This page no longer follows the session. {errorText(snapshot.failure)}
             </Notice>
           )}
-          <Participants
-            sessionId={sessionId}
-            people={people}
-            isHost={isHost}
-            onChange={({ owner, participants }) => setPeople({ owner, participants })}
-          />
+          <Participants sessionId={sessionId} people={session} isHost={isHost} />
           <WaitingBanner waiting={pending} onShow={() => conversation.current?.toFirstWaiting()} />
           <Composer
             draftOf={sessionId}
@@ -156,12 +151,12 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
                 ? 'Offline. You can write on; sending works when the network is back.'
                 : mayWrite || snapshot.pendingApprovals.length > 0
                   ? undefined
-                  : READ_ONLY(people.owner.name)
+                  : READ_ONLY(owner.name)
             }
             placeholder={`Message ${showInvisible(session.agent)}`}
             hint={
               !mayWrite
-                ? `You may approve or decline here. ${READ_ONLY(people.owner.name)}`
+                ? `You may approve or decline here. ${READ_ONLY(owner.name)}`
                 : isBusy
                   ? 'A message sent now is queued until the run has ended; approve and decline act at once.'
                   : undefined

@@ -18,6 +18,8 @@ const RunUsage = z.object({
 export const EventData = {
   session: z.object({ sessionId: z.string(), runId: z.string() }),
   session_status: z.object({ status: SessionStatus, pendingApprovals: z.array(z.string()) }),
+  /** Everybody who may write in the session besides its owner, after somebody was invited or removed. */
+  participants: z.object({ participants: z.array(SessionPerson) }),
   message: z.object({ message: Message }),
   session_renamed: z.object({ title: z.string(), by: SessionPerson }),
   /** The last event of a session: it was deleted, and its stream ends. */

@@ -114,6 +114,43 @@ test('D0.8 a live reader is sent the look-ups with the whole message', async () 
   await stream.ended()
 })
 
+test.each([
+  { what: 'had said something', text: 'Two are', content: 'Two are' },
+  { what: 'had said nothing', text: '', content: '' },
+])('D0.8 what a brain that $what had looked up stays when a person cancels in the middle of its answer', async ({ text, content }) => {
+  const { chunks } = brainSays({ lookUps: [FOUND], text })
+  const cancelled = Promise.withResolvers<void>()
+  async function* half() {
+    // Without its finish, and with a thought at the end: who sees it knows that all before it was heard.
+    yield* [...(chunks as Iterable<Uint8Array>)].slice(0, -1)
+    yield new TextEncoder().encode('data: {"type":"reasoning-delta","delta":"Hm"}\n\n')
+    await cancelled.promise
+  }
+  await using brains = await startReplayServer()
+  const replay = brains.play([{ status: 200, contentType: 'text/event-stream', chunks: half() }, brainSays({ text: 'As I said.' })])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  using stream = await server.admin.stream(`/api/sessions/${id}/events`)
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'What is late?' })
+  await stream.next('reasoning_delta')
+  await server.admin.post(`/api/sessions/${id}/cancel`)
+  cancelled.resolve()
+  await stream.next('message', ({ message }) => message.role === 'assistant' && message.lookUps !== undefined)
+  await server.settle()
+
+  const said = async () =>
+    (await server.admin.get(`/api/sessions/${id}/messages`)).items.filter(({ lookUps }: { lookUps?: unknown }) => lookUps)
+  const before = await said()
+  expect(before).toMatchObject([{ role: 'assistant', content, lookUps: [SHOWN] }])
+  await server.restart()
+  expect(await said()).toEqual(before)
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Sure?' })
+  await server.settle()
+  expect(brainHeard(replay, 1).filter(({ role }) => role === 'tool')).toEqual([
+    { role: 'tool', tool_call_id: 'look-1', content: '{"orders":["ORD-1","ORD-2"]}' },
+  ])
+})
+
 test('D0.8 a look-up named like a gated tool runs nothing here, with or without an output', async () => {
   await using brains = await startReplayServer()
   const input = { orderId: 'ORD-1' }

@@ -24,12 +24,18 @@ interface Desk extends AsyncDisposable {
 
 /** `allow` names a tool that runs without a person. */
 async function openDesk(
-  { waitSeconds = 0, allow }: { waitSeconds?: number; allow?: string } = {},
+  { waitSeconds = 0, allow, limit }: { waitSeconds?: number; allow?: string; limit?: number } = {},
   answer: (nth: number) => TargetAnswer | Promise<TargetAnswer> = (nth) => ({ status: 200, body: { nth } }),
 ): Promise<Desk> {
   const target = await startTarget((_, nth) => answer(nth))
   const rules = allow === undefined ? [] : [{ name: 'runs', match: { tool: allow }, verdict: 'allow' as const }]
-  const server = await startTestServer({ config: { tools: toolsOf(target), policy: { rules }, gateway: { waitSeconds } } })
+  const server = await startTestServer({
+    config: {
+      tools: toolsOf(target),
+      policy: { rules, ...(limit !== undefined && { limits: { waitingPerAgent: limit } }) },
+      gateway: { waitSeconds },
+    },
+  })
   const { key } = await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })
   return {
     server,
@@ -116,7 +122,7 @@ test('a client that takes its call back withdraws its action, and the same call 
   expect(items).toMatchObject([withdrawn, withdrawn])
 })
 
-test('an action that another call waits for is not withdrawn with the first, and neither is one whose client only hung up', async () => {
+test('an action that another call waits for is not withdrawn with the first', async () => {
   await using desk = await openDesk({ waitSeconds: 50 })
   await using patient = await oldest.connect(desk)
   const progress = Promise.withResolvers<void>()
@@ -124,15 +130,27 @@ test('an action that another call waits for is not withdrawn with the first, and
   await progress.promise
   await using hasty = await oldest.connect(desk)
   await takeBack(hasty)
-  // In the newest protocol closing the connection is all that a client does: a lost network, and a patience that ended, look the same.
-  await using gone = await newest.connect(desk)
-  await takeBack(gone)
   await using last = await oldest.connect(desk)
   await expect(last.call('keyed', { what: 'a' }, { timeoutMs: 250 })).rejects.toThrow(/timed out/i)
   const [action, ...others] = await desk.waiting()
   expect(others).toEqual([])
   await desk.approve(action?.id ?? '')
   expect(await waits).toMatchObject({ structuredContent: { nth: 1 } })
+})
+
+test('a call that is refused because too much waits leaves no open call behind', async () => {
+  await using desk = await openDesk({ limit: 1 })
+  await using client = await newest.connect(desk)
+  const first = idOf(await client.call('keyed', { what: 'a' }))
+  for (const what of ['b', 'c', 'b']) {
+    expect(await client.call('keyed', { what })).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringContaining('wait for a decision already') }],
+    })
+  }
+  expect((await desk.server.dump()).gateway_call).toMatchObject([{ action_id: first }])
+  await desk.server.admin.post(`/api/actions/${first}/decision`, { verdict: 'decline' })
+  expect(await client.call('keyed', { what: 'b' })).toMatchObject({ structuredContent: { status: 'waiting_for_approval' } })
 })
 
 test('two clients of one agent that make the same call at once make one action, and both get its result', async () => {

@@ -62,4 +62,6 @@ test('D4.4 whatever a parameter is called, an unknown one is refused and never s
     }),
     { numRuns: 100, seed: 4319 },
   )
+  const { text } = await server.admin.send('GET', `/api/sessions?${'x'.repeat(3_000)}=1`)
+  expect(text).not.toContain('x'.repeat(101))
 })

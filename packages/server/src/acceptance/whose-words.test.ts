@@ -1,4 +1,4 @@
-import type { Action, CreateKeyBody } from '@countersign/core'
+import { type Action, type CreateKeyBody, EventData } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
 import { openBeside } from '../store/index.ts'
@@ -148,6 +148,37 @@ test('approve all holds for the words of those who had written when it was said,
   const [, , third] = await desk.actionsOf(sessionId)
   expect(third?.state).toBe('proposed')
   expect(desk.target.writes).toHaveLength(2)
+})
+
+test('everybody who has a session open is told who may write in it, once for each invitation and each end of one, and again after a reconnect', async () => {
+  await using desk = await openDesk(['keyed'])
+  const { ana, bo, server } = desk
+  const eve = await server.as({ name: 'Eve', kind: 'person', roles: ['member'] })
+  const { id: sessionId } = await ana.post('/api/sessions', {})
+  const path = `/api/sessions/${sessionId}/events`
+  using owner = await ana.stream(path)
+  await invite(server.admin, sessionId, bo.principal.id)
+  const [first, second] = [
+    { id: bo.principal.id, name: 'Bo' },
+    { id: eve.principal.id, name: 'Eve' },
+  ]
+  expect((await owner.next('participants')).participants).toEqual([first])
+
+  using guest = await bo.stream(path)
+  await invite(ana, sessionId, eve.principal.id)
+  await invite(ana, sessionId, eve.principal.id)
+  for (const stream of [owner, guest]) await stream.next('participants', ({ participants }) => participants.length === 2)
+  const end = await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${eve.principal.id}`)
+  for (const stream of [owner, guest]) await stream.next('participants', ({ participants }) => participants.length === 1)
+
+  const told = [[first], [first, second], [first]]
+  const heard = ({ seen }: typeof owner) =>
+    seen.flatMap((event) => (event.type === 'participants' ? [EventData.participants.parse(event.data).participants] : []))
+  expect(heard(owner)).toEqual(told)
+  expect(heard(guest)).toEqual(told)
+  expect(end.body.participants).toEqual([first])
+  // Who may not see the session learns nothing of it.
+  expect((await eve.send('GET', path)).status).toBe(404)
 })
 
 test('who is invited sees the session and writes in it until that ends; what they wrote counts on, and messages say who wrote them', async () => {

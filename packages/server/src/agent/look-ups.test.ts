@@ -32,6 +32,11 @@ test('whatever a brain looked up, what is kept of it is small, and what fits sta
   )
 })
 
+test('of more than 32 look-ups the first 32 are kept, and how many are left out', () => {
+  const many = Array.from({ length: MAX_LOOK_UPS + 8 }, (_, at) => ({ id: `${at}`, name: 'find', input: {} }))
+  expect(boundLookUps(many)).toEqual({ lookUps: many.slice(0, MAX_LOOK_UPS), lookUpsLeftOut: 8 })
+})
+
 test('look-ups are stored beside what the provider wants back, and change nothing where there are none', () => {
   const lookUps = [{ id: 'a', name: 'n', input: {} }]
   expect(assistantPayload('{"callIds":["c"]}', {})).toBe('{"callIds":["c"]}')

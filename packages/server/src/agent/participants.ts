@@ -1,5 +1,5 @@
 import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
-import { type Caller, requireScope, viewSession } from '../gate/index.ts'
+import { type Caller, requireScope, type SessionWriter, viewSession } from '../gate/index.ts'
 import { doOnce, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
@@ -49,6 +49,7 @@ export function inviteTo({ store, clock }: AgentParts, sessionId: string, person
       const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
       if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
         yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+        yield* sayWhoWrites(writer)
         yield* writer.save()
         tellAccess(outbox, personId)
       }
@@ -72,12 +73,19 @@ export function uninviteFrom({ store, clock }: AgentParts, sessionId: string, pe
       const writer = yield* writeOpenSession(outbox, session, now)
       if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
         yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+        yield* sayWhoWrites(writer)
         yield* writer.save()
         tellAccess(outbox, personId)
       }
       return yield* sessionNow(session.id)
     }),
   )
+}
+
+/** Tells everybody who has the session open who may write in it now. */
+function* sayWhoWrites(writer: SessionWriter): Tx<void> {
+  const people = yield* participants.participantsOf.all({ session_id: writer.row.id })
+  writer.event({ type: 'participants', data: { participants: people.map(({ id, name }) => ({ id, name })) } })
 }
 
 export function* sessionNow(id: string): Tx<Session> {

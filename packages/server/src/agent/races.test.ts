@@ -283,9 +283,9 @@ test('whatever people do at the same time, nothing runs twice or unapproved, nob
         violations.length = 0
         const owner = { principal: PEOPLE[0] ?? person('ana', 'approver') }
         const { id: sessionId } = await engine.agentLoop.createSession({ agent }, owner)
-        for (const guest of PEOPLE) if (guest.kind === 'person') await engine.agentLoop.invite(sessionId, guest.id, owner)
         const live: StoredEvent[] = []
         const stop = await engine.hub.onSession(sessionId, (event) => live.push(event))
+        for (const guest of PEOPLE) if (guest.kind === 'person') await engine.agentLoop.invite(sessionId, guest.id, owner)
         try {
           await engine.agentLoop.postMessage(sessionId, JSON.stringify(first), owner)
           const underWay: Promise<Answer | undefined>[] = []

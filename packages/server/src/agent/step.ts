@@ -6,6 +6,7 @@ import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
 import { offeredTools } from './catalogue/index.ts'
 import { openDeltas } from './deltas.ts'
+import { keepLookUps } from './keep-look-ups.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
 import { stepMessageId } from './step-message.ts'
@@ -67,7 +68,10 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
       openCallIds(history.callIds, () => newId('call', parts.clock.nowMs())),
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
-    if (call.signal.aborted) return false
+    if (call.signal.aborted) {
+      await keepLookUps(parts, { run, messageId }, heard)
+      return false
+    }
     reach('step.after_model')
     if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, heard, ...heard.failure })
     const step = { session, run, messageId, agent, heard }

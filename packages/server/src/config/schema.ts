@@ -67,6 +67,8 @@ export const AgentSection = z.strictObject({
 const GatewaySection = z.strictObject({
   /** How long a call is held while people decide, before it answers that it waits. Clients give up after 60 s. */
   waitSeconds: z.number().min(0).max(50).default(20),
+  /** How long the action of a call whose client closed the connection (2026-07-28) waits for the same call, before it is withdrawn. */
+  graceSeconds: z.number().min(0).max(3_600).default(30),
   /** Names under which this server is reached, besides localhost, addresses and that of its public URL. */
   hosts: z.array(z.string().min(1).max(253)).max(100).default([]),
 })

@@ -18,7 +18,7 @@ export { type OtherEvent, type SessionWriter, writeSession } from './session-wri
 export { createStartFailures, type StartFailures } from './start-failures.ts'
 export { EXPIRED, INSISTED, STOPPED, type StopReason, stopRun } from './stop-run.ts'
 export type { DeliveryFacts, DeliveryWords } from './tell-webhooks.ts'
-export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSession } from './view.ts'
+export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './view.ts'
 export { viewRevisions } from './view-revisions.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './visible.ts'
 export { waitingFor } from './waiting-for.ts'

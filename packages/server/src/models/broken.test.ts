@@ -119,6 +119,8 @@ for (const vendor of ['OpenAI', 'Some vendor']) {
     const open = await ask('openai-chat', sse(chunk(call(0, '{}', 'refund', 'a'))), { vendor })
     expect(callsOf(open)).toEqual([])
     expect(open.at(-1)).not.toMatchObject({ type: 'finish', reason: 'stop' })
+    const half = await ask('openai-chat', sse(chunk({ content: 'I will' })), { vendor })
+    expect(half.at(-1)).not.toMatchObject({ type: 'finish', reason: 'stop' })
   })
 
   test(`${vendor}: an error before an end without a finish reason stays an error`, async () => {

@@ -29,6 +29,16 @@ export const findMessage = question<{ session_id: string; id: string }, MessageR
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).orderBy('seq', 'desc').limit(lit(1)),
 )
 
+/** Adds to a message what belongs to it beside its text, and who wrote it, where there is nothing yet. */
+export const addPayload = question<{ session_id: string; id: string; payload: string; model: string }>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ payload: p.payload, model: p.model })
+    .where('session_id', '=', p.session_id)
+    .where('id', '=', p.id)
+    .where('payload', 'is', null),
+)
+
 /** A page of a session's messages, newest first. */
 export const listMessages = question<{ session_id: string; before: number; limit: number }, MessageRow>((db, p) =>
   db

@@ -23,9 +23,9 @@ export interface McpClient extends AsyncDisposable {
   protocolVersion(): string | undefined
 }
 
-/** An address with its key, and how long connecting may take (default: that of the SDK, 60 s); or the arguments of a `countersign` process that is started. */
+/** An address with its key, how long connecting may take (default: that of the SDK, 60 s) and what sends its requests; or the arguments of a `countersign` process that is started. */
 export type McpConnection =
-  | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number }
+  | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number; fetch?: typeof fetch }
   | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void }
 
 const WHO = { name: 'test-client', version: '1.0.0' }
@@ -37,7 +37,8 @@ const programOf = ({ args, environment }: Extract<McpConnection, { args: unknown
   stderr: 'pipe' as const,
 })
 
-const requestOf = ({ key, headers }: Extract<McpConnection, { url: string }>) => ({
+const requestOf = ({ key, headers, fetch: send }: Extract<McpConnection, { url: string }>) => ({
+  ...(send && { fetch: send }),
   requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
 })
 

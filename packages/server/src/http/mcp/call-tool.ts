@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { requireWriter } from '../../gate/index.ts'
+import { newSalt } from '../../store/index.ts'
 import { answerAbout, complaint, WAIT_TOOL } from './answers.ts'
 import type { Exchange, GatewayParts } from './exchange.ts'
 import type { GatewayCall } from './open-calls.ts'
@@ -70,6 +71,9 @@ async function waitAsAsked(call: CallParts, args: Record<string, unknown>, ctx: 
   const read = WaitArguments.safeParse(args)
   if (!read.success) return complaint(`${WAIT_TOOL}: ${z.prettifyError(read.error)}`)
   const { actionId, seconds = call.parts.gateway.waitSeconds } = read.data
+  const { caller, delivered } = call.exchange
+  // Who takes this request back takes back the waiting, not the call.
+  await call.parts.heldRequests.hold({ name: newSalt(), actionId, caller, isClosedByHangUp: false, delivered })
   return tellAbout(call, await waitFor(call, actionId, { decision: seconds, result: seconds }, ctx), false)
 }
 
@@ -135,19 +139,12 @@ interface Waits {
 
 /** Waits for the action of a call. Where the client takes the call back, and no other call waits for it, the action is withdrawn. */
 async function waitUnlessWithdrawn(call: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
-  const { parts, exchange } = call
-  using waiting = parts.openCalls.wait(actionId)
+  const { heldRequests } = call.parts
+  const { caller, requestName: name, delivered, isWithdrawn } = call.exchange
+  await heldRequests.hold({ name, actionId, caller, isClosedByHangUp: ctx.mcpReq.envelope !== undefined, delivered })
   const action = await waitFor(call, actionId, waits, ctx)
-  if (isSettled(action.state) || !exchange.isWithdrawn() || !waiting.isAlone()) return action
-  try {
-    const withdrawn = await parts.gate.withdraw(actionId, {}, exchange.caller)
-    await parts.openCalls.end(actionId)
-    return withdrawn
-  } catch (error) {
-    // It has started, or was decided meanwhile: then it stays what it is.
-    if (isCountersignError(error) && error.code === 'illegal_transition') return action
-    throw error
-  }
+  // It was taken back before its row was there.
+  return (isWithdrawn() && !isSettled(action.state) && (await heldRequests.takeBack(name, caller))) || action
 }
 
 async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {

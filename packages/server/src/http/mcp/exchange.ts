@@ -2,11 +2,13 @@ import type { Tool } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../gate/index.ts'
 import type { HttpParts } from '../app.ts'
+import type { HeldRequests } from './held-requests.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** What the gateway is made of. */
 export interface GatewayParts extends HttpParts {
   openCalls: OpenCalls
+  heldRequests: HeldRequests
 }
 
 /** One HTTP request of a client, for whoever answers a message in it. */
@@ -18,9 +20,11 @@ export interface Exchange {
   readonly tools: readonly Tool[]
   /** Where people find the console. */
   readonly consoleUrl: string
+  /** Names the request in every process. */
+  readonly requestName: string
   /** Aborts when nobody is left who could hear the answer. */
   readonly hungUp: AbortSignal
-  /** True once the client said that it does not want the answer any more. Hanging up does not say so. */
+  /** True once the client said that it does not want the answer any more. A connection that ended is not told here. */
   isWithdrawn(): boolean
   /** True once the whole answer was handed to the connection; false when it ended before that. */
   readonly delivered: Promise<boolean>

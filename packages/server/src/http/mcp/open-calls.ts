@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Action, canonicalJson, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
+import { type Action, canonicalJson, type ErrorCode, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import { type Caller, type Gate, viewAction } from '../../gate/index.ts'
@@ -31,19 +31,19 @@ export interface OpenCalls {
   actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction>
   /** Ends the call of a settled action once its result was delivered: the next one like it is another action. */
   tell(action: Action, delivered: Promise<boolean>): void
-  /** Ends the call of an action whatever became of it: the next one like it is another action. */
-  end(actionId: string): Promise<void>
-  /** Counts a call that waits for an action, until it is disposed. */
-  wait(actionId: string): Waiting
-}
-
-export interface Waiting extends Disposable {
-  /** True while no other call to this process waits for the same action. */
-  isAlone(): boolean
 }
 
 /** How long a result that nobody fetched is given to the same call. */
 const KEPT_MS = 30 * 24 * 60 * 60_000
+
+/** Refusals of the call itself. After any other error the action may be there. */
+const MAKES_NO_ACTION: ReadonlySet<string> = new Set([
+  'impossible',
+  'too_many_waiting',
+  'forbidden',
+  'invalid_arguments',
+  'not_found',
+] satisfies ErrorCode[])
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -60,8 +60,6 @@ export function createOpenCalls({
 }): OpenCalls {
   /** What is being delivered at the moment, by its action: whoever gets it may call again before the row of its call is gone. */
   const telling = new Map<string, Promise<void>>()
-  /** How many calls wait for an action. */
-  const waiting = new Map<string, number>()
 
   const readAction = (id: string): Promise<Action | undefined> =>
     store.read(function* () {
@@ -95,15 +93,11 @@ export function createOpenCalls({
       const { once_key } = open
       if (open.action_id === null) {
         // Under a key, too: several at once, and one that died before it named its action, propose one action.
-        const action = await propose(call, caller, { scope: 'mcp call', key: once_key, requestHash: hash }).catch(
-          async (error: unknown) => {
-            // No action came of it, so there is nothing that the same call would find later.
-            if (isCountersignError(error) && error.code === 'impossible') {
-              await store.transact(() => gatewayCalls.endCall.run({ call: hash, once_key }))
-            }
-            throw error
-          },
-        )
+        const once: OnceKey = { scope: 'mcp call', key: once_key, requestHash: hash }
+        const action = await propose(call, caller, once).catch(async (error: unknown) => {
+          if (isCountersignError(error) && MAKES_NO_ACTION.has(error.code)) await forgetRefused(hash, once)
+          throw error
+        })
         await store.transact(() => gatewayCalls.nameAction.run({ call: hash, once_key, action_id: action.id }))
         return { action, isRepeated: once_key !== onceKey }
       }
@@ -122,6 +116,12 @@ export function createOpenCalls({
     }
   }
 
+  /** No action came of it, so there is nothing that the same call would find later, unless the same call at once had more luck. */
+  const forgetRefused = (hash: string, once: OnceKey): Promise<void> =>
+    store.transact(function* () {
+      if ((yield* findAnswer<Action>(once)) === undefined) yield* gatewayCalls.endCall.run({ call: hash, once_key: once.key })
+    })
+
   async function endWhenDelivered({ id }: Action, delivered: Promise<boolean>): Promise<void> {
     try {
       if (await delivered) await store.transact(() => gatewayCalls.endCallOf.run({ action_id: id }))
@@ -133,18 +133,6 @@ export function createOpenCalls({
 
   return {
     actionOf,
-    end: (actionId) => store.transact(() => gatewayCalls.endCallOf.run({ action_id: actionId })),
-    wait(actionId) {
-      waiting.set(actionId, (waiting.get(actionId) ?? 0) + 1)
-      return {
-        isAlone: () => waiting.get(actionId) === 1,
-        [Symbol.dispose]() {
-          const others = (waiting.get(actionId) ?? 1) - 1
-          if (others === 0) waiting.delete(actionId)
-          else waiting.set(actionId, others)
-        },
-      }
-    },
     tell(action, delivered) {
       // A repeat must not run what may have run: the call stays open until a person has found out.
       if (!isSettled(action.state) || action.state === 'outcome_unknown') return

@@ -12,6 +12,7 @@ import { whenHungUp } from '../read-until.ts'
 import type { EventStream } from '../sse.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type Exchange, type GatewayParts, whenDelivered } from './exchange.ts'
+import { openHeldRequests } from './held-requests.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { requireOwnHost } from './own-host.ts'
 import { createRunningCalls } from './running-calls.ts'
@@ -29,7 +30,14 @@ const Initialize = z.object({ method: z.literal('initialize') })
  * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client.
  */
 export function mcpRoutes(app: App, http: HttpParts): void {
-  const parts: GatewayParts = { ...http, openCalls: createOpenCalls(http) }
+  const heldRequests = openHeldRequests({
+    ...http,
+    graceMs: http.gateway.graceSeconds * 1_000,
+    isStopping: () => http.stopping.aborted,
+    whyHeld: () => http.hold.why,
+  })
+  app.addHook('onClose', () => heldRequests[Symbol.asyncDispose]())
+  const parts: GatewayParts = { ...http, openCalls: createOpenCalls(http), heldRequests }
   const sessionIds = createSessionIds(parts.gatewaySecret)
   const running = createRunningCalls()
   const exchanges = new WeakMap<globalThis.Request, Exchange>()
@@ -53,7 +61,11 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     agentNamed(agent, caller.principal)
     const isFirst = Initialize.safeParse(request.body).success
     const sessionId = isFirst ? undefined : sessionOf(request, caller.principal.id)
-    if (sessionId !== undefined && running.cancel(sessionId, request.body)) return sent(reply.code(202).send())
+    const cancelled = sessionId === undefined ? undefined : running.cancel(sessionId, request.body)
+    if (cancelled) {
+      if (cancelled.isWithdrawn) await heldRequests.takeBack(cancelled.name, caller)
+      return sent(reply.code(202).send())
+    }
     const call = running.begin(sessionId, request.body)
     const hungUp = AbortSignal.any([whenHungUp(reply), call.cancelled])
     const exchange: Exchange = {
@@ -62,6 +74,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
       agent,
       tools: toolsFor(agent),
       consoleUrl: parts.publicUrl ?? `${request.protocol}://${request.host}`,
+      requestName: call.name,
       hungUp,
       isWithdrawn: call.isWithdrawn,
       delivered: whenDelivered(reply).then((isWhole) => {

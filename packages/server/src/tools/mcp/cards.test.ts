@@ -45,6 +45,15 @@ test('a title that says other words than the name does not hide the name, and it
   expect(tool('make-room').risk).toEqual({ level: 'high', reason: 'its server says that it may destroy something', isGuess: true })
 })
 
+test('a headline says how many arguments it has no room for', () => {
+  const given = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`name${at}`, 'x'.repeat(60)]))
+  const words = callWords({ name: 'drop_table', title: '' }, given)
+  const named = Object.keys(given).filter((name) => words.includes(name))
+  expect(named.length).toBeGreaterThan(1)
+  expect(named.length).toBeLessThan(9)
+  expect(words).toMatch(new RegExp(`, and ${9 - named.length} more$`))
+})
+
 test('a headline names the tool and every argument that it has room for, whatever they hold, and stays a headline', () => {
   const name = fc.stringMatching(/^[a-z]{1,8}([_-][a-z]{1,8}){0,3}$/)
   const args = fc.dictionary(fc.stringMatching(/^[a-z]{1,12}$/), fc.jsonValue() as fc.Arbitrary<null>, { maxKeys: 12 })

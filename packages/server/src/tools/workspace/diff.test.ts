@@ -117,7 +117,7 @@ test('an edit touches only what it names, which has to be there exactly once', (
   )
 })
 
-test('an edit written with \\n in a file whose lines all end with \\r\\n keeps them, whatever the edit is', () => {
+test('an edit written with LF in a file whose lines all end with CRLF keeps them, whatever the edit is', () => {
   expect(applyEdits('a\r\nb\r\n', [{ oldText: 'a\nb', newText: 'x\ny\nz' }], 'x')).toBe('x\r\ny\r\nz\r\n')
   expect(applyEdits('a\r\nb', [{ oldText: 'b', newText: 'c\nd' }], 'x')).toBe('a\r\nc\r\nd')
   // Whoever writes the \r means the line ends.
