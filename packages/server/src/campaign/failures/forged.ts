@@ -214,12 +214,15 @@ export const FORGED: readonly Failure[] = [
         'a link decides',
         [
           'packages/server/src/http/actions.ts',
-          "  app.post('/api/actions/:id/preview',",
-          `  app.get('/api/actions/:id/decision', { schema: { tags, params: Params } }, (request) =>
-    gate.decide(request.params.id, { verdict: 'approve' }, callerOf(request)),
+          "  app.post(\n    '/api/actions/:id/preview',",
+          `  app.get(
+    '/api/actions/:id/decision',
+    { schema: { operationId: 'decideByLink', summary: 'Approve an action by a link', tags, params: Params, response: { 200: Action } } },
+    async (request) => (await gate.decide(request.params.id, { verdict: 'approve' }, callerOf(request))) as Action,
   )
 
-  app.post('/api/actions/:id/preview',`,
+  app.post(
+    '/api/actions/:id/preview',`,
         ],
         [
           'packages/server/src/acceptance/safe-methods.test.ts',

@@ -103,7 +103,7 @@ export const KEYS_AND_PEOPLE: readonly Failure[] = [
         'their votes stand',
         [
           'packages/server/src/http/people.ts',
-          '    // Not counted any more already. A repeat after a crash finds what is left.\n    await gate.voidVotesOf(id, caller)\n',
+          '      // Not counted any more already. A repeat after a crash finds what is left.\n      await gate.voidVotesOf(id, caller)\n',
           '',
         ],
         [PEOPLE, APPROVES_NOTHING],

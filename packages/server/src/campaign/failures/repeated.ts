@@ -193,7 +193,7 @@ export const REPEATED: readonly Failure[] = [
         ],
         [
           'packages/server/src/acceptance/outcome.test.ts',
-          'I4 H10 a cut connection is an unknown outcome: shown as such, told to the model, settled by a person, who tells the model',
+          'I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
         ],
       ),
       plant(
