@@ -9,7 +9,7 @@ import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { Button, CopyButton, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { KeyForm } from './key-form.tsx'
 import '../ui/pages.css'
 
@@ -61,7 +61,6 @@ export default function KeysPage() {
 
 /** The one time that a key is in sight. */
 function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
-  const [said, setSaid] = useState('')
   const { key } = made
   const name = <strong>{showInvisible(made.principal.name)}</strong>
   if (key === null) {
@@ -76,14 +75,6 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
       </div>
     )
   }
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(key)
-      setSaid('Copied')
-    } catch {
-      setSaid('The browser does not allow copying here')
-    }
-  }
   return (
     <div role="alert" data-testid="made-key">
       <Notice tone="warning">
@@ -96,7 +87,7 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
           {key}
         </p>
         <p>
-          <Button onClick={copy}>Copy</Button> <Button onClick={onClose}>I have it</Button> <span role="status">{said}</span>
+          <CopyButton text={key} /> <Button onClick={onClose}>I have it</Button>
         </p>
       </Notice>
     </div>

@@ -1,20 +1,10 @@
 import type { CreatedWebhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useState } from 'react'
-import { Button, Notice } from '../ui/index.ts'
+import { Button, CopyButton, Notice } from '../ui/index.ts'
 
 /** The one time that a secret is in sight. */
 export function ShownSecret({ made, onClose }: { made: CreatedWebhook; onClose: () => void }) {
-  const [said, setSaid] = useState('')
   const { secret, url } = made
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(secret ?? '')
-      setSaid('Copied')
-    } catch {
-      setSaid('The browser does not allow copying here')
-    }
-  }
   return (
     <div role="alert" data-testid="shown-secret">
       <Notice tone="warning">
@@ -29,8 +19,7 @@ export function ShownSecret({ made, onClose }: { made: CreatedWebhook; onClose: 
           </>
         )}
         <p>
-          {secret !== null && <Button onClick={copy}>Copy</Button>}{' '}
-          <Button onClick={onClose}>{secret === null ? 'Close' : 'I have it'}</Button> <span role="status">{said}</span>
+          {secret !== null && <CopyButton text={secret} />} <Button onClick={onClose}>{secret === null ? 'Close' : 'I have it'}</Button>
         </p>
       </Notice>
     </div>

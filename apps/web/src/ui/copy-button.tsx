@@ -1,0 +1,20 @@
+import Button from '@mui/material/Button'
+import { useState } from 'react'
+
+/** Copies a text, and says whether that worked. */
+export function CopyButton({ text }: { text: string }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setSaid('Copied')
+    } catch {
+      setSaid('The browser does not allow copying here')
+    }
+  }
+  return (
+    <Button onClick={copy}>
+      <span role="status">{said || 'Copy'}</span>
+    </Button>
+  )
+}
