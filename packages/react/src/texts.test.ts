@@ -91,7 +91,7 @@ test('only http, https and relative links are followed', () => {
 
 test('every outcome has its words, and an unknown one promises nothing', () => {
   const words = Object.values(ACTION_PER_STATE).map((action) => outcomeText(action, NOW_MS))
-  expect(words.slice(3, 7)).toEqual([
+  expect(words.slice(4, 8)).toEqual([
     'Approved by Ada · starting',
     'Approved by Ada · to be carried out by a browser',
     'Running for 12 s · attempt 2',

@@ -11,7 +11,7 @@ test('every time in the example of the documentation is the default, and another
   const page = readFileSync(new URL('../../../../docs/retention.md', import.meta.url), 'utf8')
   const [, example = ''] = /```yaml\nretention:\n(.*?)```/s.exec(page) ?? []
   const written = Object.fromEntries([...example.matchAll(/^ {2}(\w+): (\S+)/gm)].map(([, name, value]) => [name, value]))
-  expect(Object.keys(written)).toHaveLength(6)
+  expect(Object.keys(written)).toHaveLength(7)
   expect(await open(written)).toEqual(retention.DEFAULT_RETENTION)
   expect(await open({ modelCalls: 'P90D' })).toEqual({ modelCallsMs: 90 * DAY_MS })
   expect(await open()).toEqual({})

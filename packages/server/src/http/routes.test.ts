@@ -14,6 +14,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     refusals: { note: () => undefined, flush: async () => undefined },
     tools: { all: () => [], onChange: () => undefined },
     agents: new Map(),
+    gateway: { graceSeconds: 30 },
   }
   const app = await createApp(parts as unknown as HttpParts)
   const served = routesOf(app)

@@ -102,7 +102,7 @@ export async function runKills({
   return { database, seed, minutes: Math.round((Date.now() - since) / 6_000) / 10, ...tally.report() }
 }
 
-const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive', 'feature'])
+const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive', 'feature', 'own'])
 
 /** The points that a server on this database comes by. */
 export const pointsOf = (database: CampaignDatabase['kind']): Point[] =>

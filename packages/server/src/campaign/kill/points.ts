@@ -2,9 +2,10 @@
  * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
  * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails or changes (the database away,
  * a process frozen, a target that cannot be asked or is not what was shown, people who leave others to be asked), and the commands that archive and restore, which are killed in their own tests.
- * What only a source of tools comes by belongs to the part `features`.
+ * What only a source of tools comes by belongs to the part `features`; deleting a session and sending to webhooks have kills in their own
+ * acceptance tests.
  */
-export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature'
+export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
 
 export interface Point {
   name: string
@@ -56,5 +57,7 @@ export const POINTS: readonly Point[] = [
   ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
   ...at('feature', ['objectives.storing']),
+  ...at('own', ['session.before_delete', 'session.deleting', 'session.after_delete']),
+  ...at('own', ['webhook.before_claim', 'webhook.before_send', 'webhook.before_store', 'webhook.after_store']),
   ...at('fault', ['process.begun_anew'], 'postgres'),
 ]
