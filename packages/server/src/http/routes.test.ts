@@ -15,6 +15,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     tools: { all: () => [], onChange: () => undefined },
     agents: new Map(),
     gateway: { graceSeconds: 30 },
+    clock: { nowMs: () => 0, after: () => () => undefined },
   }
   const app = await createApp(parts as unknown as HttpParts)
   const served = routesOf(app)
