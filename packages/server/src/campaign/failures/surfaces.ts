@@ -109,6 +109,16 @@ export const SURFACES: readonly Failure[] = [
           'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
         ],
       ),
+      plant(
+        'the terminal lists what the person may not decide',
+        ['packages/server/src/cli/inbox.ts', "state: 'proposed', mine: 'true', limit", "state: 'proposed', limit"],
+        [INBOX_COMMAND_TEST, 'D4.1 `inbox` lists what the person may decide, and not what they only see'],
+      ),
+      plant(
+        'the terminal prints events without their ids',
+        ['packages/server/src/cli/tail.ts', '...(id !== undefined && { id: Number(id) }), type', 'type'],
+        [INBOX_COMMAND_TEST, 'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json'],
+      ),
     ],
   },
 ]
