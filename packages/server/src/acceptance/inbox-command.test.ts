@@ -130,6 +130,20 @@ test('D4.1 `tail` prints what happens as it happens, one JSON object a line with
   await expect.poll(() => behind.seen.find(({ id }) => id !== undefined)?.id).toBe(second?.id)
 })
 
+test('D4.1 `tail` ends without a word once nobody reads it any more, as in `tail | head -1`', async () => {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail'], {
+    env: { ...COMPILE_CACHE, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  const said = text(child.stderr)
+  await once(child.stderr, 'data')
+  child.stdout.destroy()
+  while (child.exitCode === null) await propose('nobody reads')
+  expect(await ended).toEqual([0, null])
+  expect(await said).toBe('countersign: connected\n')
+})
+
 test('D3.7 `tail` says that nobody has decided, and `inbox` says what is overdue', async () => {
   const rules = [{ name: 'ask in time', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S' }]
   await using hasty = await startTestServer({ config: { tools: toolsOf(target), policy: { rules } } })
