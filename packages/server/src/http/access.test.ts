@@ -74,6 +74,9 @@ test('the public routes are these and no others, as the router itself lists them
     agents: new Map(),
     isStopping: () => false,
     hold: { why: undefined },
+    gateway: { graceSeconds: 30 },
+    // Looks at nothing while the test runs.
+    clock: { nowMs: () => 0, after: () => () => undefined },
   }
   const app = await createApp(parts as unknown as HttpParts)
   const reached: string[] = []
