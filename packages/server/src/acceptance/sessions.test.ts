@@ -268,7 +268,10 @@ test('D1.2 a deleted session is gone with all that was said; what waited is canc
     ['succeeded', { what: 'first' }],
   ])
   expect((await lea.get(`/api/actions/${first?.id}`)).state).toBe('succeeded')
-  for (const { id: actionId } of kept) expect((await admin.send('POST', `/api/actions/${actionId}/retry`)).status).toBe(410)
+  for (const { id: actionId } of kept) {
+    const { status, body } = await admin.send('POST', `/api/actions/${actionId}/retry`)
+    expect([status, body.detail]).toEqual([410, expect.stringContaining('or its session was deleted')])
+  }
   expect(await recordOf(admin, 'session_deleted')).toMatchObject([{ scope: id, actor: { name: 'Lea' }, data: { session: id } }])
   expect((await admin.get(`/api/grants?session=${id}`)).items).toMatchObject([{ state: 'revoked' }])
   await admin.post(`/api/actions/${first?.id}/redact`, { reason: 'private' })
