@@ -73,6 +73,17 @@ test('D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and
   await runCommandLine(['decline', three.id], environment)
 })
 
+test('D4.1 `inbox` lists what the person may decide, and not what they only see', async () => {
+  const action = await propose('for approvers')
+  const { key } = await server.makeKey({ name: 'Vera', kind: 'person', roles: ['viewer'] })
+  const hers = { ...environment, COUNTERSIGN_KEY: key }
+  expect(await server.with({ authorization: `Bearer ${key}` }).get(`/api/actions/${action.id}`)).toMatchObject({ state: 'proposed' })
+  expect(await runCommandLine(['inbox'], hers)).toMatchObject({ code: 0, stdout: 'Nothing waits for your decision.\n' })
+  expect(JSON.parse((await runCommandLine(['inbox', '--json'], hers)).stdout)).toEqual({ items: [] })
+  expect((await runCommandLine(['inbox'], environment)).stdout).toContain(action.id)
+  await runCommandLine(['decline', action.id], environment)
+})
+
 test('D4.2 `inbox` at a terminal shows each action whole and takes a letter for it', async () => {
   const actions = [await propose('first \u202egnp'), await propose('second'), await propose('third')]
   // Newest first.
@@ -100,7 +111,7 @@ test('D4.1 `tail` prints what happens as it happens, one JSON object a line with
     { env: { ...COMPILE_CACHE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   const ended = once(child, 'close')
-  const lines: { type: string; data: { proposal?: Action } }[] = []
+  const lines: { id: number; type: string; data: { proposal?: Action } }[] = []
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)))
   const [said] = await once(child.stderr, 'data')
   expect(String(said)).toContain('connected')
@@ -112,6 +123,25 @@ test('D4.1 `tail` prints what happens as it happens, one JSON object a line with
   expect(lines).toHaveLength(2)
   expect(lines.every(({ type }) => /^[a-z_]+$/.test(type))).toBe(true)
   for (const { data } of lines) if (data.proposal) expect(proposed.map(({ id }) => id)).toContain(data.proposal.id)
+  // Each has the id that the stream goes on from: behind the first comes the second.
+  expect(lines.map(({ id }) => typeof id)).toEqual(['number', 'number'])
+  const [first, second] = lines
+  using behind = await server.admin.stream('/api/events', { headers: { 'last-event-id': String(first?.id) } })
+  await expect.poll(() => behind.seen.find(({ id }) => id !== undefined)?.id).toBe(second?.id)
+})
+
+test('D4.1 `tail` ends without a word once nobody reads it any more, as in `tail | head -1`', async () => {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail'], {
+    env: { ...COMPILE_CACHE, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  const said = text(child.stderr)
+  await once(child.stderr, 'data')
+  child.stdout.destroy()
+  while (child.exitCode === null) await propose('nobody reads')
+  expect(await ended).toEqual([0, null])
+  expect(await said).toBe('countersign: connected\n')
 })
 
 test('D3.7 `tail` says that nobody has decided, and `inbox` says what is overdue', async () => {

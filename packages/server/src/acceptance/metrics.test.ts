@@ -130,8 +130,23 @@ test('D3.7 the metrics say nothing of what is in an action, and only admins, vie
   const statuses = await Promise.all(clients.map(async (client) => (await client.send('GET', '/metrics')).status))
   expect(statuses).toEqual([403, 403, 403, 200, 200])
   const [, , , , prometheus] = clients
-  expect((await prometheus?.send('GET', '/api/stats'))?.status).toBe(403)
-  expect((await prometheus?.get('/api/actions'))?.items).toEqual([])
+  const others: [method: string, path: string, body?: object][] = [
+    ...(['/api/stats', '/api/actions', '/api/sessions', '/api/agents', '/api/tools', '/api/keys/own', '/mcp'] as const).map(
+      (path): [string, string] => ['GET', path],
+    ),
+    // What reads runs without asking anybody, so a key that may propose reads what tools read.
+    ['POST', '/api/actions', { tool: 'look', arguments: { what: 'orders' } }],
+    ['POST', '/api/sessions', {}],
+    ['POST', '/api/chat', { message: 'hello' }],
+    ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }],
+  ]
+  for (const [method, path, body] of others) {
+    const answer = await prometheus?.send(method, path, body && { body })
+    expect([answer?.status, answer?.body.code], `${method} ${path}`).toEqual([403, 'forbidden'])
+  }
+  const both = await server.as({ name: 'scraper', kind: 'service', roles: ['agent', 'monitor'] })
+  expect((await both.send('GET', '/metrics')).status).toBe(200)
+  expect((await both.get('/api/actions')).items).toEqual([])
 })
 
 /** PromQL as Prometheus reads it: which metrics an expression names, with their labels. @throws Error when it is none. */

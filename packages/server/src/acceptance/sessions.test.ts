@@ -102,6 +102,7 @@ test('D1.2 sessions are found by title and by what was said, letter for letter b
     'it’s "quoted" \'q\'',
     'STRASSE Größe ÜBER',
     'Ωmega 漢字',
+    'one Nul\0byte',
   ]
   for (const [i, text] of said.entries()) await say(lea, await open(lea, `lea ${i}`), text)
   await say(bob, await open(bob, 'bob 0'), 'the secret of wool')
@@ -126,7 +127,11 @@ test('D1.2 sessions are found by title and by what was said, letter for letter b
     ['you said: snakexCASE', ['lea 3']],
     ['secret', []],
     ['nothing of it', []],
-    ['', ['lea 7', 'lea 6', 'lea 5', 'lea 4', 'lea 3', 'lea 2', 'lea 1', 'lea 0']],
+    ['\0', ['lea 8']],
+    ['nul\0BYTE', ['lea 8']],
+    ['wool\0', []],
+    ['\0wool', []],
+    ['', ['lea 8', 'lea 7', 'lea 6', 'lea 5', 'lea 4', 'lea 3', 'lea 2', 'lea 1', 'lea 0']],
   ] as const) {
     expect(await find(lea, q), q).toEqual(expected)
   }
@@ -142,9 +147,9 @@ test('D1.2 sessions are found by title and by what was said, letter for letter b
     cursor = page.nextCursor
   }
   expect(pages).toEqual([
-    ['lea 7', 'lea 6', 'lea 5'],
-    ['lea 4', 'lea 3', 'lea 2'],
-    ['lea 1', 'lea 0'],
+    ['lea 8', 'lea 7', 'lea 6'],
+    ['lea 5', 'lea 4', 'lea 3'],
+    ['lea 2', 'lea 1', 'lea 0'],
   ])
   expect((await lea.send('GET', `/api/sessions?q=${'x'.repeat(201)}`)).status).toBe(400)
 })
@@ -263,7 +268,10 @@ test('D1.2 a deleted session is gone with all that was said; what waited is canc
     ['succeeded', { what: 'first' }],
   ])
   expect((await lea.get(`/api/actions/${first?.id}`)).state).toBe('succeeded')
-  for (const { id: actionId } of kept) expect((await admin.send('POST', `/api/actions/${actionId}/retry`)).status).toBe(410)
+  for (const { id: actionId } of kept) {
+    const { status, body } = await admin.send('POST', `/api/actions/${actionId}/retry`)
+    expect([status, body.detail]).toEqual([410, expect.stringContaining('or its session was deleted')])
+  }
   expect(await recordOf(admin, 'session_deleted')).toMatchObject([{ scope: id, actor: { name: 'Lea' }, data: { session: id } }])
   expect((await admin.get(`/api/grants?session=${id}`)).items).toMatchObject([{ state: 'revoked' }])
   await admin.post(`/api/actions/${first?.id}/redact`, { reason: 'private' })

@@ -22,6 +22,8 @@ export const tailCommand = (environment: Environment): Command =>
 async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
   let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count)
   if (!(left > 0)) throw new Error('--count must be a number above 0')
+  // `tail | head -1`: nobody reads any more.
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
   let lastId: string | undefined
   for (let isFirst = true; ; isFirst = false) {
     try {

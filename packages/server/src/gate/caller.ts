@@ -85,8 +85,9 @@ export function requirePerson(principal: Principal, what: string): Principal {
   )
 }
 
-/** @throws CountersignError `gone` for an action that was archived or redacted: it can be read, and nothing more is done about it. */
+/** @throws CountersignError `gone` for an action that was archived or redacted, or whose session was deleted: it can be read, and nothing more is done about it. */
 export function requireUnarchived({ id, archived_at, redacted_at }: Pick<ActionRow, 'id' | 'archived_at' | 'redacted_at'>): void {
   if (redacted_at !== null) throw new CountersignError('gone', `action ${id} was redacted: nothing can be done about it any more`)
-  if (archived_at !== null) throw new CountersignError('gone', `action ${id} was archived: nothing can be done about it any more`)
+  if (archived_at === null) return
+  throw new CountersignError('gone', `action ${id} was archived, or its session was deleted: nothing can be done about it any more`)
 }

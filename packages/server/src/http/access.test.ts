@@ -75,6 +75,7 @@ test('the public routes are these and no others, as the router itself lists them
     isStopping: () => false,
     hold: { why: undefined },
     gateway: { graceSeconds: 30 },
+    // Looks at nothing while the test runs.
     clock: { nowMs: () => 0, after: () => () => undefined },
   }
   const app = await createApp(parts as unknown as HttpParts)

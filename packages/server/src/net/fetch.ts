@@ -21,14 +21,16 @@ export const outgoingFetch =
     if (URL.canParse(url) && new URL(url).username !== '')
       throw failed(new RefusedAddress('an address with a name or password is not called'))
     const request = new Request(input, init)
+    // The caller's own: that of `request` stops following it once `request` is collected, which is long before a long answer ends.
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : request.signal)
     try {
       const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
-      const { method, signal } = request
+      const { method } = request
       const headers = Object.fromEntries(request.headers)
       const response = await send(network, { method, url: new URL(url), own, headers, body, signal, onConnected })
       return toResponse(response)
     } catch (error) {
-      request.signal.throwIfAborted()
+      signal.throwIfAborted()
       throw failed(error)
     }
   }

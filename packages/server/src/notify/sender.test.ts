@@ -185,6 +185,30 @@ for (const { database, open } of STORES) {
     expect(await listed(store, id)).toMatchObject([{ answer: null, words: null, redacted: 1, tries: 1, state: 'waiting' }])
   })
 
+  test(`what came of an attempt is in the log although its delivery was given up meanwhile, and it is not sent again (${database})`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    const clock = manualClock()
+    let status = 204
+    await using receiver = await startReceiver(async (response) => {
+      await store.transact(() => webhookDeliveries.endWaiting.run({ webhook_id: id, now: clock.nowMs() }))
+      response.writeHead(status).end('read')
+    })
+    const { send } = openSender(store, clock)
+    const id = await addWebhook(store, receiver.url, clock.nowMs())
+    await addEvent(store, clock.nowMs())
+    expect(await send()).toBeUndefined()
+    status = 500
+    await addEvent(store, clock.nowMs())
+    expect(await send()).toBeUndefined()
+    const rows = await listed(store, id)
+    expect(rows.map(({ state, next_at, attempts }) => [state, next_at, JSON.parse(attempts)[0]?.status]).sort()).toEqual([
+      ['delivered', null, 204],
+      ['failed', null, 500],
+    ])
+    expect(receiver.events).toHaveLength(2)
+  })
+
   test(`old deliveries are deleted, waiting ones never, and secrets that have stopped signing are forgotten (${database})`, async () => {
     await using temp = await open()
     await using receiver = await startReceiver((response, _event, nth) => response.writeHead(nth === 1 ? 204 : 500).end())

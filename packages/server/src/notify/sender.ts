@@ -124,9 +124,16 @@ export function createSender(options: SenderOptions): WebhookSender {
       attempts: JSON.stringify(attempts),
       ended_at: retryMs === undefined ? now : null,
     } as const
-    if (yield* webhookDeliveries.settleDelivery.change({ ...ended, redacted: delivery.redacted, answer })) return
-    // Redacted while it was under way: what came back may say again what was sent.
-    yield* webhookDeliveries.settleDelivery.change({ ...ended, redacted: 1, answer: null })
+    // Redacted while it was under way, it keeps no answer: what came back may say again what was sent.
+    for (const kept of [
+      { redacted: delivery.redacted, answer },
+      { redacted: 1, answer: null },
+    ]) {
+      if (yield* webhookDeliveries.settleDelivery.change({ ...ended, ...kept })) return
+      const { attempts } = ended
+      const state = isDone ? 'delivered' : 'failed'
+      if (yield* webhookDeliveries.noteGivenUp.change({ ...keyOf(delivery), ...kept, attempts, state })) return
+    }
   }
 
   /** Disables a webhook that is gone, or that has failed for too long. In a transaction of its own: the lock of the record comes first. */

@@ -46,8 +46,11 @@ export const SQLITE: Dialect = {
   }),
   writeText: (text) => text,
   like: sql`like`,
-  hasText: (column, text) =>
-    isAscii(text) ? sql`${sql.ref(column)} like ${likeOf(text)} escape '\\'` : sql`${sql.ref(column)} glob ${globOf(text)}`,
+  hasText(column, text) {
+    // A pattern ends at its first NUL, and would find whatever has the text before it. `lower` knows the case of ASCII letters only.
+    if (text.includes('\0')) return sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`
+    return isAscii(text) ? sql`${sql.ref(column)} like ${likeOf(text)} escape '\\'` : sql`${sql.ref(column)} glob ${globOf(text)}`
+  },
   listHasAny: (column, key, values) =>
     sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,

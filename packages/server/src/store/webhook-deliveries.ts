@@ -126,6 +126,19 @@ export const settleDelivery = question<Claim & Settled>((db, p) =>
     .where('redacted', '=', p.redacted),
 )
 
+/** Notes what came of the last attempt at a delivery that was given up while it was under way. */
+export const noteGivenUp = question<Claim & Pick<Settled, 'attempts' | 'answer' | 'redacted'> & { state: 'delivered' | 'failed' }>(
+  (db, p) =>
+    db
+      .updateTable('webhook_delivery')
+      .set({ state: p.state, attempts: p.attempts, answer: p.answer })
+      .where('webhook_id', '=', p.webhook_id)
+      .where('id', '=', p.id)
+      .where('epoch', '=', p.epoch)
+      .where('state', '=', lit('failed'))
+      .where('redacted', '=', p.redacted),
+)
+
 /** Lets go of what was claimed and not sent. */
 export const giveBack = question<Claim & { now: number }>((db, p) =>
   db

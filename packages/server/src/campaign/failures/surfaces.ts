@@ -3,6 +3,7 @@ import { type Failure, plant } from './planted-failure.ts'
 const CHECKPOINT_TEST = 'packages/server/src/acceptance/checkpoint.test.ts'
 const ARCHIVE_SCHEDULE_TEST = 'packages/server/src/acceptance/archive-schedule.test.ts'
 const QUERY_PARAMETERS_TEST = 'packages/server/src/acceptance/query-parameters.test.ts'
+const METRICS_TEST = 'packages/server/src/acceptance/metrics.test.ts'
 const INBOX_COMMAND_TEST = 'packages/server/src/acceptance/inbox-command.test.ts'
 
 /** What could go wrong between a caller and the gate. */
@@ -107,6 +108,31 @@ export const SURFACES: readonly Failure[] = [
         [
           INBOX_COMMAND_TEST,
           'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
+        ],
+      ),
+      plant(
+        'the terminal lists what the person may not decide',
+        ['packages/server/src/cli/inbox.ts', "state: 'proposed', mine: 'true', limit", "state: 'proposed', limit"],
+        [INBOX_COMMAND_TEST, 'D4.1 `inbox` lists what the person may decide, and not what they only see'],
+      ),
+      plant(
+        'the terminal prints events without their ids',
+        ['packages/server/src/cli/tail.ts', '...(id !== undefined && { id: Number(id) }), type', 'type'],
+        [INBOX_COMMAND_TEST, 'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json'],
+      ),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'The key of a program that only watches read what tools read, because proposing needed no role',
+    held: 'who has the role monitor alone is refused on every route but /metrics: http/identity/authenticate.ts',
+    bugs: [
+      plant(
+        'a service that only monitors may propose',
+        ['packages/server/src/http/identity/authenticate.ts', '&& routeUrl !== METRICS) {', '&& routeUrl === undefined) {'],
+        [
+          METRICS_TEST,
+          'D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
         ],
       ),
     ],

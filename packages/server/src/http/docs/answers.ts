@@ -17,8 +17,8 @@ export const DECISION_ERRORS = [
 const READS = new Set(['GET', 'HEAD'])
 
 /**
- * The codes that a route answers with: its own, and those that every route of its kind does. Reads that refuse somebody for who they are
- * say `forbidden` themselves; for everything that changes something it is general, because of the console's credential and limited keys.
+ * The codes that a route answers with: its own, and those that every route of its kind does. `forbidden` is general: a key that only reads
+ * the metrics is refused everywhere else, and what changes something looks at the console's credential and at limited keys.
  */
 export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCode[] {
   const { params, errors = [] } = schema ?? {}
@@ -26,8 +26,7 @@ export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCo
   const codes = new Set<ErrorCode>(['bad_request', 'internal', ...errors])
   if (access !== 'probe') for (const code of ['unauthenticated', 'rate_limited', 'not_ready'] as const) codes.add(code)
   if (params !== undefined) codes.add('not_found')
-  // The gateway refuses pages of other sites, whatever they ask.
-  if (url === '/mcp') codes.add('forbidden')
+  if (access === undefined) codes.add('forbidden')
   if (!READS.has(String(method))) {
     for (const code of ['forbidden', 'too_large', 'storage_full'] as const) codes.add(code)
     if (takesIdempotencyKey({ method: String(method), access, isGateway: url === '/mcp' })) codes.add('idempotency_mismatch')

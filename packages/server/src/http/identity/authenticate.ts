@@ -34,6 +34,11 @@ declare module 'fastify' {
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const METRICS = '/metrics'
+
+/** Its key lies in a file of another program. Proposing alone would be reading: what reads runs without asking anybody. */
+const onlyMonitors = ({ kind, roles }: Principal): boolean =>
+  kind === 'service' && roles.length > 0 && roles.every((role) => role === 'monitor')
 
 /**
  * Works out who asks, before any route and before the body is read: a key, or the console's credential. Refuses everybody else, except on
@@ -73,10 +78,13 @@ export function authenticate(app: FastifyInstance, parts: AuthenticateParts): vo
   })
 
   // After the hook above, and before those of the routes: what a request holds is looked at only when it is known who sent it.
-  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config } }) => {
+  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config, url: routeUrl } }) => {
     // An unknown address with a body: answered before the body is read.
     if (is404 && !SAFE.has(method)) throw new CountersignError('not_found', `there is no ${method} ${url.split('?')[0]}`)
     if (!principal && !is404 && config.access === undefined) throw unauthenticated()
+    if (principal && onlyMonitors(principal) && !is404 && config.access === undefined && routeUrl !== METRICS) {
+      throw new CountersignError('forbidden', `${principal.name} reads ${METRICS} and nothing else: it has the role monitor alone`)
+    }
   })
 
   // Not with an answer that streams: its head is gone when this would be known, and a secret that never arrives signs somebody out.
