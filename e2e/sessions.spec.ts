@@ -75,6 +75,15 @@ test('D1.2 a person finds a session by words and status, renames it in place and
   await expect(items).toHaveCount(2)
   await items.filter({ hasText: 'Lamps' }).click()
 
+  // This window asks for its list only when something tells it to.
+  const list = await context.newPage()
+  await list.addInitScript(() => {
+    const every = window.setInterval.bind(window)
+    Object.assign(window, { setInterval: (act: () => void, ms: number) => (ms === 30_000 ? 0 : every(act, ms)) })
+  })
+  await list.goto(place.url)
+  await expect(list.getByTestId('session-item')).toHaveCount(3)
+
   const other = await context.newPage()
   await other.goto(`${place.url}/sessions/${lamps}`)
   await expect(other.getByRole('heading', { name: 'Lamps' })).toBeVisible()
@@ -94,6 +103,7 @@ test('D1.2 a person finds a session by words and status, renames it in place and
   await page.unrouteAll()
   await field.press('Enter')
   for (const each of [page, other]) await expect(each.getByRole('heading', { name: 'Lamps⟦U+202E⟧ for Lea' })).toBeVisible()
+  await expect(list.getByTestId('session-item').filter({ hasText: 'Lamps⟦U+202E⟧ for Lea' })).toBeVisible()
 
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const dialog = page.getByRole('alertdialog')
@@ -104,6 +114,7 @@ test('D1.2 a person finds a session by words and status, renames it in place and
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await expect(page).toHaveURL(`${place.url}/`)
   await expect(items).toHaveCount(2)
+  await expect(list.getByTestId('session-item')).toHaveCount(2)
   await expect(other.getByText('This session is no longer here.')).toBeVisible()
   await expect(other.getByText(/deleted this session/)).toBeVisible()
   expect((await place.call('GET', `/api/sessions/${lamps}`)).status).toBe(404)
@@ -157,6 +168,12 @@ test('D1.2 a session of 2,000 messages opens with its newest; older ones come as
     })
     await expect.poll(() => rows.count()).toBeGreaterThan(before)
     expect(Math.abs((await place()) - top)).toBeLessThanOrEqual(2)
+    await expect(page.getByTestId('new-messages')).toHaveCount(0)
+  }
+  // A phone that is turned has other lines, and nothing new.
+  for (const width of [800, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    await expect.poll(() => region.evaluate((node) => node.getBoundingClientRect().width)).toBeGreaterThan(width === 390 ? 300 : 400)
     await expect(page.getByTestId('new-messages')).toHaveCount(0)
   }
   // Live events go on with most of the session not loaded.

@@ -13,11 +13,17 @@ import { useStickToBottom } from './use-stick-to-bottom.ts'
 export type ConversationHandle = { toEnd: () => void; toFirstWaiting: () => void }
 type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; onOlder: () => Promise<void>; ref: Ref<ConversationHandle> }
 
+/** Another text whenever something is said, proposed or goes wrong. */
+const newsOf = ({ messages, streaming, actions, session }: SessionSnapshot): string => {
+  const streamed = streaming.map(({ messageId, content }) => `${messageId} ${content.length}`)
+  return [messages.at(-1)?.id, ...streamed, Object.keys(actions).length, session?.status === 'error'].join()
+}
+
 /** The scrolling part of a chat: everything said, proposed and answered so far. */
 export function ConversationView({ snapshot, agent, onOlder, ref }: ConversationViewProps) {
   const scroller = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
-  const { isBehind, toEnd, grewInFront } = useStickToBottom(scroller, content)
+  const { isBehind, toEnd, grewInFront } = useStickToBottom(scroller, content, newsOf(snapshot))
   useKeepPlace({ scroller, content, first: snapshot.messages[0]?.id, onGrown: grewInFront })
   useImperativeHandle(
     ref,

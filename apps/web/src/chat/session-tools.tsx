@@ -5,7 +5,7 @@ import { useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { noteSession, refreshSessions } from '../shell/use-sessions.ts'
+import { noteSession, refreshSessions, tellOtherWindows } from '../shell/use-sessions.ts'
 import { Unseen } from '../ui/index.ts'
 import { keepDraft } from './drafts.ts'
 
@@ -17,7 +17,7 @@ type SessionToolsProps = { sessionId: string; title: string; renameButton: RefOb
 export function SessionTools({ sessionId, title, renameButton, onRename }: SessionToolsProps) {
   const [isDeleting, setDeleting] = useState(false)
   return (
-    <>
+    <span className="bar-actions">
       <button type="button" ref={renameButton} className="bar-action" onClick={onRename}>
         Rename
       </button>
@@ -29,7 +29,7 @@ export function SessionTools({ sessionId, title, renameButton, onRename }: Sessi
           <DeleteSession sessionId={sessionId} title={title} onClose={() => setDeleting(false)} />
         </Suspense>
       )}
-    </>
+    </span>
   )
 }
 
@@ -42,6 +42,7 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
     onSuccess: () => {
       keepDraft(sessionId, '')
       void refreshSessions(queries)
+      tellOtherWindows()
       navigate('/', { replace: true })
     },
   })
@@ -71,6 +72,7 @@ export function TitleForm({ sessionId, title, onClose }: { sessionId: string; ti
     mutationFn: (text: string) => client.sessions.rename(sessionId, text),
     onSuccess: (session) => {
       noteSession(queries, session)
+      tellOtherWindows()
       onClose()
     },
   })

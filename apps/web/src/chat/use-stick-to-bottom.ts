@@ -2,32 +2,48 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 
 const NEAR_PX = 48
 
+const isAtEnd = (region: HTMLElement): boolean => region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
+
 /**
  * Keeps a scrolling region at its end as it grows, but only for somebody who is there: never while they read further up, never while
  * the pointer is on a card or the focus in one. `isBehind` tells that something came in below.
+ * @param news Another text whenever something is said. Content grows for other reasons too: a disclosure is opened, a phone is turned.
  */
-export function useStickToBottom(scroller: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>) {
+export function useStickToBottom(scroller: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>, news: string) {
   const isStuck = useRef(true)
   const [isBehind, setBehind] = useState(false)
   /** The height of the content when it was looked at last. */
   const seenPx = useRef(0)
+  const newest = useRef(news)
+  /** The news when somebody was last at the end. */
+  const seenNews = useRef(news)
 
   const toEnd = useCallback(() => {
     const region = scroller.current
     if (!region) return
     region.scrollTop = region.scrollHeight
     isStuck.current = true
+    seenNews.current = newest.current
     setBehind(false)
   }, [scroller])
 
   useLayoutEffect(toEnd, [toEnd])
+
+  useLayoutEffect(() => {
+    newest.current = news
+    const region = scroller.current
+    if (isStuck.current && region && isAtEnd(region)) seenNews.current = news
+  }, [news, scroller])
 
   useEffect(() => {
     const region = scroller.current
     const inner = content.current
     if (!region || !inner) return
     seenPx.current = inner.offsetHeight
-    const isAtEnd = () => region.scrollHeight - region.clientHeight - region.scrollTop <= NEAR_PX
+    const seeEnd = () => {
+      seenNews.current = newest.current
+      setBehind(false)
+    }
     const follow = () => {
       const grewPx = inner.offsetHeight - seenPx.current
       seenPx.current = inner.offsetHeight
@@ -35,12 +51,12 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
       const isTouched = inner.querySelector('article:hover, article:focus-within') !== null
       if (isStuck.current && !isTouched) toEnd()
       // A card that settles gets small: what was below may be in view now, and no scroll event says so.
-      else if (isAtEnd()) setBehind(false)
-      else if (grewPx > 0) setBehind(true)
+      else if (isAtEnd(region)) seeEnd()
+      else if (grewPx > 0 && newest.current !== seenNews.current) setBehind(true)
     }
     const onScroll = () => {
-      isStuck.current = isAtEnd()
-      if (isStuck.current) setBehind(false)
+      isStuck.current = isAtEnd(region)
+      if (isStuck.current) seeEnd()
     }
     // Opening a disclosure grows the content too: what was clicked must stay under the pointer.
     const onClick = (event: MouseEvent) => {

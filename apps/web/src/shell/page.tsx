@@ -3,9 +3,9 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
 import { RecordBanner } from '../record/record-banner.tsx'
-import { Icon, IconButton } from '../ui/index.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
+import { MenuButton } from './menu-button.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { useShell } from './shell-context.ts'
 
@@ -37,7 +37,7 @@ export function Page({
   onHeadingDoubleClick,
   children,
 }: PageProps) {
-  const { openSidebar, sidebarButton } = useShell()
+  const { sidebarButton } = useShell()
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname } = useLocation()
   const kind = useNavigationType()
@@ -59,11 +59,7 @@ export function Page({
   return (
     <div className="page">
       <header className="top-bar">
-        {sidebarButton && (
-          <IconButton aria-label="Open sessions" onClick={openSidebar} data-testid="open-sidebar">
-            <Icon name="menu" />
-          </IconButton>
-        )}
+        {sidebarButton && <MenuButton />}
         <div className="top-bar-title">
           {headingForm}
           <h1

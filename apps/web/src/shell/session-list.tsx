@@ -33,6 +33,11 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
   const rows = sessions.data?.pages.flatMap((page) => page.items) ?? []
   const { shown, fresh, apply, hold } = useSteadyList(rows, idOf)
   const nowMs = useNow()
+  const loadMore = () => {
+    // An empty list holds no row still: what the button finds comes in, although the pointer is here.
+    if (rows.length === 0) apply()
+    void sessions.fetchNextPage()
+  }
 
   if (sessions.isPending) return <SessionSkeletons />
   if (sessions.isError && rows.length === 0) {
@@ -49,6 +54,13 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
     return (
       <p className="sessions-note muted" role={isFiltered ? 'status' : undefined}>
         {isFiltered ? 'No session fits. Try other words or another status.' : 'No sessions yet. Start one above.'}
+      </p>
+    )
+  }
+  if (sessions.isSearching) {
+    return (
+      <p className="sessions-note muted" role="status">
+        Searching older sessions…
       </p>
     )
   }
@@ -90,8 +102,13 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
           </li>
         ))}
       </ul>
+      {rows.length === 0 && (
+        <p className="sessions-note muted" role="status">
+          No session fits among the newest ones. There are older ones to search.
+        </p>
+      )}
       {sessions.hasNextPage && (
-        <Button className="sessions-more" fullWidth disabled={sessions.isFetchingNextPage} onClick={() => sessions.fetchNextPage()}>
+        <Button className="sessions-more" fullWidth disabled={sessions.isFetchingNextPage} onClick={loadMore}>
           {sessions.isFetchingNextPage ? 'Loading…' : filter.q ? 'Search older sessions' : 'Load more'}
         </Button>
       )}

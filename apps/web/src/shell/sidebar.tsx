@@ -32,7 +32,7 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
         <Icon name="inbox" />
         Waiting
         {alarms !== '' && (
-          <span className="nav-note" data-testid="waiting-alarms">
+          <span className="nav-note" title={alarmText(forMe)} data-testid="waiting-alarms">
             {alarms}
           </span>
         )}

@@ -247,7 +247,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.evaluate(openAll)
       await page.getByTestId('delivery').first().waitFor()
       await page.evaluate(openAll)
-      await page.getByLabel('Address (https)').fill('https://hooks.example.com')
+      await page.getByLabel('Address (https)').first().fill('https://hooks.example.com')
       await page.getByRole('button', { name: 'Add', exact: true }).click()
       await page.getByTestId('shown-secret').waitFor()
     },

@@ -77,8 +77,9 @@ function DeliveryRow({ webhookId, delivery, isDisabled }: RowProps) {
         <Button
           variant="outlined"
           aria-label={`Send again: ${id}`}
-          disabled={!online || isDisabled || redeliver.isPending}
-          onClick={() => redeliver.mutate()}
+          disabled={!online || isDisabled}
+          aria-disabled={redeliver.isPending}
+          onClick={() => redeliver.isPending || redeliver.mutate()}
         >
           Send again
         </Button>

@@ -1,12 +1,21 @@
 import type { CreatedWebhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
+import { useEffect, useRef } from 'react'
 import { Button, CopyButton, Notice } from '../ui/index.ts'
 
 /** The one time that a secret is in sight. */
 export function ShownSecret({ made, onClose }: { made: CreatedWebhook; onClose: () => void }) {
   const { secret, url } = made
+  const box = useRef<HTMLDivElement>(null)
+
+  // Whoever added it from further down, or on a phone, has to see it: it is not shown again.
+  useEffect(() => {
+    box.current?.focus({ preventScroll: true })
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
+
   return (
-    <div role="alert" data-testid="shown-secret">
+    <div role="alert" ref={box} tabIndex={-1} data-testid="shown-secret">
       <Notice tone="warning">
         {secret === null ? (
           <p>There is a new secret for {showInvisible(url)}, but its answer was lost on the way. Rotate it.</p>

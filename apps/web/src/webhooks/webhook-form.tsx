@@ -1,26 +1,23 @@
 import type { CreatedWebhook } from '@countersign/client'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useRef } from 'react'
+import { type FormEvent, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
-import { chosenEvents, EventChoice } from './event-choice.tsx'
+import { WebhookFields, webhookValues } from './webhook-fields.tsx'
+
+const NEW = { url: '', description: '', events: ['action.proposed', 'action.overdue', 'action.outcome_unknown'] } as const
 
 /** Adds a webhook. */
 export function WebhookForm({ onMade }: { onMade: (webhook: CreatedWebhook) => void }) {
   const { client } = useServices()
   const online = useOnline()
-  const form = useRef<HTMLFormElement>(null)
+  const [added, setAdded] = useState(0)
   const add = useMutation({
-    mutationFn: (data: FormData) =>
-      client.webhooks.create({
-        url: String(data.get('url') ?? '').trim(),
-        description: String(data.get('description') ?? '').trim(),
-        events: chosenEvents(data),
-      }),
+    mutationFn: (data: FormData) => client.webhooks.create(webhookValues(data)),
     onSuccess: (webhook) => {
-      form.current?.reset()
+      setAdded((count) => count + 1)
       onMade(webhook)
     },
   })
@@ -31,16 +28,8 @@ export function WebhookForm({ onMade }: { onMade: (webhook: CreatedWebhook) => v
   return (
     <details className="panel">
       <summary>Add a webhook</summary>
-      <form ref={form} className="filters" onSubmit={submit}>
-        <label>
-          Address (https)
-          <input name="url" required maxLength={2_000} autoComplete="off" spellCheck={false} />
-        </label>
-        <label>
-          Description (optional)
-          <input name="description" maxLength={200} autoComplete="off" />
-        </label>
-        <EventChoice chosen={['action.proposed', 'action.overdue', 'action.outcome_unknown']} />
+      <form className="filters" onSubmit={submit}>
+        <WebhookFields key={added} values={NEW} />
         {add.error && (
           <p role="alert" className="field-issue filters-wide">
             {errorText(add.error)}

@@ -1,7 +1,7 @@
 import type { CreatedWebhook, Webhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
@@ -9,7 +9,7 @@ import { Boundary } from '../shell/boundary.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button } from '../ui/index.ts'
 import { DeliveryList } from './delivery-list.tsx'
-import { chosenEvents, EventChoice } from './event-choice.tsx'
+import { WebhookEdit } from './webhook-edit.tsx'
 
 const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
@@ -20,12 +20,12 @@ const CONFIRMED = {
   rotate: {
     title: 'Rotate the secret of',
     action: 'Rotate',
-    text: 'A new secret signs from now on. The one before signs too for 24 hours, so that the receiver can be changed without losing an event.',
+    text: 'A new secret signs from now on. The previous secret stays valid for 24 hours, so the receiver can be changed without losing an event.',
   },
   delete: {
     title: 'Delete the webhook',
     action: 'Delete',
-    text: 'Nothing is sent there any more. What waits is given up, and the log of deliveries is not shown any more.',
+    text: 'Nothing more is sent there. Deliveries that wait are given up, and the list of deliveries goes away.',
   },
 } as const
 
@@ -39,7 +39,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
   const { id, url, description, events, disabledAt, disabledWhy, failingSince, earlierSecretUntil, createdAt, createdBy } = webhook
   const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
   const change = useMutation({
-    mutationFn: (body: Parameters<typeof client.webhooks.change>[1]) => client.webhooks.change(id, body),
+    mutationFn: (body: { disabled: boolean }) => client.webhooks.change(id, body),
     onSuccess: readAgain,
   })
   const test = useMutation({
@@ -59,10 +59,6 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       setAsking(undefined)
     },
   })
-  const save = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    change.mutate({ events: chosenEvents(new FormData(event.currentTarget)) })
-  }
   const failure = change.error ?? test.error
   const shownUrl = showInvisible(url)
   const toggle = disabledAt === null ? 'Disable' : 'Enable'
@@ -76,21 +72,23 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       {description !== '' && <p>{showInvisible(description)}</p>}
       <p className="muted">
         {events.join(', ')} · added <time dateTime={createdAt}>{fullTime(createdAt)}</time> by {showInvisible(createdBy.name)}
-        {earlierSecretUntil !== null && ` · the secret before signs too until ${fullTime(earlierSecretUntil)}`}
+        {earlierSecretUntil !== null && ` · the previous secret stays valid until ${fullTime(earlierSecretUntil)}`}
       </p>
       <p>
         <Button
           variant="outlined"
           aria-label={`Send a test to ${shownUrl}`}
-          disabled={!online || test.isPending || disabledAt !== null}
-          onClick={() => test.mutate()}
+          disabled={!online || disabledAt !== null}
+          aria-disabled={test.isPending}
+          onClick={() => test.isPending || test.mutate()}
         >
           Send a test
         </Button>{' '}
         <Button
           aria-label={`${toggle} ${shownUrl}`}
-          disabled={!online || change.isPending}
-          onClick={() => change.mutate({ disabled: disabledAt === null })}
+          disabled={!online}
+          aria-disabled={change.isPending}
+          onClick={() => change.isPending || change.mutate({ disabled: disabledAt === null })}
         >
           {toggle}
         </Button>{' '}
@@ -106,15 +104,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
           {errorText(failure)}
         </p>
       )}
-      <details>
-        <summary>Change the events</summary>
-        <form key={events.join()} className="filters" onSubmit={save}>
-          <EventChoice chosen={events} />
-          <Button type="submit" variant="outlined" disabled={!online || change.isPending}>
-            Save
-          </Button>
-        </form>
-      </details>
+      <WebhookEdit webhook={webhook} />
       <details open={isLogOpen} onToggle={({ currentTarget }) => setLogOpen(currentTarget.open)}>
         <summary>Deliveries</summary>
         {isLogOpen && <DeliveryList webhookId={id} isDisabled={disabledAt !== null} />}

@@ -1,6 +1,6 @@
 import type { CreatedWebhook } from '@countersign/client'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
@@ -16,18 +16,26 @@ export default function WebhooksPage() {
   const queries = useQueryClient()
   const webhooks = useList(['webhooks'], (cursor, signal) => client.webhooks.list({ cursor }, { signal }))
   const [made, setMade] = useState<CreatedWebhook>()
+  const heading = useRef<HTMLHeadingElement>(null)
   const onMade = (webhook: CreatedWebhook) => {
     setMade(webhook)
     void queries.invalidateQueries({ queryKey: ['webhooks'] })
   }
+  // The button that closed the secret is gone: the focus goes on to the list.
+  const close = () => {
+    setMade(undefined)
+    heading.current?.focus()
+  }
   return (
-    <Page title="Webhooks" subtitle="Where other programs hear what waits, was decided and ended">
+    <Page title="Webhooks" subtitle="Tell other programs what waits, was decided and ended">
       <div className="stack">
         <PageBanner />
-        {made && <ShownSecret made={made} onClose={() => setMade(undefined)} />}
+        {made && <ShownSecret key={`${made.id} ${made.secret}`} made={made} onClose={close} />}
         <WebhookForm onMade={onMade} />
         <section aria-labelledby="webhooks-title">
-          <h2 id="webhooks-title">Webhooks</h2>
+          <h2 id="webhooks-title" ref={heading} tabIndex={-1}>
+            Webhooks
+          </h2>
           <Loaded of={webhooks} height={240}>
             {(items) =>
               items.length === 0 ? (

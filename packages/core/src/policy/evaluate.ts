@@ -116,7 +116,7 @@ const expiryOf = (expires: string | undefined) => expires !== undefined && { exp
 const byDefault = ({ default: verdict, expires }: PolicyDocument, version: number): PolicyResult => ({
   verdict,
   rule: 'default',
-  reason: verdict === 'ask' ? 'A person decides about what no rule allows' : 'Policy denies what no rule allows',
+  reason: verdict === 'ask' ? 'No rule allows this automatically, so it needs approval' : 'No rule allows this, so the policy denies it',
   version,
   requires: DEFAULT_REQUIREMENTS,
   ...(verdict === 'ask' && expiryOf(expires)),

@@ -110,6 +110,7 @@ test('the change of a document is shown as a diff, which turns the content there
       const args = { document: 'Seed document', content: after }
       const { fields, version } = await workspace.look('updateDocument', args)
       const { diff = '' } = (fields as { field: string; diff?: string }[]).find(({ field }) => field === 'content') ?? {}
+      expect(diff).toMatch(/^--- content\n\+\+\+ content\n@@ /)
       expect(applyPatch(before, diff, { autoConvertLineEndings: false })).toBe(after)
       await workspace.run('updateDocument', args, { version })
       expect(document?.content).toBe(after)

@@ -78,7 +78,10 @@ export const JOBS = {
 
   /** The unified diff of two texts; undefined where more than `maxEdits` lines differ, because finding the shortest takes their square. */
   patch: ({ from, to, before, after, maxEdits }: PatchInput): string | undefined =>
-    createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3, maxEditLength: maxEdits })?.replace(/^=+\n/, ''),
+    createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3, maxEditLength: maxEdits })?.replace(
+      /^(Index: .*\n)?=+\n/,
+      '',
+    ),
 } as const
 
 function matcherOf({ text, pattern = '', ignoreCase }: Wanted): ((line: string) => boolean) | Problem {

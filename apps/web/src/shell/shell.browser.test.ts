@@ -1,0 +1,97 @@
+import * as wire from '@countersign/core'
+import type { Browser, Page } from '@playwright/test'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { plant } from '../testing/hostile.ts'
+import { hostileAnswers } from '../testing/hostile-answers.ts'
+import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
+import { launchBrowser } from '../testing/launch.ts'
+
+const answers = hostileAnswers(plant(), wire)
+/** How many pages of a search hold nothing before one does. */
+let emptyPages = 0
+let searched = new Set<number>()
+let server: HostileServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startHostileServer({
+    answer(method, path, query) {
+      if (path === '/api/actions' && query.get('state') === 'outcome_unknown') {
+        return { body: { items: [{ ...answers.newAction, id: 'act_unknown', state: 'outcome_unknown' }], nextCursor: null } }
+      }
+      if (path === '/api/sessions' && query.get('q')) {
+        const at = Number(query.get('cursor') ?? 0)
+        searched.add(at)
+        if (at < emptyPages) return { body: { items: [], nextCursor: String(at + 1) } }
+      }
+      return answers.answer(method, path, query)
+    },
+  })
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+
+async function openPage(path: string, width: number): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height: 844 }, locale: 'en-GB' })
+  // The driver's own limit is 30 s: too short for a busy machine.
+  page.setDefaultTimeout(280_000)
+  await page.goto(server.url + path)
+  await page.locator('h1').first().waitFor()
+  return page
+}
+
+test.for([320, 390])('at %i px the menu button says how much waits, and the icons of the bar stand on one line', async (width) => {
+  const page = await openPage('/', width)
+  const button = page.getByTestId('open-sidebar')
+  const badge = button.locator('.badge')
+  await badge.waitFor()
+  const count = await badge.textContent()
+  expect(Number(count)).toBeGreaterThan(0)
+  expect(await button.getAttribute('aria-label')).toBe(`Open menu, ${count} waiting for you`)
+  const box = await badge.boundingBox()
+  const title = await page.locator('h1').boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect(box?.y).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(title?.x ?? 0)
+  const middles = await page.locator('.top-bar .MuiIconButton-root:visible, .top-bar .account').evaluateAll((nodes) =>
+    nodes.map((node) => {
+      const { top, height } = node.getBoundingClientRect()
+      return Math.round(top + height / 2)
+    }),
+  )
+  expect(Math.max(...middles) - Math.min(...middles)).toBeLessThanOrEqual(1)
+  await button.click()
+  await page.getByTestId('waiting-link').waitFor()
+  await page.close()
+})
+
+test('the name of the inbox stays on one line beside what is overdue and unknown', async () => {
+  const page = await openPage('/', 1280)
+  await page.getByTestId('waiting-alarms').waitFor()
+  const height = async (name: string) => (await page.getByRole('link', { name }).first().boundingBox())?.height
+  expect(await height('Waiting')).toBe(await height('Policy'))
+  await page.close()
+})
+
+test('a search that finds nothing at first goes on by itself until it finds something', async () => {
+  emptyPages = 3
+  searched = new Set()
+  const page = await openPage('/?sessions=lamp', 1280)
+  await page.getByTestId('session-item').first().waitFor()
+  expect([...searched]).toEqual([0, 1, 2, 3])
+  await page.close()
+})
+
+test('a search that finds nothing in the newest 10,000 sessions stops, says so, and goes on when it is told to', async () => {
+  emptyPages = 5
+  searched = new Set()
+  const page = await openPage('/?sessions=lamp', 1280)
+  await page.getByText('There are older ones to search.').waitFor()
+  expect(searched.size).toBe(5)
+  await page.getByRole('button', { name: 'Search older sessions' }).click()
+  await page.getByTestId('session-item').first().waitFor()
+  expect([...searched]).toEqual([0, 1, 2, 3, 4, 5])
+  await page.close()
+})

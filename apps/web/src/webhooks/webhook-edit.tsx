@@ -1,0 +1,60 @@
+import type { Webhook } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { errorText } from '../errors.ts'
+import { useOnline } from '../live/use-online.ts'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+import { WebhookFields, webhookValues } from './webhook-fields.tsx'
+
+/** What the form changed, and nothing else: somebody may have changed the rest meanwhile. */
+const changedValues = (before: Webhook, { url, description, events }: ReturnType<typeof webhookValues>) => ({
+  ...(url !== before.url && { url }),
+  ...(description !== before.description && { description }),
+  ...(events.toSorted().join() !== before.events.toSorted().join() && { events }),
+})
+
+/** Changes where a webhook sends, what it says about itself and what it hears of. What was typed stays until it is stored. */
+export function WebhookEdit({ webhook }: { webhook: Webhook }) {
+  const { client } = useServices()
+  const online = useOnline()
+  const queries = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const summary = useRef<HTMLElement>(null)
+  const save = useMutation({
+    mutationFn: async (data: FormData) => {
+      const changed = changedValues(webhook, webhookValues(data))
+      if (Object.keys(changed).length > 0) await client.webhooks.change(webhook.id, changed)
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['webhooks'] })
+      setOpen(false)
+      summary.current?.focus()
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (!save.isPending) save.mutate(new FormData(event.currentTarget))
+  }
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary ref={summary} aria-label={`Edit ${showInvisible(webhook.url)}`}>
+        Edit
+      </summary>
+      {isOpen && (
+        <form className="filters" onSubmit={submit}>
+          <WebhookFields values={webhook} />
+          {save.error && (
+            <p role="alert" className="field-issue filters-wide">
+              {errorText(save.error)}
+            </p>
+          )}
+          <Button type="submit" variant="outlined" disabled={!online} aria-disabled={save.isPending}>
+            Save
+          </Button>
+        </form>
+      )}
+    </details>
+  )
+}

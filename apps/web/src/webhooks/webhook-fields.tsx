@@ -1,0 +1,47 @@
+import type { Webhook, WebhookEventType } from '@countersign/client'
+import { useState } from 'react'
+import { Unseen } from '../ui/index.ts'
+import { chosenEvents, EventChoice } from './event-choice.tsx'
+
+type Values = Pick<Webhook, 'url' | 'description'> & { events: readonly WebhookEventType[] }
+
+/** The fields of a webhook: to add one, and to change one. */
+export function WebhookFields({ values: { url, description, events } }: { values: Values }) {
+  return (
+    <>
+      <Field name="url" label="Address (https)" value={url} isRequired maxLength={2_000} />
+      <Field name="description" label="Description (optional)" value={description} maxLength={200} />
+      <EventChoice chosen={events} />
+    </>
+  )
+}
+
+type FieldProps = { name: string; label: string; value: string; isRequired?: boolean; maxLength: number }
+
+function Field({ name, label, value, isRequired = false, maxLength }: FieldProps) {
+  const [typed, setTyped] = useState(value)
+  return (
+    <div>
+      <label className="labelled">
+        {label}
+        <input
+          name={name}
+          required={isRequired}
+          maxLength={maxLength}
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </label>
+      <Unseen text={typed} />
+    </div>
+  )
+}
+
+/** What the fields of a form say. */
+export const webhookValues = (data: FormData) => ({
+  url: String(data.get('url') ?? '').trim(),
+  description: String(data.get('description') ?? '').trim(),
+  events: chosenEvents(data),
+})
