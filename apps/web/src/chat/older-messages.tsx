@@ -9,7 +9,7 @@ export function OlderMessages({ state, scroller, onLoad }: OlderMessagesProps) {
   const end = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
-    // What failed once is tried again by a person, not by whoever happens to stay here.
+    // After a failure only a press of the button tries again; scrolling here does not.
     if (state !== 'more' || !end.current) return
     const observer = new IntersectionObserver(([entry]) => void (entry?.isIntersecting && onLoad()), {
       root: scroller.current,

@@ -68,7 +68,7 @@ function useListedSession(snapshot: SessionSnapshot) {
   }, [session?.id, session?.title, status, waiting, unknownOutcomes, queries])
 }
 
-/** What waits in the session, oldest first. */
+/** The actions of the session that wait for a decision, oldest first. */
 const pendingIn = ({ pendingApprovals, actions }: SessionSnapshot): Action[] => pendingApprovals.flatMap((id) => actions[id] ?? [])
 
 const countUnknown = ({ actions }: SessionSnapshot): number =>

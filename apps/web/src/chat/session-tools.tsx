@@ -13,7 +13,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 type SessionToolsProps = { sessionId: string; title: string; renameButton: RefObject<HTMLButtonElement | null>; onRename: () => void }
 
-/** What the owner and admins may do with a session as a whole. */
+/** The buttons with which the owner and admins rename and delete a session. */
 export function SessionTools({ sessionId, title, renameButton, onRename }: SessionToolsProps) {
   const [isDeleting, setDeleting] = useState(false)
   return (

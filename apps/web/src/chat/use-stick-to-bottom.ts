@@ -74,7 +74,7 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
     }
   }, [scroller, content, toEnd])
 
-  /** What was put in front just now is nothing new below. */
+  /** Older messages that were just put in front do not count as new messages below. */
   const grewInFront = useCallback(() => {
     if (!isStuck.current) seenPx.current = content.current?.offsetHeight ?? 0
   }, [content])

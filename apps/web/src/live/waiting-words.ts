@@ -1,4 +1,4 @@
-/** What waits for this person. */
+/** How many actions wait for this person, and how many of them need attention first. */
 export type ForMe = {
   /** Decisions and unknown outcomes together. */
   count: number

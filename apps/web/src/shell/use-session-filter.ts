@@ -12,7 +12,7 @@ const STATUS = 'session-status'
 /** As long as somebody types on, nothing is asked for. */
 const TYPING_MS = 300
 
-/** What the list of sessions is filtered by. It stands in the address, so that a reload and a link keep it. */
+/** The filter of the session list. The address holds it, so that a reload and a link keep it. */
 export function useSessionFilter() {
   const [params] = useSearchParams()
   const navigate = useNavigate()

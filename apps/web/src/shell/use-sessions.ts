@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { useServices } from '../services.tsx'
 import type { SessionFilter } from './use-session-filter.ts'
 
-/** What the keys of all lists begin with. */
+/** The query keys of all session lists begin with this. */
 const KEY = ['sessions'] as const
 const ALL = [...KEY, 'all'] as const
 const PAGE_ROWS = 30

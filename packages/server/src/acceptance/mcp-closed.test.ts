@@ -4,7 +4,7 @@ import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
 import { dumpDatabase } from '../testing/database.ts'
-import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
+import { MCP_CLIENTS, takeBack } from '../testing/mcp-clients.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
@@ -48,16 +48,6 @@ async function openDesk(gateway: { waitSeconds: number; graceSeconds: number }) 
 
 const keyFor = async (server: ChildServer): Promise<string> => (await server.admin.post('/api/keys', { name: 'bot', kind: 'agent' })).key
 const mcpOf = ({ admin }: ChildServer): string => `${admin.url}/mcp`
-
-/** Makes a call, and takes it back once the server has said that it waits. */
-async function takeBack(client: McpClient): Promise<void> {
-  const hangUp = new AbortController()
-  const progress = Promise.withResolvers<void>()
-  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
-  await progress.promise
-  hangUp.abort()
-  await expect(call).rejects.toThrow()
-}
 
 const WITHDRAWN = { state: 'cancelled', error: { kind: 'withdrawn', message: 'Withdrawn by the agent bot' } }
 const CLOSED = { state: 'cancelled', error: { kind: 'withdrawn', message: 'Withdrawn by the agent bot: the client closed its request' } }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startChildServer } from '../testing/child-server.ts'
-import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
+import { MCP_CLIENTS, takeBack } from '../testing/mcp-clients.ts'
 import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -99,16 +99,6 @@ test.each(MCP_CLIENTS)('$client ($speaks): a client whose patience ended finds i
   expect((await desk.server.admin.get('/api/actions')).items).toHaveLength(1)
   expect(desk.target.writes).toHaveLength(1)
 })
-
-/** Makes a call and takes it back once the server has said that it waits. */
-async function takeBack(client: McpClient): Promise<void> {
-  const hangUp = new AbortController()
-  const progress = Promise.withResolvers<void>()
-  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
-  await progress.promise
-  hangUp.abort()
-  await expect(call).rejects.toThrow()
-}
 
 test('a client that takes its call back withdraws its action, and the same call after that is a new one', async () => {
   await using desk = await openDesk({ waitSeconds: 50 })

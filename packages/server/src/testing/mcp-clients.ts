@@ -5,6 +5,7 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as StdioTransport1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as HttpTransport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { expect } from 'vitest'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -102,3 +103,13 @@ export const MCP_CLIENTS = [
   { client: 'SDK 2.4.0', speaks: '2025-11-25', connect: connect2('legacy') },
   { client: 'SDK 2.4.0', speaks: '2026-07-28', connect: connect2('auto') },
 ] as const
+
+/** Makes a call, and takes it back once the server has said that it waits. */
+export async function takeBack(client: McpClient): Promise<void> {
+  const hangUp = new AbortController()
+  const progress = Promise.withResolvers<void>()
+  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
+  await progress.promise
+  hangUp.abort()
+  await expect(call).rejects.toThrow()
+}
