@@ -8,7 +8,6 @@ import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
 import { diskPart } from './disk/part.ts'
 import { doorsPart } from './doors/part.ts'
-import { failuresPart } from './failures/part.ts'
 import { featuresPart } from './features/part.ts'
 import { fetchesPart } from './fetches/part.ts'
 import { killPart } from './kill/part.ts'
@@ -39,7 +38,6 @@ const PARTS: Record<string, Part> = {
   votes: votesPart,
   audit: auditPart,
   properties: propertiesPart,
-  failures: failuresPart,
   mcp: mcpPart,
   openapi: openapiPart,
   pooler: poolerPart,

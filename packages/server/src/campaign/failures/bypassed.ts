@@ -7,97 +7,42 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'An edit made another call of it, and that call’s policy was not asked',
     held: 'the tool of an action never changes; an edited call is checked and asked about as any other: gate/edit.ts, gate/revise.ts',
     bugs: [
-      plant(
-        'an edited call is not held against policy',
-        [
-          'packages/server/src/gate/edit.ts',
-          "  if (prepared.policy.verdict === 'deny') {",
-          "  if (prepared.policy.verdict === 'deny' && args === row.tool) {",
-        ],
-        ['packages/server/src/acceptance/edits.test.ts', 'H6 an edit that does not fit the tool, or that policy denies, changes nothing'],
-      ),
-      plant(
-        'an edited call asks for what the first one asked for',
-        [
-          'packages/server/src/gate/revise.ts',
-          "  if (policy.verdict === 'allow') return { policy: row.policy",
-          "  if (policy.verdict !== 'deny') return { policy: row.policy",
-        ],
-        [
-          'packages/server/src/acceptance/edits.test.ts',
-          'H6 an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not',
-        ],
-      ),
+      plant('an edited call is not held against policy', [
+        'packages/server/src/acceptance/edits.test.ts',
+        'H6 an edit that does not fit the tool, or that policy denies, changes nothing',
+      ]),
+      plant('an edited call asks for what the first one asked for', [
+        'packages/server/src/acceptance/edits.test.ts',
+        'H6 an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not',
+      ]),
     ],
   },
   {
     whose: 'langchain #38838',
     failure: 'A misspelt tool in the policy silently took the gate away',
     held: 'a rule that names a tool nobody has is refused at the start and at every save: policy/problems.ts',
-    bugs: [
-      plant(
-        'a rule may name a tool that is not there',
-        [
-          'packages/server/src/policy/problems.ts',
-          `    if (tool !== undefined && !tools.mayFit(tool)) report('tool', \`"\${tool}" fits no tool\`)
-`,
-          '',
-        ],
-        ['packages/server/src/config/load.test.ts', 'refused: a rule for nothing'],
-      ),
-    ],
+    bugs: [plant('a rule may name a tool that is not there', ['packages/server/src/config/load.test.ts', 'refused: a rule for nothing'])],
   },
   {
     whose: 'mastra #20470; langchain #40492',
     failure: 'What was declined was executed',
     held: 'a start is one guarded update from `approved`; a decline is terminal, and has no way to a tool: gate/decide.ts, store/attempts.ts',
     bugs: [
-      plant(
-        'a decline is stored as an approval',
-        [
-          'packages/server/src/gate/decide.ts',
-          "{ approve: 'approved', decline: 'declined' } as const",
-          "{ approve: 'approved', decline: 'approved' } as const",
-        ],
-        ['packages/server/src/acceptance/d2.test.ts', 'D2.5 a decline with its reason is the tool’s result, and the model answers'],
-      ),
+      plant('a decline is stored as an approval', [
+        'packages/server/src/acceptance/d2.test.ts',
+        'D2.5 a decline with its reason is the tool’s result, and the model answers',
+      ]),
       {
         bug: 'a declined action is put up for execution, and starts',
-        patches: [
-          {
-            file: 'packages/server/src/gate/decide.ts',
-            find: "  if (to === 'approved' && moved.executor === 'server') outbox",
-            replace: "  if (to !== undefined && moved.executor === 'server') outbox",
-          },
-          {
-            file: 'packages/server/src/gate/execute.ts',
-            find: "if (row?.state === 'approved' && row.executor === 'server') await",
-            replace: "if (row?.executor === 'server') await",
-          },
-          { file: 'packages/server/src/store/attempts.ts', find: "      .where('state', '=', lit(from))\n", replace: '' },
-          {
-            file: 'packages/server/src/gate/still-decided.ts',
-            find: '  const requires = requirementsOf(row)\n',
-            replace: '  if (decided !== undefined) return undefined\n  const requires = requirementsOf(row)\n',
-          },
-        ],
         test: {
           file: 'packages/server/src/acceptance/d2.test.ts',
           name: 'D2.5 a decline with its reason is the tool’s result, and the model answers',
         },
       },
-      plant(
-        'votes are not counted again when it starts',
-        [
-          'packages/server/src/gate/still-decided.ts',
-          '  const requires = requirementsOf(row)\n',
-          '  if (decided !== undefined) return undefined\n  const requires = requirementsOf(row)\n',
-        ],
-        [
-          'packages/server/src/campaign/bound/bound.test.ts',
-          'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
-        ],
-      ),
+      plant('votes are not counted again when it starts', [
+        'packages/server/src/campaign/bound/bound.test.ts',
+        'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+      ]),
     ],
   },
   {
@@ -106,37 +51,16 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'Another way to the same tool (a sub-agent, a second transport, a nested call, a processor in between) passed the gate by',
     held: 'one place makes actions and one sends them; sessions, outside agents and remote brains all come through gate/propose.ts',
     bugs: [
-      plant(
-        'what an outside agent proposes is allowed',
-        [
-          'packages/server/src/gate/propose.ts',
-          '        prepared,\n        placement: NOWHERE,',
-          "        prepared: { ...prepared, policy: { ...prepared.policy, verdict: 'allow' } },\n        placement: NOWHERE,",
-        ],
-        [
-          'packages/server/src/acceptance/outside-agent.test.ts',
-          'policy may answer at once: a read runs, a forbidden tool is declined with the reason',
-        ],
-      ),
-      plant(
-        'an agent calls any tool that there is',
-        ['packages/server/src/config/load.ts', 'return own?.() ?? []', 'return globs.length > 0 ? tools.all() : []'],
-        ['packages/server/src/acceptance/d2.test.ts', 'D2.1 an agent may not use a tool that it was not given'],
-      ),
+      plant('what an outside agent proposes is allowed', [
+        'packages/server/src/acceptance/outside-agent.test.ts',
+        'policy may answer at once: a read runs, a forbidden tool is declined with the reason',
+      ]),
+      plant('an agent calls any tool that there is', [
+        'packages/server/src/acceptance/d2.test.ts',
+        'D2.1 an agent may not use a tool that it was not given',
+      ]),
       {
         bug: 'what a remote brain announces is a call',
-        patches: [
-          {
-            file: 'packages/server/src/models/remote-brain.ts',
-            find: "type: z.literal('require-action'),",
-            replace: "type: z.enum(['require-action', 'tool-input-available']),",
-          },
-          {
-            file: 'packages/server/src/models/remote-brain.ts',
-            find: "      case 'require-action': {\n",
-            replace: "      case 'tool-input-available':\n      case 'require-action': {\n",
-          },
-        ],
         test: {
           file: 'packages/server/src/models/remote-brain.test.ts',
           name: 'a tool-input-available alone is a look-up of the brain and starts nothing',
@@ -149,32 +73,18 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'A general "go on" beat a rule that asked, or that forbade',
     held: 'deny beats ask beats allow, whatever the order; a grant answers for people only: core policy/evaluate.ts, gate/propose.ts',
     bugs: [
-      plant(
-        'the first rule that fits wins',
-        ['packages/core/src/policy/evaluate.ts', '(!best || found.strength > best.strength)', '!best'],
-        ['packages/core/src/policy/rules.test.ts', 'every policy says what an independent reading of its rules says'],
-      ),
-      plant(
-        'a grant allows what policy denies',
-        [
-          'packages/server/src/gate/propose.ts',
-          "  if (policy.verdict !== 'ask') return { policy, grantId: null }",
-          "  if (policy.verdict === 'allow') return { policy, grantId: null }",
-        ],
-        ['packages/server/src/gate/grants.test.ts', 'a grant answers in place of people only: what policy denies stays denied'],
-      ),
-      plant(
-        'a condition that fails lets its call through',
-        [
-          'packages/core/src/policy/evaluate.ts',
-          "strength: rule.verdict === 'allow' ? STRENGTH.doubt : STRENGTH[rule.verdict], failed",
-          'strength: STRENGTH.allow, failed',
-        ],
-        [
-          'packages/core/src/policy/rules.test.ts',
-          'a condition that fails never makes the answer weaker than one that is true, nor than one that is false',
-        ],
-      ),
+      plant('the first rule that fits wins', [
+        'packages/core/src/policy/rules.test.ts',
+        'every policy says what an independent reading of its rules says',
+      ]),
+      plant('a grant allows what policy denies', [
+        'packages/server/src/gate/grants.test.ts',
+        'a grant answers in place of people only: what policy denies stays denied',
+      ]),
+      plant('a condition that fails lets its call through', [
+        'packages/core/src/policy/rules.test.ts',
+        'a condition that fails never makes the answer weaker than one that is true, nor than one that is false',
+      ]),
     ],
   },
   {
@@ -182,38 +92,18 @@ export const BYPASSED: readonly Failure[] = [
     failure: '"Remember" allowed everything, or was not kept; one approval covered a whole turn',
     held: 'a grant names its tool and arguments or a condition, ends, and is a row; an approval names one action: gate/grants.ts, gate/decide.ts',
     bugs: [
-      plant(
-        'what is remembered holds for any arguments',
-        ['packages/server/src/gate/grants.ts', '  if (grant.arguments !== null && grant.arguments !== call.arguments) return false\n', ''],
-        [
-          'packages/server/src/gate/grants.test.ts',
-          'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
-        ],
-      ),
-      plant(
-        'what is to be remembered is not kept',
-        [
-          'packages/server/src/gate/decide.ts',
-          '  if (body.remember && votes) yield* makeGrant',
-          '  if (body.remember && !votes) yield* makeGrant',
-        ],
-        [
-          'packages/server/src/gate/grants.test.ts',
-          'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
-        ],
-      ),
-      plant(
-        'an approval in a session is one of all that wait',
-        [
-          'packages/server/src/agent/approve.ts',
-          '      const named = input.actionId === undefined ? waiting : [input.actionId]',
-          '      const named = waiting',
-        ],
-        [
-          'packages/server/src/acceptance/d4.test.ts',
-          'D4.3 with two waiting it wants to know which one; a rejection carries its reason to the model',
-        ],
-      ),
+      plant('what is remembered holds for any arguments', [
+        'packages/server/src/gate/grants.test.ts',
+        'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
+      ]),
+      plant('what is to be remembered is not kept', [
+        'packages/server/src/gate/grants.test.ts',
+        'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
+      ]),
+      plant('an approval in a session is one of all that wait', [
+        'packages/server/src/acceptance/d4.test.ts',
+        'D4.3 with two waiting it wants to know which one; a rejection carries its reason to the model',
+      ]),
     ],
   },
   {
@@ -221,27 +111,14 @@ export const BYPASSED: readonly Failure[] = [
     failure: '"Always allow" was bound to `sh`, and so allowed every command',
     held: 'a suggested rule is the narrowest that fits what was approved: gate/narrow-rule.ts',
     bugs: [
-      plant(
-        'a suggested rule allows further arguments',
-        [
-          'packages/server/src/gate/narrow-rule.ts',
-          `const conditions = [\`size(args) == \${names.length}\`]`,
-          'const conditions: string[] = []',
-        ],
-        [
-          'packages/server/src/gate/narrow-rule.test.ts',
-          'is true of every call that it was made from, and of none with another argument more or less',
-        ],
-      ),
-      plant(
-        'a grant never ends',
-        [
-          'packages/server/src/store/grants.ts',
-          `revoked_at is null and expires_at > \${dialect.nowMs(now)} and (uses_left`,
-          `revoked_at is null and 0 < \${dialect.nowMs(now)} and (uses_left`,
-        ],
-        ['packages/server/src/gate/grants.test.ts', 'T30 a grant ends: by its time, by its uses, by its revocation, with its tool'],
-      ),
+      plant('a suggested rule allows further arguments', [
+        'packages/server/src/gate/narrow-rule.test.ts',
+        'is true of every call that it was made from, and of none with another argument more or less',
+      ]),
+      plant('a grant never ends', [
+        'packages/server/src/gate/grants.test.ts',
+        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+      ]),
     ],
   },
   {
@@ -249,29 +126,12 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'Approved once under a name, then the definition behind the name was swapped',
     held: 'decisions and grants are bound to the hash of the tool’s definition: gate/bound-tool.ts, gate/grants.ts',
     bugs: [
-      plant(
-        'a grant goes by the name of its tool',
-        [
-          'packages/server/src/gate/grants.ts',
-          '  if (JSON.parse(grant.definitions)[call.tool] !== call.definition_hash) return false\n',
-          '',
-        ],
-        ['packages/server/src/gate/grants.test.ts', 'T30 a grant ends: by its time, by its uses, by its revocation, with its tool'],
-      ),
+      plant('a grant goes by the name of its tool', [
+        'packages/server/src/gate/grants.test.ts',
+        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+      ]),
       {
         bug: 'a decision goes by the name of its tool',
-        patches: [
-          {
-            file: 'packages/server/src/gate/bound-tool.ts',
-            find: 'if (definitionHashOf(tool) !== row.definition_hash) {',
-            replace: "if (tool.name === '') {",
-          },
-          {
-            file: 'packages/server/src/gate/look-again.ts',
-            find: '  if (definitionHashOf(tool) !== row.definition_hash)\n',
-            replace: "  if (tool.name === '')\n",
-          },
-        ],
         test: {
           file: 'packages/server/src/campaign/bound/bound.test.ts',
           name: 'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
@@ -284,15 +144,10 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'What was checked was read in another way than what was executed',
     held: 'arguments are read once, strictly; what reads two ways is refused, and the stored bytes are shown, hashed and sent: core json/scan.ts',
     bugs: [
-      plant(
-        'of a key that comes twice, the last counts',
-        [
-          'packages/core/src/json/scan.ts',
-          '      if (Object.hasOwn(object, key)) this.#refuse(',
-          '      if (key === undefined) this.#refuse(',
-        ],
-        ['packages/core/src/json/parse.test.ts', 'a key twice in one object is refused, also behind an escape: {"a":1,"a":1}'],
-      ),
+      plant('of a key that comes twice, the last counts', [
+        'packages/core/src/json/parse.test.ts',
+        'a key twice in one object is refused, also behind an escape: {"a":1,"a":1}',
+      ]),
     ],
   },
   {
@@ -300,14 +155,10 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'A check went by one spelling, the target read another',
     held: 'a value in a path is looked at in every form that a target may make of it, hosts as the URL parser reads them: tools/url-template.ts',
     bugs: [
-      plant(
-        'a value is checked as it is written only',
-        ['packages/server/src/tools/url-template.ts', " ?? segmentFault(text.normalize('NFKC'))", ''],
-        [
-          'packages/server/src/tools/route-table.test.ts',
-          'a hostile value never reaches a path: refused when proposed, refused again when sent',
-        ],
-      ),
+      plant('a value is checked as it is written only', [
+        'packages/server/src/tools/route-table.test.ts',
+        'a hostile value never reaches a path: refused when proposed, refused again when sent',
+      ]),
     ],
   },
   {
@@ -315,20 +166,10 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'Only the first of several commands was checked',
     held: 'every call of a step is prepared and asked about by itself: agent/calls.ts',
     bugs: [
-      plant(
-        'only the first call of a step is asked about',
-        [
-          'packages/server/src/agent/calls.ts',
-          '    return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock }) }\n',
-          `    const prepared = await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock })
-    return { ...named, prepared: position === 0 ? prepared : { ...prepared, policy: { ...prepared.policy, verdict: 'allow' } } }
-`,
-        ],
-        [
-          'packages/server/src/acceptance/d4.test.ts',
-          'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
-        ],
-      ),
+      plant('only the first call of a step is asked about', [
+        'packages/server/src/acceptance/d4.test.ts',
+        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+      ]),
     ],
   },
   {
@@ -336,22 +177,14 @@ export const BYPASSED: readonly Failure[] = [
     failure: 'An agent raised again what was rejected, until somebody gave in',
     held: 'what people declined in a run is not asked again in it, and who insists is stopped; high risk is never granted: gate/declined-before.ts',
     bugs: [
-      plant(
-        'what was declined is asked again',
-        ['packages/server/src/gate/propose.ts', '  if (declined) return { policy: { ...policy, ...declined }, grantId: null }\n', ''],
-        [
-          'packages/server/src/acceptance/decisions.test.ts',
-          'H29 what was declined is not asked again in the run: the model is told why, and is stopped when it insists',
-        ],
-      ),
-      plant(
-        'a high risk may be granted',
-        ['packages/server/src/gate/grants.ts', "  if (risk === 'high' || risk === 'critical') return", "  if (risk === 'critical') return"],
-        [
-          'packages/server/src/gate/grants.test.ts',
-          'T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone',
-        ],
-      ),
+      plant('what was declined is asked again', [
+        'packages/server/src/acceptance/decisions.test.ts',
+        'H29 what was declined is not asked again in the run: the model is told why, and is stopped when it insists',
+      ]),
+      plant('a high risk may be granted', [
+        'packages/server/src/gate/grants.test.ts',
+        'T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone',
+      ]),
     ],
   },
 ]

@@ -11,42 +11,18 @@ export const CARDS: readonly Failure[] = [
     failure: 'An approved PUT was asked about again because its members came in another order',
     held: 'previews, headlines and preconditions are made from canonical values: gate/prepare.ts, tools/tool-draft.ts',
     bugs: [
-      plant(
-        'a preview is read with the arguments in the order of the agent',
-        [
-          'packages/server/src/gate/prepare.ts',
-          'await readPreview(tool, canonical, clock)',
-          'await readPreview(tool, checked.value, clock)',
-        ],
-        [
-          SAME_LOOK_TEST,
-          'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
-        ],
-      ),
-      plant(
-        'a headline is made from the arguments in the order of the agent',
-        [
-          'packages/server/src/gate/prepare.ts',
-          'target.headline ?? tool.describe(canonical)',
-          'target.headline ?? tool.describe(checked.value)',
-        ],
-        [
-          SAME_LOOK_TEST,
-          'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
-        ],
-      ),
-      plant(
-        'an answer is compared in the order in which the target lists its members',
-        [
-          'packages/server/src/tools/openapi/preview.ts',
-          'const current = inOrder(answer.body ?? null)',
-          'const current = answer.body ?? null',
-        ],
-        [
-          SAME_LOOK_TEST,
-          'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
-        ],
-      ),
+      plant('a preview is read with the arguments in the order of the agent', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
+      plant('a headline is made from the arguments in the order of the agent', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
+      plant('an answer is compared in the order in which the target lists its members', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
     ],
   },
   {
@@ -54,35 +30,18 @@ export const CARDS: readonly Failure[] = [
     failure: 'A person was asked about what could not be done',
     held: 'a preview may refuse, and then nobody is asked: gate/impossible.ts',
     bugs: [
-      plant(
-        'what cannot be done is asked about all the same',
-        [
-          'packages/server/src/gate/prepare.ts',
-          '  if (target.impossible) throw',
-          '  if (target.impossible && target.previewError === null) throw',
-        ],
-        [IMPOSSIBLE_TEST, 'what cannot be done is refused at once with the reason: no card, nothing waiting, one row in the record'],
-      ),
-      plant(
-        'a refusal of the preview counts as a target that cannot be read',
-        ['packages/server/src/gate/read-preview.ts', 'impossible: error.impossible === true }', 'impossible: false }'],
-        [
-          IMPOSSIBLE_TEST,
-          'a call of the gateway that cannot be done is answered with the reason, and the same call is a new one once it can',
-        ],
-      ),
-      plant(
-        'what became impossible while its card waited is asked about again',
-        [
-          'packages/server/src/gate/look-again.ts',
-          "  if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }\n  if (seen.previewError !== null) return",
-          '  if (seen.previewError !== null && !seen.impossible) return',
-        ],
-        [
-          IMPOSSIBLE_TEST,
-          'what became impossible while its card waited is not carried out and not asked about again: it fails with the reason',
-        ],
-      ),
+      plant('what cannot be done is asked about all the same', [
+        IMPOSSIBLE_TEST,
+        'what cannot be done is refused at once with the reason: no card, nothing waiting, one row in the record',
+      ]),
+      plant('a refusal of the preview counts as a target that cannot be read', [
+        IMPOSSIBLE_TEST,
+        'a call of the gateway that cannot be done is answered with the reason, and the same call is a new one once it can',
+      ]),
+      plant('what became impossible while its card waited is asked about again', [
+        IMPOSSIBLE_TEST,
+        'what became impossible while its card waited is not carried out and not asked about again: it fails with the reason',
+      ]),
     ],
   },
   {
@@ -90,32 +49,18 @@ export const CARDS: readonly Failure[] = [
     failure: 'A PATCH was shown as deleting all that it did not name',
     held: 'a request is held against what is there leaf by leaf, and only a whole PUT takes away: tools/openapi/compare.ts, preview.ts',
     bugs: [
-      plant(
-        'what a PATCH does not name is shown as going',
-        ['packages/server/src/tools/openapi/preview.ts', "return { members: 'stay', entries:", "return { members: 'go', entries:"],
-        [PREVIEW_TEST, 'a PATCH is shown leaf by leaf, and the entries of a list by what they are'],
-      ),
-      plant(
-        'what a whole PUT does not name is not shown as going',
-        [
-          'packages/server/src/tools/openapi/preview.ts',
-          "requiresSome(schema) ? { members: 'go', entries: 'go' }",
-          "requiresSome(schema) ? { members: 'stay', entries: 'go' }",
-        ],
-        [
-          PREVIEW_TEST,
-          'a PUT shows as going what it replaces and does not name, where its body has to be whole; elsewhere it says that nobody can tell',
-        ],
-      ),
-      plant(
-        'entries of a list are compared by their place',
-        [
-          'packages/server/src/tools/openapi/compare.ts',
-          '    const rows = compareLists(field, sent, current, schema, unsent)\n    if (rows) return rows',
-          '    const rows = compareLists(field, sent, current, schema, unsent)\n    if (rows && rows.length > 99) return rows',
-        ],
-        [PREVIEW_TEST, 'a PATCH is shown leaf by leaf, and the entries of a list by what they are'],
-      ),
+      plant('what a PATCH does not name is shown as going', [
+        PREVIEW_TEST,
+        'a PATCH is shown leaf by leaf, and the entries of a list by what they are',
+      ]),
+      plant('what a whole PUT does not name is not shown as going', [
+        PREVIEW_TEST,
+        'a PUT shows as going what it replaces and does not name, where its body has to be whole; elsewhere it says that nobody can tell',
+      ]),
+      plant('entries of a list are compared by their place', [
+        PREVIEW_TEST,
+        'a PATCH is shown leaf by leaf, and the entries of a list by what they are',
+      ]),
     ],
   },
   {
@@ -123,20 +68,14 @@ export const CARDS: readonly Failure[] = [
     failure: 'The envelope of an answer was compared with the body, or the value of another thing was shown as the one that changes',
     held: 'envelopes are taken off on both sides, and nothing else is: tools/openapi/envelope.ts',
     bugs: [
-      plant(
-        'an envelope is a value like others',
-        ['packages/server/src/tools/openapi/envelope.ts', 'const MAX_DEPTH = 3', 'const MAX_DEPTH = 0'],
-        [PREVIEW_TEST, 'envelopes of body and answer are no part of what is compared, and nothing that is not sent is struck out'],
-      ),
-      plant(
-        'any object in an answer is the thing that changes',
-        [
-          'packages/server/src/tools/openapi/envelope.ts',
-          ': boolean => ENVELOPES.has(name) ||',
-          ": boolean => name !== '' || ENVELOPES.has(name) ||",
-        ],
-        [PREVIEW_TEST, 'the value of another thing is never shown as the one that changes'],
-      ),
+      plant('an envelope is a value like others', [
+        PREVIEW_TEST,
+        'envelopes of body and answer are no part of what is compared, and nothing that is not sent is struck out',
+      ]),
+      plant('any object in an answer is the thing that changes', [
+        PREVIEW_TEST,
+        'the value of another thing is never shown as the one that changes',
+      ]),
     ],
   },
 ]

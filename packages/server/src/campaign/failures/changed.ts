@@ -12,26 +12,14 @@ export const CHANGED: readonly Failure[] = [
     failure: 'Edited arguments were not those that ran, or the model was not told',
     held: 'an edit is a new revision with a digest of its own, and the call’s result says what really ran: gate/revise.ts, gate/tool-result.ts',
     bugs: [
-      plant(
-        'an edit is shown, and the first arguments run',
-        [
-          'packages/server/src/gate/revise.ts',
-          '    ...columns,\n',
-          '    ...columns,\n    arguments: row.arguments,\n    digest: row.digest,\n',
-        ],
-        [
-          'packages/server/src/acceptance/edits.test.ts',
-          'D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
-        ],
-      ),
-      plant(
-        'the model is not told of an edit',
-        ['packages/server/src/gate/tool-result.ts', 'if (editor === undefined || outcome', 'if (outcome'],
-        [
-          'packages/server/src/acceptance/histories.test.ts',
-          'with openai-chat/m, what was edited, edited and declined, and asked again makes a history that the provider takes, its own calls untouched',
-        ],
-      ),
+      plant('an edit is shown, and the first arguments run', [
+        'packages/server/src/acceptance/edits.test.ts',
+        'D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
+      ]),
+      plant('the model is not told of an edit', [
+        'packages/server/src/acceptance/histories.test.ts',
+        'with openai-chat/m, what was edited, edited and declined, and asked again makes a history that the provider takes, its own calls untouched',
+      ]),
     ],
   },
   {
@@ -39,38 +27,18 @@ export const CHANGED: readonly Failure[] = [
     failure: 'Terms (a price, a recipient) changed between the approval and the execution',
     held: 'the target is read again before the start, and sent the version that was read: gate/look-again.ts, tools/http-call.ts',
     bugs: [
-      plant(
-        'the target is not looked at again',
-        [
-          'packages/server/src/gate/look-again.ts',
-          '  if (row.precondition === null) return AS_DECIDED\n',
-          '  if (row !== undefined) return AS_DECIDED\n',
-        ],
-        [
-          'packages/server/src/acceptance/bound.test.ts',
-          'I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason',
-        ],
-      ),
-      plant(
-        'the version that was read is not sent',
-        ['packages/server/src/tools/http-call.ts', "    ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),\n", ''],
-        [
-          'packages/server/src/acceptance/bound.test.ts',
-          'H7 a change between the last look and the send is refused by the target, and asked again with the values of now',
-        ],
-      ),
-      plant(
-        'values that cannot be read again count as the same',
-        [
-          'packages/server/src/gate/look-again.ts',
-          '  if (seen.previewError !== null) return unreadable(seen.previewError)',
-          '  if (seen.previewError !== null) return AS_DECIDED',
-        ],
-        [
-          'packages/server/src/acceptance/bound.test.ts',
-          'values that cannot be read again are no reason to go on: nothing is sent, and it can be started again',
-        ],
-      ),
+      plant('the target is not looked at again', [
+        'packages/server/src/acceptance/bound.test.ts',
+        'I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason',
+      ]),
+      plant('the version that was read is not sent', [
+        'packages/server/src/acceptance/bound.test.ts',
+        'H7 a change between the last look and the send is refused by the target, and asked again with the values of now',
+      ]),
+      plant('values that cannot be read again count as the same', [
+        'packages/server/src/acceptance/bound.test.ts',
+        'values that cannot be read again are no reason to go on: nothing is sent, and it can be started again',
+      ]),
     ],
   },
   {
@@ -78,14 +46,10 @@ export const CHANGED: readonly Failure[] = [
     failure: 'A call that its target refused as stale counted as told: asked again and done, the model never had its result',
     held: 'what is asked again has told the model nothing, so its end does: gate/settle.ts',
     bugs: [
-      plant(
-        'what the target refused as stale counts as told',
-        ['packages/server/src/gate/settle.ts', "to: 'failed', ...ended, told, now: nowMs", "to: 'failed', ...ended, told: 1, now: nowMs"],
-        [
-          'packages/server/src/acceptance/bound.test.ts',
-          'H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done',
-        ],
-      ),
+      plant('what the target refused as stale counts as told', [
+        'packages/server/src/acceptance/bound.test.ts',
+        'H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done',
+      ]),
     ],
   },
   {
@@ -95,32 +59,11 @@ export const CHANGED: readonly Failure[] = [
     bugs: [
       {
         bug: 'with whose rights it runs is not bound',
-        patches: [
-          {
-            file: 'packages/server/src/gate/bound-tool.ts',
-            find: '  if (tool.credential !== row.credential) {',
-            replace: "  if (tool.name === '') {",
-          },
-          { file: 'packages/server/src/gate/bound-tool.ts', find: ', credential: tool.credential })', replace: ' })' },
-          {
-            file: 'packages/server/src/gate/look-again.ts',
-            find: '  if (tool.credential !== row.credential) {',
-            replace: "  if (tool.name === '') {",
-          },
-        ],
         test: { file: BOUND[0], name: BOUND[1] },
       },
-      plant(
-        'the digest leaves the arguments out',
-        ['packages/server/src/gate/digest.ts', '    arguments: args,\n', "    arguments: args === '' ? args : '{}',\n"],
-        BOUND,
-      ),
-      plant(
-        'arguments are trimmed on their way to the digest',
-        ['packages/server/src/gate/digest.ts', '    arguments: args,\n', '    arguments: args.trim(),\n'],
-        BOUND,
-      ),
-      plant('the digest is not made again', ['packages/server/src/gate/bound-tool.ts', '!== row.digest) {', '=== undefined) {'], BOUND),
+      plant('the digest leaves the arguments out', BOUND),
+      plant('arguments are trimmed on their way to the digest', BOUND),
+      plant('the digest is not made again', BOUND),
     ],
   },
   {
@@ -128,30 +71,18 @@ export const CHANGED: readonly Failure[] = [
     failure: 'A decision about an older call was taken for a newer one, or an answer under the old id was lost',
     held: 'actions have ids of ours that nothing changes, a decision names revision and digest, and a provider’s call id is only data',
     bugs: [
-      plant(
-        'a decision holds for any revision',
-        ['packages/server/src/gate/decide.ts', '  if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))\n', ''],
-        [
-          'packages/server/src/acceptance/d1.test.ts',
-          'D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
-        ],
-      ),
-      plant(
-        'a provider’s id stands for two calls',
-        ['packages/server/src/agent/call-ids.ts', ' && !used.has(id) && !taken.has(id)', ''],
-        [
-          'packages/server/src/acceptance/histories.test.ts',
-          'with openai-chat/m, refused, failed, unknown, cancelled and repeated calls all end in one result each',
-        ],
-      ),
-      plant(
-        'what is asked again keeps its votes',
-        ['packages/server/src/gate/revise.ts', '    revision: row.revision + 1,\n', '    revision: row.revision,\n'],
-        [
-          'packages/server/src/acceptance/edits.test.ts',
-          'H6 an edit voids the votes before it, and a decision about the version before it is refused',
-        ],
-      ),
+      plant('a decision holds for any revision', [
+        'packages/server/src/acceptance/d1.test.ts',
+        'D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
+      ]),
+      plant('a provider’s id stands for two calls', [
+        'packages/server/src/acceptance/histories.test.ts',
+        'with openai-chat/m, refused, failed, unknown, cancelled and repeated calls all end in one result each',
+      ]),
+      plant('what is asked again keeps its votes', [
+        'packages/server/src/acceptance/edits.test.ts',
+        'H6 an edit voids the votes before it, and a decision about the version before it is refused',
+      ]),
     ],
   },
   {
@@ -159,18 +90,10 @@ export const CHANGED: readonly Failure[] = [
     failure: 'A deploy that changed only words killed what waited; a tool that was gone left it running for ever',
     held: 'the definition’s hash leaves words for people out; what has no tool any more fails in plain words: tools/open-tools.ts, gate/bound-tool.ts',
     bugs: [
-      plant(
-        'words for people are part of the definition',
-        [
-          'packages/server/src/tools/open-tools.ts',
-          '.update(canonicalJson({ name, description,',
-          '.update(canonicalJson({ timeoutMs: tool.timeoutMs, name, description,',
-        ],
-        [
-          'packages/server/src/tools/open-tools.test.ts',
-          'a definition hash changes with what a tool is, and not with its words for people',
-        ],
-      ),
+      plant('words for people are part of the definition', [
+        'packages/server/src/tools/open-tools.test.ts',
+        'a definition hash changes with what a tool is, and not with its words for people',
+      ]),
     ],
   },
   {
@@ -178,28 +101,11 @@ export const CHANGED: readonly Failure[] = [
     failure: 'A permission or a policy was taken back between the decision and the start',
     held: 'policy, votes and grants are asked again in the transaction that starts it: gate/still-decided.ts',
     bugs: [
-      plant(
-        'a policy that denies by now is not asked',
-        [
-          'packages/server/src/gate/still-decided.ts',
-          `  if (now.verdict === 'deny') return { why: 'policy', reason: \`\${now.reason} now.\` }
-`,
-          '',
-        ],
-        BOUND,
-      ),
-      plant(
-        'a grant that is over still carries what it approved',
-        [
-          'packages/server/src/gate/still-decided.ts',
-          'return fault === undefined ? undefined :',
-          'return fault !== undefined ? undefined :',
-        ],
-        [
-          'packages/server/src/gate/grants.test.ts',
-          'H37 what a grant approved and has not started is asked again when the grant does not hold any more',
-        ],
-      ),
+      plant('a policy that denies by now is not asked', BOUND),
+      plant('a grant that is over still carries what it approved', [
+        'packages/server/src/gate/grants.test.ts',
+        'H37 what a grant approved and has not started is asked again when the grant does not hold any more',
+      ]),
     ],
   },
 ]

@@ -9,34 +9,15 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       {
         bug: 'a proposal says that it was approved',
-        patches: [
-          {
-            file: 'packages/core/src/wire/action.ts',
-            find: 'export const ProposeBody = z.strictObject({\n',
-            replace: 'export const ProposeBody = z.strictObject({\n  approved: z.boolean().optional(),\n',
-          },
-          {
-            file: 'packages/server/src/gate/propose.ts',
-            find: '        prepared,\n        placement: NOWHERE,',
-            replace: `        prepared: 'approved' in input ? { ...prepared, policy: { ...prepared.policy, verdict: 'allow' } } : prepared,
-        placement: NOWHERE,`,
-          },
-        ],
         test: {
           file: 'packages/server/src/acceptance/outside-agent.test.ts',
           name: 'what cannot be proposed is refused in words and stores nothing',
         },
       },
-      plant(
-        'a program decides like a person',
-        [
-          'packages/server/src/gate/caller.ts',
-          `  if (principal.kind !== 'person') return \`only persons decide, \${principal.name} is an \${principal.kind}\`
-`,
-          '',
-        ],
-        ['packages/server/src/gate/caller.test.ts', 'I10 no program decides, manages or sees everything, whatever roles it carries'],
-      ),
+      plant('a program decides like a person', [
+        'packages/server/src/gate/caller.test.ts',
+        'I10 no program decides, manages or sees everything, whatever roles it carries',
+      ]),
     ],
   },
   {
@@ -44,23 +25,14 @@ export const FORGED: readonly Failure[] = [
     failure: 'Whoever asked for an action approved it too',
     held: 'who asked is a person, whatever key was used: gate/rights.ts leaves them out, also behind an agent of theirs',
     bugs: [
-      plant(
-        'who asked approves',
-        [
-          'packages/server/src/gate/rights.ts',
-          '  if (excluded.has(principal.id)) return',
-          `  if (excluded.has(\`\${principal.id} \`)) return`,
-        ],
-        [
-          'packages/server/src/acceptance/decisions.test.ts',
-          'I10 who asked does not approve: neither who owns the session nor who wrote in it',
-        ],
-      ),
-      plant(
-        'an agent’s owner is nobody who asked',
-        ['packages/server/src/gate/requesters.ts', 'findPrincipal.first({ id }))?.person_id', 'findPrincipal.first({ id }))?.id'],
-        ['packages/server/src/gate/delegations.test.ts', 'I10 who asked approves by no delegation, their own or another’s'],
-      ),
+      plant('who asked approves', [
+        'packages/server/src/acceptance/decisions.test.ts',
+        'I10 who asked does not approve: neither who owns the session nor who wrote in it',
+      ]),
+      plant('an agent’s owner is nobody who asked', [
+        'packages/server/src/gate/delegations.test.ts',
+        'I10 who asked approves by no delegation, their own or another’s',
+      ]),
     ],
   },
   {
@@ -68,20 +40,14 @@ export const FORGED: readonly Failure[] = [
     failure: 'Anybody in the room could approve: there were no designated approvers',
     held: 'each action names the roles that decide about it; core `holdsRole`, gate/rights.ts',
     bugs: [
-      plant(
-        'every person has a vote',
-        [
-          'packages/server/src/gate/rights.ts',
-          'if (meetsRoles(principal.roles, requires)) return',
-          'if (principal.roles.length >= 0) return',
-        ],
-        ['packages/server/src/acceptance/outside-agent.test.ts', 'a person without a role that decides may look and not act'],
-      ),
-      plant(
-        'an admin has every role',
-        ['packages/core/src/decision/tally.ts', "(role === 'approver' && held.includes('admin'))", "held.includes('admin')"],
-        ['packages/core/src/decision/tally.test.ts', 'an admin stands in for an approver and for nobody else'],
-      ),
+      plant('every person has a vote', [
+        'packages/server/src/acceptance/outside-agent.test.ts',
+        'a person without a role that decides may look and not act',
+      ]),
+      plant('an admin has every role', [
+        'packages/core/src/decision/tally.test.ts',
+        'an admin stands in for an approver and for nobody else',
+      ]),
     ],
   },
   {
@@ -89,26 +55,14 @@ export const FORGED: readonly Failure[] = [
     failure: 'One approval was enough where several were wanted, or one person gave them all',
     held: 'votes are counted by whose right they use, behind the lock of the action: core `tallyVotes`, gate/decide.ts',
     bugs: [
-      plant(
-        'the first vote decides',
-        [
-          'packages/server/src/gate/decide.ts',
-          '  if (quorum === 1 && declineQuorum === 1) return',
-          '  if (quorum > 0 && declineQuorum > 0) return',
-        ],
-        [
-          'packages/server/src/acceptance/decisions.test.ts',
-          'D2.9 two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2',
-        ],
-      ),
-      plant(
-        'a right counts as often as it is used',
-        ['packages/core/src/decision/tally.ts', 'byRight.set(vote.right, vote)', `byRight.set(\`\${byRight.size}\`, vote)`],
-        [
-          'packages/core/src/decision/tally.test.ts',
-          'any votes of up to four persons, in their own right or for others, in any order, come to what the rules say',
-        ],
-      ),
+      plant('the first vote decides', [
+        'packages/server/src/acceptance/decisions.test.ts',
+        'D2.9 two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2',
+      ]),
+      plant('a right counts as often as it is used', [
+        'packages/core/src/decision/tally.test.ts',
+        'any votes of up to four persons, in their own right or for others, in any order, come to what the rules say',
+      ]),
     ],
   },
   {
@@ -116,14 +70,10 @@ export const FORGED: readonly Failure[] = [
     failure: 'It could not be told who approved',
     held: 'every transition has a row of the record with who, how they signed in and by which rule: gate/events.ts',
     bugs: [
-      plant(
-        'the record says that the system did it',
-        ['packages/server/src/gate/events.ts', 'actor: by?.principal.id ?? SYSTEM,', 'actor: SYSTEM,'],
-        [
-          'packages/server/src/acceptance/audit.test.ts',
-          'I11 every transition has one row of the record, chained to the one before, with who, what and by which rule',
-        ],
-      ),
+      plant('the record says that the system did it', [
+        'packages/server/src/acceptance/audit.test.ts',
+        'I11 every transition has one row of the record, chained to the one before, with who, what and by which rule',
+      ]),
     ],
   },
   {
@@ -131,78 +81,35 @@ export const FORGED: readonly Failure[] = [
     failure: 'Free text approved: a sentence with the word in it, as a model understood it',
     held: 'exact words only, of a person with a vote, in the session’s own route, and only for what was never changed: core commands.ts',
     bugs: [
-      plant(
-        'a sentence that begins with the word is the word',
-        [
-          'packages/core/src/commands.ts',
-          'const word = text.trim().toLowerCase()',
-          "const word = (text.trim().split(/[\\s,.!]/)[0] ?? '').toLowerCase()",
-        ],
-        ['packages/core/src/commands.test.ts', 'any other text is only a message'],
-      ),
-      plant(
-        'a word approves all that wait',
-        [
-          'packages/server/src/agent/typed-words.ts',
-          '  if (all || waiting.length === 1) return undefined\n',
-          '  if (all || waiting.length >= 1) return undefined\n',
-        ],
-        [
-          'packages/server/src/acceptance/d4.test.ts',
-          'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
-        ],
-      ),
-      plant(
-        'what was declined is told to the model as done',
-        [
-          'packages/server/src/gate/tool-result.ts',
-          "      return { type: 'declined', reason: reason ?? JSON.parse(row.policy).reason ?? 'User declined' }",
-          "      return { type: 'output', value: null }",
-        ],
-        ['packages/server/src/acceptance/d2.test.ts', 'D2.5 a decline with its reason is the tool’s result, and the model answers'],
-      ),
-      plant(
-        'the exact word is a message',
-        [
-          'packages/server/src/agent/typed-words.ts',
-          'waiting.length > 0 ? readCommand(content) : undefined',
-          'waiting.length > 9 ? readCommand(content) : undefined',
-        ],
-        [
-          'packages/server/src/acceptance/typed-words.test.ts',
-          '10,000 texts around the command words decide nothing; the exact word of the right person decides, and of nobody else',
-        ],
-      ),
-      plant(
-        'a word decides what nobody has shown its author',
-        ['packages/server/src/agent/typed-words.ts', 'if (wasShown(row, context)) return undefined', 'if (row) return undefined'],
-        [
-          'packages/server/src/acceptance/typed-words-shown.test.ts',
-          'a typed word does not decide an action that appeared less than a second before',
-        ],
-      ),
-      plant(
-        'a word decides what has critical risk',
-        ['packages/server/src/agent/unnamed.ts', "level === 'high' || level === 'critical'", "level === 'none'"],
-        ['packages/server/src/acceptance/typed-words-shown.test.ts', 'a typed word never decides an action of critical risk'],
-      ),
-      plant(
-        'a word decides text that nobody opened',
-        ['packages/server/src/agent/unnamed.ts', 'if (!needsOpening(', 'if (row || !needsOpening('],
-        ['packages/server/src/acceptance/typed-words-shown.test.ts', 'a typed word never decides text that has to be opened first'],
-      ),
-      plant(
-        'a word approves what was changed since it was asked',
-        [
-          'packages/server/src/agent/typed-words.ts',
-          "(command.verdict === 'approve' ? yield* whyNotUnseen(named) : undefined)",
-          'undefined',
-        ],
-        [
-          'packages/server/src/acceptance/typed-words-shown.test.ts',
-          'a typed word never approves an action that changed since it was first asked, however long the change was shown',
-        ],
-      ),
+      plant('a sentence that begins with the word is the word', ['packages/core/src/commands.test.ts', 'any other text is only a message']),
+      plant('a word approves all that wait', [
+        'packages/server/src/acceptance/d4.test.ts',
+        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+      ]),
+      plant('what was declined is told to the model as done', [
+        'packages/server/src/acceptance/d2.test.ts',
+        'D2.5 a decline with its reason is the tool’s result, and the model answers',
+      ]),
+      plant('the exact word is a message', [
+        'packages/server/src/acceptance/typed-words.test.ts',
+        '10,000 texts around the command words decide nothing; the exact word of the right person decides, and of nobody else',
+      ]),
+      plant('a word decides what nobody has shown its author', [
+        'packages/server/src/acceptance/typed-words-shown.test.ts',
+        'a typed word does not decide an action that appeared less than a second before',
+      ]),
+      plant('a word decides what has critical risk', [
+        'packages/server/src/acceptance/typed-words-shown.test.ts',
+        'a typed word never decides an action of critical risk',
+      ]),
+      plant('a word decides text that nobody opened', [
+        'packages/server/src/acceptance/typed-words-shown.test.ts',
+        'a typed word never decides text that has to be opened first',
+      ]),
+      plant('a word approves what was changed since it was asked', [
+        'packages/server/src/acceptance/typed-words-shown.test.ts',
+        'a typed word never approves an action that changed since it was first asked, however long the change was shown',
+      ]),
     ],
   },
   {
@@ -210,25 +117,10 @@ export const FORGED: readonly Failure[] = [
     failure: 'A link preview or a mail scanner approved with its GET',
     held: 'GET changes nothing on any route; decisions are POSTs with a key, or a cookie and our Origin',
     bugs: [
-      plant(
-        'a link decides',
-        [
-          'packages/server/src/http/actions.ts',
-          "  app.post(\n    '/api/actions/:id/preview',",
-          `  app.get(
-    '/api/actions/:id/decision',
-    { schema: { operationId: 'decideByLink', summary: 'Approve an action by a link', tags, params: Params, response: { 200: Action } } },
-    async (request) => (await gate.decide(request.params.id, { verdict: 'approve' }, callerOf(request))) as Action,
-  )
-
-  app.post(
-    '/api/actions/:id/preview',`,
-        ],
-        [
-          'packages/server/src/acceptance/safe-methods.test.ts',
-          'GET, HEAD and OPTIONS change no row of any table, on any route, for any reader',
-        ],
-      ),
+      plant('a link decides', [
+        'packages/server/src/acceptance/safe-methods.test.ts',
+        'GET, HEAD and OPTIONS change no row of any table, on any route, for any reader',
+      ]),
     ],
   },
   {
@@ -236,23 +128,14 @@ export const FORGED: readonly Failure[] = [
     failure: 'An agent wrote the setting that turns approvals off',
     held: 'policy, keys and grants are for admins, and no program is one, whatever roles it carries: gate/caller.ts, identity/keys.ts',
     bugs: [
-      plant(
-        'an agent with the role changes the policy',
-        [
-          'packages/server/src/gate/caller.ts',
-          "  if (principal.kind === 'person' && principal.roles.includes('admin') && isInScope",
-          "  if (principal.roles.includes('admin') && isInScope",
-        ],
-        ['packages/server/src/gate/caller.test.ts', 'I10 no program decides, manages or sees everything, whatever roles it carries'],
-      ),
-      plant(
-        'an agent is given the role of those who decide',
-        ['packages/server/src/http/identity/keys.ts', "  if (kind !== 'person') {\n", "  if (kind === 'service') {\n"],
-        [
-          'packages/server/src/acceptance/keys.test.ts',
-          'no agent and no service can be given what persons do, and only an admin person gives out anything',
-        ],
-      ),
+      plant('an agent with the role changes the policy', [
+        'packages/server/src/gate/caller.test.ts',
+        'I10 no program decides, manages or sees everything, whatever roles it carries',
+      ]),
+      plant('an agent is given the role of those who decide', [
+        'packages/server/src/acceptance/keys.test.ts',
+        'no agent and no service can be given what persons do, and only an admin person gives out anything',
+      ]),
     ],
   },
   {
@@ -260,17 +143,10 @@ export const FORGED: readonly Failure[] = [
     failure: 'A parameter of the address was a credential, or sent one away',
     held: 'keys are read from the header alone: identity/authenticate.ts',
     bugs: [
-      plant(
-        'a key is taken from the address',
-        [
-          'packages/server/src/http/identity/authenticate.ts',
-          '    const { authorization } = request.headers\n',
-          `    const inAddress = new URLSearchParams(request.url.split('?')[1]).get('key')
-    const authorization = request.headers.authorization ?? (inAddress ? \`Bearer \${inAddress}\` : undefined)
-`,
-        ],
-        ['packages/server/src/acceptance/identity.test.ts', 'a key is known, or it is nobody’s; it is never read from the address'],
-      ),
+      plant('a key is taken from the address', [
+        'packages/server/src/acceptance/identity.test.ts',
+        'a key is known, or it is nobody’s; it is never read from the address',
+      ]),
     ],
   },
   {
@@ -278,98 +154,46 @@ export const FORGED: readonly Failure[] = [
     failure: 'A key, a cookie or a sign-in is good for more, or for longer, than it was given for',
     held: 'identity/keys.ts, console-sessions.ts, oidc.ts, authenticate.ts',
     bugs: [
-      plant(
-        'a key does all that its owner may, whatever it is limited to',
-        [
-          'packages/server/src/gate/caller.ts',
-          'scopes === undefined || scopes.includes(scope)',
-          'scopes === undefined || scope !== undefined',
-        ],
-        [
-          'packages/server/src/acceptance/keys.test.ts',
-          'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
-        ],
-      ),
-      plant(
-        'a further key has all roles of its owner',
-        ['packages/server/src/http/identity/keys.ts', '...(carried && { roles:', '...(carried && !carried && { roles:'],
-        [
-          'packages/server/src/acceptance/keys.test.ts',
-          'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
-        ],
-      ),
-      plant(
-        'a revoked key goes on',
-        [
-          'packages/server/src/store/keys.ts',
-          "    .where('api_key.hash', '=', p.hash)\n    .where('api_key.revoked_at', 'is', null)\n",
-          "    .where('api_key.hash', '=', p.hash)\n",
-        ],
-        [
-          'packages/server/src/acceptance/keys.test.ts',
-          'a revoked or expired key is nobody’s at once, and what was signed in with it is over',
-        ],
-      ),
-      plant(
-        'keys are stored as they are',
-        ['packages/server/src/http/identity/keys.ts', "createHash('sha256').update(secret).digest('hex')", 'secret'],
-        [
-          'packages/server/src/acceptance/keys.test.ts',
-          'a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used',
-        ],
-      ),
-      plant(
-        'a foreign page acts with what the console signed in with',
-        ['packages/server/src/http/identity/authenticate.ts', 'if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)', ''],
-        [
-          'packages/server/src/acceptance/foreign-pages.test.ts',
-          'with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something',
-        ],
-      ),
-      plant(
-        'a session never ends',
-        ['packages/server/src/http/identity/console-sessions.ts', 'if (now >= endOf(found) || (isEarlier', 'if ((isEarlier'],
-        [
-          'packages/server/src/http/identity/console-sessions.test.ts',
-          'a session ends after its idle time and after its longest time, whatever is done in it (sqlite)',
-        ],
-      ),
-      plant(
-        'an answer of the sign-in service is good twice',
-        ['packages/server/src/http/identity/oidc.ts', '      if (!isFirst) throw', '      if (isFirst === undefined) throw'],
-        [
-          'packages/server/src/acceptance/oidc.test.ts',
-          'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
-        ],
-      ),
-      plant(
-        'an answer of the sign-in service need not be for this sign-in',
-        ['packages/server/src/http/identity/oidc.ts', '      expectedNonce: begun.nonce,\n', ''],
-        [
-          'packages/server/src/acceptance/oidc.test.ts',
-          'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
-        ],
-      ),
-      plant(
-        'a delegation outlasts the role of who gave it',
-        [
-          'packages/server/src/gate/rights.ts',
-          'return person !== undefined && holds(person, requires)',
-          'return person !== undefined && requires.roles.length > 0',
-        ],
-        ['packages/server/src/gate/delegations.test.ts', 'a delegation ends: by its time, by who gave it, with the role of who gave it'],
-      ),
-      plant(
-        'who may not see an action learns that there is one',
-        [
-          'packages/server/src/gate/visible.ts',
-          '  if (row && (yield* seesAction(principal, row, nowMs))) return row\n',
-          `  if (row && (yield* seesAction(principal, row, nowMs))) return row
-  if (row) throw new CountersignError('forbidden', 'this is not for you')
-`,
-        ],
-        ['packages/server/src/acceptance/outside-agent.test.ts', 'an id that does not exist and one that may not be seen answer the same'],
-      ),
+      plant('a key does all that its owner may, whatever it is limited to', [
+        'packages/server/src/acceptance/keys.test.ts',
+        'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
+      ]),
+      plant('a further key has all roles of its owner', [
+        'packages/server/src/acceptance/keys.test.ts',
+        'a further key of a person carries their roles or fewer, and what it is limited to holds on every way in',
+      ]),
+      plant('a revoked key goes on', [
+        'packages/server/src/acceptance/keys.test.ts',
+        'a revoked or expired key is nobody’s at once, and what was signed in with it is over',
+      ]),
+      plant('keys are stored as they are', [
+        'packages/server/src/acceptance/keys.test.ts',
+        'a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used',
+      ]),
+      plant('a foreign page acts with what the console signed in with', [
+        'packages/server/src/acceptance/foreign-pages.test.ts',
+        'with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something',
+      ]),
+      plant('a session never ends', [
+        'packages/server/src/http/identity/console-sessions.test.ts',
+        'a session ends after its idle time and after its longest time, whatever is done in it (sqlite)',
+      ]),
+      plant('an answer of the sign-in service is good twice', [
+        'packages/server/src/acceptance/oidc.test.ts',
+        'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
+      ]),
+      plant('an answer of the sign-in service need not be for this sign-in', [
+        'packages/server/src/acceptance/oidc.test.ts',
+        'an answer that is expired, for somebody else, of another sign-in, signed by another or used before signs nobody in',
+      ]),
+      plant('a delegation outlasts the role of who gave it', [
+        'packages/server/src/gate/delegations.test.ts',
+        'a delegation ends: by its time, by who gave it, with the role of who gave it',
+      ]),
+      plant('who may not see an action learns that there is one', [
+        'packages/server/src/acceptance/outside-agent.test.ts',
+        'an id that does not exist and one that may not be seen answer the same',
+      ]),
     ],
   },
   {
@@ -377,66 +201,30 @@ export const FORGED: readonly Failure[] = [
     failure: 'Any process of the machine was the local admin; the console’s cookie went to every port; one human was two persons',
     held: 'identity/sign-in-links.ts, sign-in-file.ts, console-credential.ts, directory.ts',
     bugs: [
-      plant(
-        'being on the machine is enough to sign in',
-        [
-          'packages/server/src/http/identity/routes.ts',
-          '    if (link === undefined) {\n',
-          '    if (link === undefined) return undefined\n    if (link === undefined) {\n',
-        ],
-        [
-          'packages/server/src/acceptance/local-sign-in.test.ts',
-          'a local process without a sign-in link is nobody, whatever name of this machine it uses',
-        ],
-      ),
-      plant(
-        'a sign-in link is good twice',
-        ['packages/server/src/http/identity/sign-in-links.ts', '      used.set(token, expiresAt)\n', ''],
-        [
-          'packages/server/src/http/identity/sign-in-links.test.ts',
-          'a sign-in link is good once, and is said to be used afterwards, also by a clock that is set back',
-        ],
-      ),
-      plant(
-        'a sign-in link need not be made with the secret',
-        [
-          'packages/server/src/http/identity/sign-in-links.ts',
-          'if (!timingSafeEqual(macOf(secret, claim), bytes.subarray(CLAIM_BYTES)))',
-          'if (timingSafeEqual(macOf(secret, claim), Buffer.alloc(32)))',
-        ],
-        [
-          'packages/server/src/http/identity/sign-in-links.test.ts',
-          'a sign-in link of another server, of an earlier start, or changed in any letter signs nobody in',
-        ],
-      ),
-      plant(
-        'everybody on the machine can read what sign-in links are made with',
-        ['packages/server/src/http/identity/sign-in-file.ts', "mode: 0o600, flag: 'wx'", "mode: 0o644, flag: 'wx'"],
-        [
-          'packages/server/src/acceptance/local-sign-in.test.ts',
-          'the file of an earlier server is replaced, whatever its mode, and a link in its place is not followed',
-        ],
-      ),
-      plant(
-        'a cookie signs a console in over plain http',
-        ['packages/server/src/http/identity/console-credential.ts', 'cookie.read(request)', 'Object.values(request.cookies)[0]'],
-        [
-          'packages/server/src/acceptance/identity.test.ts',
-          'a console secret that was changed or made up is nobody’s, and none is good as a cookie',
-        ],
-      ),
-      plant(
-        'the owner of the bootstrap key is another person than the one at this machine',
-        [
-          'packages/server/src/http/identity/directory.ts',
-          'principal: localPerson }]',
-          "principal: { ...localPerson, id: 'prn_bootstrap' } }]",
-        ],
-        [
-          'packages/server/src/acceptance/one-person.test.ts',
-          'the person at this machine and the owner of the bootstrap key are one person: together they are one vote of two',
-        ],
-      ),
+      plant('being on the machine is enough to sign in', [
+        'packages/server/src/acceptance/local-sign-in.test.ts',
+        'a local process without a sign-in link is nobody, whatever name of this machine it uses',
+      ]),
+      plant('a sign-in link is good twice', [
+        'packages/server/src/http/identity/sign-in-links.test.ts',
+        'a sign-in link is good once, and is said to be used afterwards, also by a clock that is set back',
+      ]),
+      plant('a sign-in link need not be made with the secret', [
+        'packages/server/src/http/identity/sign-in-links.test.ts',
+        'a sign-in link of another server, of an earlier start, or changed in any letter signs nobody in',
+      ]),
+      plant('everybody on the machine can read what sign-in links are made with', [
+        'packages/server/src/acceptance/local-sign-in.test.ts',
+        'the file of an earlier server is replaced, whatever its mode, and a link in its place is not followed',
+      ]),
+      plant('a cookie signs a console in over plain http', [
+        'packages/server/src/acceptance/identity.test.ts',
+        'a console secret that was changed or made up is nobody’s, and none is good as a cookie',
+      ]),
+      plant('the owner of the bootstrap key is another person than the one at this machine', [
+        'packages/server/src/acceptance/one-person.test.ts',
+        'the person at this machine and the owner of the bootstrap key are one person: together they are one vote of two',
+      ]),
     ],
   },
 ]

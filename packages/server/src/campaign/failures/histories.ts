@@ -12,14 +12,10 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'One reject dropped the calls that were approved beside it',
     held: 'each call of a step is an action of its own; a decline ends the run only where the agent is told so: gate/decide.ts',
     bugs: [
-      plant(
-        'a decline stops the rest',
-        ['packages/server/src/gate/decide.ts', '(body.stop ?? parts.agentStopsOnDecline(row.agent))', '(body.stop ?? row.agent !== null)'],
-        [
-          'packages/server/src/acceptance/histories.test.ts',
-          'with openai-chat/m, two calls of one step, one approved and one declined (declined first), make a history that the provider takes',
-        ],
-      ),
+      plant('a decline stops the rest', [
+        'packages/server/src/acceptance/histories.test.ts',
+        'with openai-chat/m, two calls of one step, one approved and one declined (declined first), make a history that the provider takes',
+      ]),
     ],
   },
   {
@@ -28,31 +24,15 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'Of several calls in one step the others hung, were lost, denied, or ran again',
     held: 'the step stores all its calls in one transaction, and the model is asked when the last is settled: agent/outcome.ts, agent/advance.ts',
     bugs: [
-      plant(
-        'all calls but the first are refused',
-        ['packages/server/src/agent/calls.ts', "  if (agent.actionsPerStep === 'one' && position > 0) {", '  if (position > 0) {'],
-        [
-          'packages/server/src/acceptance/d0.test.ts',
-          'D0.2 every require-action of one answer becomes a card of its own, with its state in the database',
-        ],
-      ),
-      plant(
-        'the model is asked when the first call is settled',
-        ['packages/server/src/agent/advance.ts', 'if (!session || open.length > 0)', 'if (!session || open.length > 1)'],
-        TWO_CALLS,
-      ),
-      plant(
-        'results stand in the order in which they came',
-        [
-          'packages/server/src/agent/history.ts',
-          ' && rank(next.toolCallId) < rank(row.tool_call_id); next',
-          ' && next !== undefined; next',
-        ],
-        [
-          'packages/server/src/acceptance/parallel.test.ts',
-          'D3.7 thirty reads of one step: eight at a time, and the model gets all results in the order of its calls',
-        ],
-      ),
+      plant('all calls but the first are refused', [
+        'packages/server/src/acceptance/d0.test.ts',
+        'D0.2 every require-action of one answer becomes a card of its own, with its state in the database',
+      ]),
+      plant('the model is asked when the first call is settled', TWO_CALLS),
+      plant('results stand in the order in which they came', [
+        'packages/server/src/acceptance/parallel.test.ts',
+        'D3.7 thirty reads of one step: eight at a time, and the model gets all results in the order of its calls',
+      ]),
     ],
   },
   {
@@ -60,27 +40,14 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'What waited for approval was gone after a reload',
     held: 'cards are made of rows: lists, messages and snapshots all name what waits: gate/view.ts, client stores',
     bugs: [
-      plant(
-        'a message comes without its actions',
-        [
-          'packages/server/src/gate/view.ts',
-          "  if (row.role !== 'assistant' || row.tool_calls === null) return message\n",
-          '  if (row.role !== undefined) return message\n',
-        ],
-        ['packages/server/src/acceptance/d1.test.ts', 'D1.2 a restart on the same data shows every card in its state, with its message'],
-      ),
-      plant(
-        'a session does not say what waits in it',
-        [
-          'packages/server/src/gate/view.ts',
-          "    if (open.state !== 'proposed') continue\n",
-          "    if (open.state !== 'executing') continue\n",
-        ],
-        [
-          'packages/server/src/acceptance/d4.test.ts',
-          'D4.4 a session is idle, active, waiting, completed or in error, and lists what waits',
-        ],
-      ),
+      plant('a message comes without its actions', [
+        'packages/server/src/acceptance/d1.test.ts',
+        'D1.2 a restart on the same data shows every card in its state, with its message',
+      ]),
+      plant('a session does not say what waits in it', [
+        'packages/server/src/acceptance/d4.test.ts',
+        'D4.4 a session is idle, active, waiting, completed or in error, and lists what waits',
+      ]),
     ],
   },
   {
@@ -88,61 +55,27 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'The provider refused a history with a call that had no result: declined, expired, or typed past',
     held: 'every end of an action writes its one result, a message waits until all have theirs, and a broken history is not sent: gate/events.ts, models/history.ts',
     bugs: [
-      plant(
-        'a decline leaves its call without a result',
-        [
-          'packages/server/src/gate/decide.ts',
-          '    yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)\n',
-          '',
-        ],
-        TWO_CALLS,
-      ),
-      plant(
-        'an expiry leaves its call without a result',
-        ['packages/server/src/gate/expire.ts', '  yield* writeToolResult(writer, row, undefined, nowMs)\n', ''],
-        ['packages/server/src/gate/expire.test.ts', 'passes: the action is expired, the model is told Timeout and goes on'],
-      ),
-      plant(
-        'a cancel leaves its calls without results',
-        ['packages/server/src/gate/stop-run.ts', '    yield* writeToolResult(writer, cancelled, reason, nowMs)\n', ''],
-        [
-          'packages/server/src/acceptance/histories.test.ts',
-          'with every provider, a cancelled run leaves a history that the next message can go on with',
-        ],
-      ),
-      plant(
-        'what is typed during a wait goes to the model at once',
-        [
-          'packages/server/src/agent/messages.ts',
-          "const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))",
-          'const isBusy = yield* isRequestNext(sessionId)',
-        ],
-        [
-          'packages/server/src/acceptance/queue.test.ts',
-          'messages that come during a wait are queued, and the next run takes them all in their order',
-        ],
-      ),
-      plant(
-        'a history with a call that has no result is sent',
-        [
-          'packages/server/src/models/history.ts',
-          `    if (missing !== undefined) return \`no result for the call \${missing}\`
-    if`,
-          '    if (missing === null) return undefined\n    if',
-        ],
-        [
-          'packages/server/src/models/history.test.ts',
-          'a history with a call that has no result, two results, or a result without a call is refused before anything is sent',
-        ],
-      ),
-      plant(
-        'the model is told twice of an action that is tried again',
-        ['packages/server/src/gate/settle.ts', '  if (row.told) {\n', '  if (row.told > 1) {\n'],
-        [
-          'packages/server/src/acceptance/outcome.test.ts',
-          'I4 what a person found not done may be tried again: under the same key, and the stream tells all of it',
-        ],
-      ),
+      plant('a decline leaves its call without a result', TWO_CALLS),
+      plant('an expiry leaves its call without a result', [
+        'packages/server/src/gate/expire.test.ts',
+        'passes: the action is expired, the model is told Timeout and goes on',
+      ]),
+      plant('a cancel leaves its calls without results', [
+        'packages/server/src/acceptance/histories.test.ts',
+        'with every provider, a cancelled run leaves a history that the next message can go on with',
+      ]),
+      plant('what is typed during a wait goes to the model at once', [
+        'packages/server/src/acceptance/queue.test.ts',
+        'messages that come during a wait are queued, and the next run takes them all in their order',
+      ]),
+      plant('a history with a call that has no result is sent', [
+        'packages/server/src/models/history.test.ts',
+        'a history with a call that has no result, two results, or a result without a call is refused before anything is sent',
+      ]),
+      plant('the model is told twice of an action that is tried again', [
+        'packages/server/src/acceptance/outcome.test.ts',
+        'I4 what a person found not done may be tried again: under the same key, and the stream tells all of it',
+      ]),
     ],
   },
   {
@@ -150,14 +83,10 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'A call of an earlier message could not be approved any more: it stayed pending',
     held: 'an action is found by its id, wherever its message stands: agent/messages.ts, gate/decide.ts',
     bugs: [
-      plant(
-        'only the latest call can be named',
-        ['packages/server/src/agent/typed-words.ts', 'waiting.includes(actionId) ?', 'waiting.at(-1) === actionId ?'],
-        [
-          'packages/server/src/acceptance/d4.test.ts',
-          'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
-        ],
-      ),
+      plant('only the latest call can be named', [
+        'packages/server/src/acceptance/d4.test.ts',
+        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+      ]),
     ],
   },
   {
@@ -165,18 +94,10 @@ export const HISTORIES: readonly Failure[] = [
     failure: 'A suspended run was stored as 170 MB: four copies of its stream',
     held: 'rows and events only; the pieces of a message go when the message is whole: agent/outcome.ts',
     bugs: [
-      plant(
-        'the pieces of a whole message are kept',
-        [
-          'packages/server/src/agent/outcome.ts',
-          '  let isAnswered = false\n  yield* events.dropDeltas.run({ message_id: messageId })\n',
-          '  let isAnswered = false\n',
-        ],
-        [
-          'packages/server/src/acceptance/d3.test.ts',
-          'D3.3 wherever a reader was cut off, what it reads on with makes it know what the API says',
-        ],
-      ),
+      plant('the pieces of a whole message are kept', [
+        'packages/server/src/acceptance/d3.test.ts',
+        'D3.3 wherever a reader was cut off, what it reads on with makes it know what the API says',
+      ]),
     ],
   },
 ]

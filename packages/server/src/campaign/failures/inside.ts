@@ -13,29 +13,18 @@ export const INSIDE: readonly Failure[] = [
     failure: 'A route without a check of its own answered strangers, and bodies were read before it was known whose they are',
     held: 'every route refuses who has not signed in, unless it is declared public: http/identity/authenticate.ts',
     bugs: [
-      plant(
-        'a route that declares nothing is public',
-        [
-          'packages/server/src/http/identity/authenticate.ts',
-          'if (!principal && !is404 && config.access === undefined) throw unauthenticated()',
-          "if (!principal && !is404 && config.access === undefined && method === 'TRACE') throw unauthenticated()",
-        ],
-        [ACCESS_TEST, 'a route that says nothing about access is refused to a stranger, and reached by whoever signed in'],
-      ),
-      plant(
-        'a body is judged before its sender',
-        [
-          'packages/server/src/http/app.ts',
-          '  authenticate(app, parts)\n  recordRefusals(app, parts)\n  noteAnswers(app, parts.announcements)\n  acceptStrictJson(app)\n',
-          '  acceptStrictJson(app)\n  authenticate(app, parts)\n  recordRefusals(app, parts)\n  noteAnswers(app, parts.announcements)\n',
-        ],
-        [ACCESS_TEST, 'without a key every route but the public ones answers 401, before it looks at query, parameters or body'],
-      ),
-      plant(
-        'any name under /assets/ is looked for on the disk',
-        ['packages/server/src/http/console.ts', 'names.has(name) ? reply', 'names.size > 0 ? reply'],
-        ['packages/server/src/http/console.test.ts', 'the console looks for no other names on the disk than its build has'],
-      ),
+      plant('a route that declares nothing is public', [
+        ACCESS_TEST,
+        'a route that says nothing about access is refused to a stranger, and reached by whoever signed in',
+      ]),
+      plant('a body is judged before its sender', [
+        ACCESS_TEST,
+        'without a key every route but the public ones answers 401, before it looks at query, parameters or body',
+      ]),
+      plant('any name under /assets/ is looked for on the disk', [
+        'packages/server/src/http/console.test.ts',
+        'the console looks for no other names on the disk than its build has',
+      ]),
     ],
   },
   {
@@ -43,38 +32,22 @@ export const INSIDE: readonly Failure[] = [
     failure: 'The agent wrote the setting that turns approvals off',
     held: 'the workspace tools refuse the files of the server itself: tools/workspace/protection.ts, own-files.ts',
     bugs: [
-      plant(
-        'the policy file is a file like others',
-        [
-          'packages/server/src/tools/workspace/ground.ts',
-          '  const why = protection.whyNot(read.text, use)\n',
-          "  const why = protection.whyNot(read.text, 'read')\n",
-        ],
-        [OWN_FILES_TEST, 'no tool changes a file that decides what this server does at its next start, although policy allows everything'],
-      ),
-      plant(
-        'a branch may bring another policy',
-        [
-          'packages/server/src/tools/workspace/git/branches.ts',
-          "protection.whyNot(changed, 'write')",
-          "protection.whyNot(changed, 'read')",
-        ],
-        [OWN_FILES_TEST, 'no branch is checked out that changes one of these files, or has a file or a link in place of its folder'],
-      ),
-      plant(
-        'a second name hides a secret',
-        ['packages/server/src/tools/workspace/ground.ts', 'file.links > 1', 'file.links > 9'],
-        [PROTECTION_TEST, 'a second name of a secret is known by the file itself, and refused by every tool'],
-      ),
-      plant(
-        'a protected name counts in one spelling only',
-        [
-          'packages/server/src/tools/workspace/protection.ts',
-          "const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean).map(foldName)",
-          "const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean)",
-        ],
-        [PROTECTION_TEST, 'no spelling of a protected name gets past: case, form, what cannot be seen, streams, dots at the end'],
-      ),
+      plant('the policy file is a file like others', [
+        OWN_FILES_TEST,
+        'no tool changes a file that decides what this server does at its next start, although policy allows everything',
+      ]),
+      plant('a branch may bring another policy', [
+        OWN_FILES_TEST,
+        'no branch is checked out that changes one of these files, or has a file or a link in place of its folder',
+      ]),
+      plant('a second name hides a secret', [
+        PROTECTION_TEST,
+        'a second name of a secret is known by the file itself, and refused by every tool',
+      ]),
+      plant('a protected name counts in one spelling only', [
+        PROTECTION_TEST,
+        'no spelling of a protected name gets past: case, form, what cannot be seen, streams, dots at the end',
+      ]),
     ],
   },
   {
@@ -82,29 +55,16 @@ export const INSIDE: readonly Failure[] = [
     failure: 'One search that needed no approval stopped the server for minutes, again after each restart',
     held: 'threads that are ended: bounded/workers.ts; a count of lost sends: gate/find-out.ts; bounded bodies: http/json-body.ts',
     bugs: [
-      plant(
-        'a search may take as long as it likes',
-        ['packages/server/src/tools/workspace/reads.ts', 'const MAX_SEARCH_MS = 5_000\n', 'const MAX_SEARCH_MS = 50_000\n'],
-        [SEARCH_TEST, 'a search with a glob that backtracks is ended, and the server answers while it runs'],
-      ),
-      plant(
-        'a read is sent again although it ended two processes',
-        ['packages/server/src/gate/find-out.ts', 'const MAX_READS_LOST = 2\n', 'const MAX_READS_LOST = 9\n'],
-        [
-          'packages/server/src/gate/recover.test.ts',
-          'sqlite: I14 a read that two processes did not survive is not sent a third time, and the model is told why',
-        ],
-      ),
-      plant(
-        'a body has as many values as fit',
-        ['packages/server/src/http/json-body.ts', 'maxBytes: MAX_BODY_BYTES, maxValues: MAX_BODY_VALUES }', 'maxBytes: MAX_BODY_BYTES }'],
-        [BODIES_TEST, 'a body of very many values is refused for that, however few bytes it has'],
-      ),
-      plant(
-        'an answer names every issue',
-        ['packages/server/src/http/errors.ts', 'const MAX_ISSUES = 20\n', 'const MAX_ISSUES = 20_000\n'],
-        [BODIES_TEST, 'an answer names at most 20 issues, each cut, and says how many more there are'],
-      ),
+      plant('a search may take as long as it likes', [
+        SEARCH_TEST,
+        'a search with a glob that backtracks is ended, and the server answers while it runs',
+      ]),
+      plant('a read is sent again although it ended two processes', [
+        'packages/server/src/gate/recover.test.ts',
+        'sqlite: I14 a read that two processes did not survive is not sent a third time, and the model is told why',
+      ]),
+      plant('a body has as many values as fit', [BODIES_TEST, 'a body of very many values is refused for that, however few bytes it has']),
+      plant('an answer names every issue', [BODIES_TEST, 'an answer names at most 20 issues, each cut, and says how many more there are']),
     ],
   },
 ]

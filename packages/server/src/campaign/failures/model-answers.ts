@@ -14,21 +14,15 @@ export const MODEL_ANSWERS: readonly Failure[] = [
     failure: 'What a remote brain looked up by itself was taken for a call, or filled the database',
     held: 'look-ups are words about what was done elsewhere, bounded: models/brain-look-ups.ts, agent/look-ups.ts',
     bugs: [
-      plant(
-        'what a require-action names is a look-up as well',
-        ['packages/server/src/models/brain-look-ups.ts', '        found = found.filter((lookUp) => lookUp.id !== id)\n', ''],
-        [REMOTE_BRAIN_TEST, 'what a require-action names is no look-up, whatever the brain says of it before, after or with no id'],
-      ),
-      plant(
-        'any number of look-ups is kept',
-        ['packages/server/src/agent/look-ups.ts', 'lookUps.slice(0, MAX_LOOK_UPS).map(bound)', 'lookUps.map(bound)'],
-        [LOOK_UPS_TEST, 'of more than 32 look-ups the first 32 are kept, and how many are left out'],
-      ),
-      plant(
-        'a look-up without a result goes back as a call',
-        ['packages/server/src/models/brain-look-ups.ts', 'lookUps.filter((lookUp) => !isOpen(lookUp)).map(', 'lookUps.map('],
-        [REMOTE_BRAIN_TEST, 'the history holds each ended look-up with its result, under an id that nothing else has'],
-      ),
+      plant('what a require-action names is a look-up as well', [
+        REMOTE_BRAIN_TEST,
+        'what a require-action names is no look-up, whatever the brain says of it before, after or with no id',
+      ]),
+      plant('any number of look-ups is kept', [LOOK_UPS_TEST, 'of more than 32 look-ups the first 32 are kept, and how many are left out']),
+      plant('a look-up without a result goes back as a call', [
+        REMOTE_BRAIN_TEST,
+        'the history holds each ended look-up with its result, under an id that nothing else has',
+      ]),
     ],
   },
   {
@@ -36,25 +30,18 @@ export const MODEL_ANSWERS: readonly Failure[] = [
     failure: 'A picture of a result was sent as text, to a model that takes none, or again with every step',
     held: 'each picture, sound and file has one place, the newest first: models/tool-media.ts, tools/mcp/result.ts',
     bugs: [
-      plant(
-        'every provider is given every kind of file',
-        [
-          'packages/server/src/models/tool-media.ts',
-          `return after?.test(mimeType) ? 'after' : { note: \`this model is not given \${mimeType}\` }`,
-          "return after?.test(mimeType) ? 'after' : 'inResult'",
-        ],
-        [TOOL_MEDIA_TEST, 'of a kind that a provider does not take it is told the size, never the data'],
-      ),
-      plant(
-        'the oldest pictures of a history take the room',
-        ['packages/server/src/models/tool-media.ts', 'messages.toReversed()', 'messages'],
-        [TOOL_MEDIA_TEST, 'of a long history the newest 20 pictures are sent, of the others the model is told'],
-      ),
-      plant(
-        'a result may have any number of pictures',
-        ['packages/server/src/tools/mcp/result.ts', 'count >= MAX_MEDIA || ', ''],
-        [RESULT_TEST, 'a picture that is too large, is no Base64 or one of too many is left out with a note that says why'],
-      ),
+      plant('every provider is given every kind of file', [
+        TOOL_MEDIA_TEST,
+        'of a kind that a provider does not take it is told the size, never the data',
+      ]),
+      plant('the oldest pictures of a history take the room', [
+        TOOL_MEDIA_TEST,
+        'of a long history the newest 20 pictures are sent, of the others the model is told',
+      ]),
+      plant('a result may have any number of pictures', [
+        RESULT_TEST,
+        'a picture that is too large, is no Base64 or one of too many is left out with a note that says why',
+      ]),
     ],
   },
   {
@@ -62,21 +49,18 @@ export const MODEL_ANSWERS: readonly Failure[] = [
     failure: 'A gateway refused the next step, because its signed reasoning came back changed',
     held: 'details go back as one list with whole texts: models/reasoning-details.ts',
     bugs: [
-      plant(
-        'text after a signature is joined to what was signed',
-        ['packages/server/src/models/reasoning-details.ts', '!(begun.signature && piece[member]) && ', ''],
-        [REASONING_DETAILS_TEST, 'text after a signature begins a reasoning of its own: what was signed stays as it was'],
-      ),
-      plant(
-        'of a text in pieces the last one goes back',
-        ['packages/server/src/models/reasoning-details.ts', 'begun[name] = before + value', 'begun[name] = value'],
-        [REASONING_DETAILS_TEST, 'text, summary and signature go back whole, however the gateway cut them'],
-      ),
-      plant(
-        'a reasoning names its call by the id of the provider',
-        ['packages/server/src/models/reasoning-details.ts', 'id === undefined ? detail : { ...detail, id }', 'detail'],
-        [REASONING_DETAILS_TEST, 'a reasoning that names a call names it by the id that the call is sent back with'],
-      ),
+      plant('text after a signature is joined to what was signed', [
+        REASONING_DETAILS_TEST,
+        'text after a signature begins a reasoning of its own: what was signed stays as it was',
+      ]),
+      plant('of a text in pieces the last one goes back', [
+        REASONING_DETAILS_TEST,
+        'text, summary and signature go back whole, however the gateway cut them',
+      ]),
+      plant('a reasoning names its call by the id of the provider', [
+        REASONING_DETAILS_TEST,
+        'a reasoning that names a call names it by the id that the call is sent back with',
+      ]),
     ],
   },
   {
@@ -84,25 +68,18 @@ export const MODEL_ANSWERS: readonly Failure[] = [
     failure: 'An answer that was closed without a finish reason was lost, or one that was cut was carried out',
     held: 'it is judged by what it holds: models/ai-sdk.ts',
     bugs: [
-      plant(
-        'an answer that was not closed is taken for whole',
-        ['packages/server/src/models/ai-sdk.ts', 'closed && !hasFinishReason', '!hasFinishReason'],
-        [BROKEN_TEST, 'OpenAI: an answer that holds nothing, or is not closed, is a broken stream without its finish reason'],
-      ),
-      plant(
-        'half an object of arguments is a call',
-        [
-          'packages/server/src/models/ai-sdk.ts',
-          'calls.find(({ argumentsText }) => !isObject(readJson(argumentsText)))',
-          'calls.find(({ argumentsText }) => argumentsText === undefined)',
-        ],
-        [BROKEN_TEST, 'OpenAI: an answer closed without a finish reason has no call unless the arguments of all are a whole object'],
-      ),
-      plant(
-        'nobody is told that an answer had no finish reason',
-        ['packages/server/src/models/ai-sdk.ts', "event.type === 'finish' ? { ...event, note: NO_REASON } : event", 'event'],
-        [BROKEN_TEST, 'OpenAI: an answer closed without a finish reason is judged by what it holds, with a note'],
-      ),
+      plant('an answer that was not closed is taken for whole', [
+        BROKEN_TEST,
+        'OpenAI: an answer that holds nothing, or is not closed, is a broken stream without its finish reason',
+      ]),
+      plant('half an object of arguments is a call', [
+        BROKEN_TEST,
+        'OpenAI: an answer closed without a finish reason has no call unless the arguments of all are a whole object',
+      ]),
+      plant('nobody is told that an answer had no finish reason', [
+        BROKEN_TEST,
+        'OpenAI: an answer closed without a finish reason is judged by what it holds, with a note',
+      ]),
     ],
   },
 ]

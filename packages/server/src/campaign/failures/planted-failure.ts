@@ -1,14 +1,9 @@
-import type { Patch } from '../patch.ts'
-
 /** One way in which we could fail as somebody else did. */
 export interface PlantedBug {
   /** What would be wrong with us: `a late decision counts`. */
   bug: string
-  patches: readonly Patch[]
-  /** The test that notices. */
+  /** The test that fails with it. */
   test: NamedTest
-  /** True where it can only notice that something never comes, and so takes as long as a test may. */
-  waits?: true
 }
 
 export interface NamedTest {
@@ -36,12 +31,5 @@ export interface NotOurs {
   why: string
 }
 
-/** A bug of one patch, which most are. Files are below the repository. */
-export const plant = (
-  bug: string,
-  [file, find, replace]: readonly [file: string, find: string, replace: string],
-  [testFile, name]: readonly [file: string, name: string],
-): PlantedBug => ({ bug, patches: [{ file, find, replace }], test: { file: testFile, name } })
-
-/** A bug that makes its test wait for what never comes. */
-export const waiting = (...planted: Parameters<typeof plant>): PlantedBug => ({ ...plant(...planted), waits: true })
+/** A bug and the test that notices it. The file is below the repository. */
+export const plant = (bug: string, [file, name]: readonly [file: string, name: string]): PlantedBug => ({ bug, test: { file, name } })

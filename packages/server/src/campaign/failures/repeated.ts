@@ -1,4 +1,4 @@
-import { type Failure, plant, waiting } from './planted-failure.ts'
+import { type Failure, plant } from './planted-failure.ts'
 
 /** Something happens twice, too late, or is lost. */
 export const REPEATED: readonly Failure[] = [
@@ -9,83 +9,31 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       {
         bug: 'the second of two deciders wins as well',
-        patches: [
-          {
-            file: 'packages/server/src/gate/decide.ts',
-            find: "  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }\n",
-            replace: '',
-          },
-          {
-            file: 'packages/server/src/store/actions.ts',
-            find: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))`,
-            replace: `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)`,
-          },
-        ],
         test: {
           file: 'packages/server/src/acceptance/contested.test.ts',
           name: 'of many approvals and declines at once exactly one counts, and all others hear which',
         },
       },
-      plant(
-        'who comes second is told nothing of the first',
-        [
-          'packages/server/src/gate/decide.ts',
-          '  if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row\n',
-          '  if (cast.some((vote) => vote.verdict === body.verdict)) return row\n',
-        ],
-        ['packages/server/src/acceptance/d1.test.ts', 'D1.3 of two persons the second learns who was first, with the action as it is now'],
-      ),
+      plant('who comes second is told nothing of the first', [
+        'packages/server/src/acceptance/d1.test.ts',
+        'D1.3 of two persons the second learns who was first, with the action as it is now',
+      ]),
       {
         bug: 'a retry starts what is under way',
-        patches: [
-          {
-            file: 'packages/server/src/gate/retry.ts',
-            find: "  if (state !== 'failed') throw yield* notFailed(row)\n  return { ...row, state }",
-            replace: "  if (state === 'proposed') throw yield* notFailed(row)\n  return { ...row, state: 'failed' }",
-          },
-          {
-            file: 'packages/server/src/store/attempts.ts',
-            find: "      .where('state', '=', lit(from))\n      .where('revision', '=', p.revision)\n      .where('epoch', '=', p.epoch)\n",
-            replace: '',
-          },
-        ],
         test: { file: 'packages/server/src/acceptance/d1.test.ts', name: 'D1.5 ten parallel retries are one attempt' },
       },
       {
         bug: 'the second click of a double click is sent',
-        patches: [
-          { file: 'packages/react/src/use-decision.ts', find: '    if (busy.current) return\n', replace: '' },
-          {
-            file: 'packages/react/src/approval-card.tsx',
-            find: "= 'pointer') => !stopped && isReady(by)",
-            replace: "= 'pointer') => paused === null && isReady(by)",
-          },
-        ],
         test: { file: 'packages/react/src/approval-card.browser.test.ts', name: 'a double click is one request' },
       },
-      plant(
-        'a request under the same key is done again',
-        [
-          'packages/server/src/store/once.ts',
-          '  const earlier = yield* findAnswer<T>(once)\n  if (earlier !== undefined) return earlier\n  const answer',
-          '  const answer',
-        ],
-        [
-          'packages/server/src/acceptance/idempotency.test.ts',
-          'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
-        ],
-      ),
-      plant(
-        'a key stands for whatever body comes with it',
-        ['packages/server/src/store/once.ts', '  if (earlier.request_hash !== requestHash) {', "  if (earlier.request_hash === '') {"],
-        [
-          'packages/server/src/acceptance/idempotency.test.ts',
-          'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
-        ],
-      ),
+      plant('a request under the same key is done again', [
+        'packages/server/src/acceptance/idempotency.test.ts',
+        'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
+      ]),
+      plant('a key stands for whatever body comes with it', [
+        'packages/server/src/acceptance/idempotency.test.ts',
+        'a proposal with an Idempotency-Key is made once, answered the same each time, and refused with another body',
+      ]),
     ],
   },
   {
@@ -93,58 +41,22 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A crash after the effect and before it was noted: what was approved ran again',
     held: 'the intent is stored before the send; after a crash only what its target knows by its key is sent again: gate/find-out.ts, gate/bound-tool.ts',
     bugs: [
-      plant(
-        'after a crash everything is sent again',
-        [
-          'packages/server/src/gate/bound-tool.ts',
-          "=> idempotent || effect === 'read'",
-          "=> idempotent || effect === 'read' || effect === 'write'",
-        ],
-        [
-          'packages/server/src/gate/recover.test.ts',
-          'sqlite: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again',
-        ],
-      ),
-      plant(
-        'after a crash it is sent under another key',
-        [
-          'packages/server/src/gate/start.ts',
-          'const again = { key: row.idempotency_key,',
-          `const again = { key: \`\${row.id}.\${row.attempt + 1}\`,`,
-        ],
-        [
-          'packages/server/src/gate/recover.test.ts',
-          'sqlite: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes',
-        ],
-      ),
-      plant(
-        'what a stale process answers is taken',
-        [
-          'packages/server/src/store/attempts.ts',
-          `      due_at: p.due_at,
-      updated_at: p.now,
-    })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('executing'))
-    .where('epoch', '=', p.epoch),`,
-          `      due_at: p.due_at,
-      updated_at: p.now,
-    })
-    .where('id', '=', p.id),`,
-        ],
-        [
-          'packages/server/src/gate/recover.test.ts',
-          'sqlite: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale',
-        ],
-      ),
-      plant(
-        'a process that hung sends what was taken over',
-        ['packages/server/src/gate/attempt.ts', '  if (!(await isStillHeld(parts, row))) return undefined\n', ''],
-        [
-          'packages/server/src/gate/recover.test.ts',
-          'sqlite: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing',
-        ],
-      ),
+      plant('after a crash everything is sent again', [
+        'packages/server/src/gate/recover.test.ts',
+        'sqlite: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again',
+      ]),
+      plant('after a crash it is sent under another key', [
+        'packages/server/src/gate/recover.test.ts',
+        'sqlite: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes',
+      ]),
+      plant('what a stale process answers is taken', [
+        'packages/server/src/gate/recover.test.ts',
+        'sqlite: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale',
+      ]),
+      plant('a process that hung sends what was taken over', [
+        'packages/server/src/gate/recover.test.ts',
+        'sqlite: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing',
+      ]),
     ],
   },
   {
@@ -152,23 +64,14 @@ export const REPEATED: readonly Failure[] = [
     failure: 'The answer was consumed and the run never began; an answer before the wait was lost',
     held: 'the decision and what it asks for are one transaction, and a start takes up what is approved: gate/decide.ts, gate/recover.ts',
     bugs: [
-      plant(
-        'a start forgets what was approved',
-        ['packages/server/src/gate/recover.ts', '  if (!gone) await putUpApproved(parts)\n', ''],
-        [
-          'packages/server/src/acceptance/parallel.test.ts',
-          'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
-        ],
-      ),
-      plant(
-        'a long poll listens after it has read',
-        [
-          'packages/server/src/http/read-until.ts',
-          "  const stopListening = await listen(wake)\n  giveUp.addEventListener('abort', wake, { once: true })\n  try {\n    for (;;) {\n      const value = await read()\n",
-          "  let first: T | undefined = await read()\n  const stopListening = await listen(wake)\n  giveUp.addEventListener('abort', wake, { once: true })\n  try {\n    for (;;) {\n      const value = first ?? (await read())\n      first = undefined\n",
-        ],
-        ['packages/server/src/http/read-until.test.ts', 'a change between the first reading and the listening is not missed'],
-      ),
+      plant('a start forgets what was approved', [
+        'packages/server/src/acceptance/parallel.test.ts',
+        'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+      ]),
+      plant('a long poll listens after it has read', [
+        'packages/server/src/http/read-until.test.ts',
+        'a change between the first reading and the listening is not missed',
+      ]),
     ],
   },
   {
@@ -176,64 +79,30 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A lost result was told as a failure, or as "try again": the effect came twice',
     held: 'a write without a trustworthy answer is of unknown outcome, said so to the model and shown to people: gate/attempt.ts, gate/tool-result.ts',
     bugs: [
-      plant(
-        'what may have happened is called a failure',
-        ['packages/server/src/gate/attempt.ts', "isWrite && kind === 'ambiguous' ?", "!isWrite && kind === 'ambiguous' ?"],
-        [
-          'packages/server/src/gate/execute.test.ts',
-          'I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
-        ],
-      ),
-      plant(
-        'the model is told that it failed',
-        [
-          'packages/server/src/gate/tool-result.ts',
-          "return { type: 'outcome_unknown', message: UNKNOWN }",
-          "return { type: 'error', message: 'it failed, try again' }",
-        ],
-        [
-          'packages/server/src/acceptance/outcome.test.ts',
-          'I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
-        ],
-      ),
-      plant(
-        'a cut answer of a write is a refusal',
-        [
-          'packages/server/src/tools/http-call.ts',
-          `    throw new ToolError('ambiguous', \`\${target} failed (\${status})\${words}.\${unknown}\`)`,
-          `    throw new ToolError('refused', \`\${target} failed (\${status})\${words}.\${unknown}\`)`,
-        ],
-        ['packages/server/src/tools/route-table.test.ts', 'a 5xx, a reset, a cut body and silence are unknown outcomes, each sent once'],
-      ),
-      plant(
-        'a refusal of a repeat settles what the send before it did',
-        [
-          'packages/server/src/gate/attempt.ts',
-          "  if (row.effect === 'read' || (sendsOf(row) === 1 && !isInDoubt)) return failure\n",
-          '  if (!isInDoubt || row.attempt > 0) return failure\n',
-        ],
-        ['packages/server/src/gate/execute.test.ts', 'I4 "refused" about a repeat settles nothing: the send before it may have acted'],
-      ),
-      plant(
-        'what is not found yet has failed',
-        ['packages/server/src/gate/find-out.ts', 'if (found.done === false && found.authoritative)', 'if (found.done === false)'],
-        [
-          'packages/server/src/gate/not-found.test.ts',
-          'I4 an effect that comes after the first looks did not find it is never called a failure: it is found later',
-        ],
-      ),
-      plant(
-        'a retry after an unknown outcome has a new key',
-        [
-          'packages/server/src/gate/attempt-key.ts',
-          'in_doubt ? idempotency_key : attemptKey(id, attempt + 1)',
-          'in_doubt > 1 ? idempotency_key : attemptKey(id, attempt + 1)',
-        ],
-        [
-          'packages/server/src/gate/not-found.test.ts',
-          'I4 a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since',
-        ],
-      ),
+      plant('what may have happened is called a failure', [
+        'packages/server/src/gate/execute.test.ts',
+        'I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
+      ]),
+      plant('the model is told that it failed', [
+        'packages/server/src/acceptance/outcome.test.ts',
+        'I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
+      ]),
+      plant('a cut answer of a write is a refusal', [
+        'packages/server/src/tools/route-table.test.ts',
+        'a 5xx, a reset, a cut body and silence are unknown outcomes, each sent once',
+      ]),
+      plant('a refusal of a repeat settles what the send before it did', [
+        'packages/server/src/gate/execute.test.ts',
+        'I4 "refused" about a repeat settles nothing: the send before it may have acted',
+      ]),
+      plant('what is not found yet has failed', [
+        'packages/server/src/gate/not-found.test.ts',
+        'I4 an effect that comes after the first looks did not find it is never called a failure: it is found later',
+      ]),
+      plant('a retry after an unknown outcome has a new key', [
+        'packages/server/src/gate/not-found.test.ts',
+        'I4 a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since',
+      ]),
     ],
   },
   {
@@ -241,18 +110,10 @@ export const REPEATED: readonly Failure[] = [
     failure: 'Two calls of one turn had the same idempotency key: the second did nothing',
     held: 'a key is of one action and one attempt: gate/propose.ts, gate/attempt-key.ts',
     bugs: [
-      plant(
-        'the key is the run’s',
-        [
-          'packages/server/src/gate/propose.ts',
-          `    idempotency_key: \`\${id}.1\`,`,
-          `    idempotency_key: \`\${placement.runId ?? id}.1\`,`,
-        ],
-        [
-          'packages/server/src/acceptance/parallel.test.ts',
-          'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
-        ],
-      ),
+      plant('the key is the run’s', [
+        'packages/server/src/acceptance/parallel.test.ts',
+        'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+      ]),
     ],
   },
   {
@@ -260,34 +121,14 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A decision at the deadline was told as done and dropped, or a late click became the person’s approval',
     held: 'the deadline is looked at in the update that decides, by the database’s clock: store/actions.ts',
     bugs: [
-      plant(
-        'a late decision counts',
-        [
-          'packages/server/src/store/actions.ts',
-          `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))
-      .where('revision', '=', p.revision)
-      .where(isInTime(dialect, p.now)),`,
-          `      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))
-      .where('revision', '=', p.revision),`,
-        ],
-        ['packages/server/src/gate/expire.test.ts', 'at the deadline itself is too late, a millisecond before it is not'],
-      ),
-      plant(
-        'what was decided expires all the same',
-        [
-          'packages/server/src/store/actions.ts',
-          "    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)\n    .where(isLate(dialect, p.now)),",
-          '    .where(isLate(dialect, p.now)),',
-        ],
-        [
-          'packages/server/src/store/deadlines.test.ts',
-          'whether a deadline has passed is part of the update that moves an action (sqlite)',
-        ],
-      ),
+      plant('a late decision counts', [
+        'packages/server/src/gate/expire.test.ts',
+        'at the deadline itself is too late, a millisecond before it is not',
+      ]),
+      plant('what was decided expires all the same', [
+        'packages/server/src/store/deadlines.test.ts',
+        'whether a deadline has passed is part of the update that moves an action (sqlite)',
+      ]),
     ],
   },
   {
@@ -295,26 +136,14 @@ export const REPEATED: readonly Failure[] = [
     failure: 'What waited was denied, expired or cancelled by itself, or by the agent that asked',
     held: 'without a rule that says so people may take as long as they like; a long poll that ends changes nothing: gate/deadlines.ts, http/actions.ts',
     bugs: [
-      plant(
-        'everything expires after a day',
-        ['packages/server/src/gate/deadlines.ts', '    expiresMs = Number.POSITIVE_INFINITY,', '    expiresMs = 86_400_000,'],
-        [
-          'packages/server/src/gate/expire.test.ts',
-          'is the earlier of policy and request, counted from the moment that people are asked, and absent where neither names one',
-        ],
-      ),
-      plant(
-        'an agent withdraws what it asked for in a session of others',
-        [
-          'packages/server/src/agent/cancel.ts',
-          '      const session = yield* findVisibleSession(sessionId, caller)\n',
-          "      const session = yield* sessions.findSession.first({ id: sessionId })\n      assert(session, 'a session')\n",
-        ],
-        [
-          'packages/server/src/acceptance/authority.test.ts',
-          'who may do what on every route: the server answers every cell as the table says',
-        ],
-      ),
+      plant('everything expires after a day', [
+        'packages/server/src/gate/expire.test.ts',
+        'is the earlier of policy and request, counted from the moment that people are asked, and absent where neither names one',
+      ]),
+      plant('an agent withdraws what it asked for in a session of others', [
+        'packages/server/src/acceptance/authority.test.ts',
+        'who may do what on every route: the server answers every cell as the table says',
+      ]),
     ],
   },
   {
@@ -322,18 +151,10 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A client gave up on a held call after 60 s of silence, and with it on the approval',
     held: 'nothing depends on who waits: a long poll ends with the action as it is, and a held answer says that it lives: http/slow-answer.ts',
     bugs: [
-      waiting(
-        'a held answer is silent',
-        [
-          'packages/server/src/http/slow-answer.ts',
-          '  if (await isThereWithin(answer, beatMs)) return answer\n',
-          '  if (beatMs > 0) return answer\n',
-        ],
-        [
-          'packages/server/src/http/slow-answer.test.ts',
-          'while an answer is not there, spaces keep its connection alive, and the whole is its JSON',
-        ],
-      ),
+      plant('a held answer is silent', [
+        'packages/server/src/http/slow-answer.test.ts',
+        'while an answer is not there, spaces keep its connection alive, and the whole is its JSON',
+      ]),
     ],
   },
   {
@@ -341,11 +162,10 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A hidden retry of the HTTP client, or a kept connection, sent a write twice',
     held: 'a connection of its own for each send, no retry, no redirect: net/send.ts',
     bugs: [
-      plant(
-        'connections are kept',
-        ['packages/server/src/net/send.ts', '    agent: false,\n', ''],
-        ['packages/server/src/tools/http-call.test.ts', 'I4 a connection that another client kept open to the same target is not used'],
-      ),
+      plant('connections are kept', [
+        'packages/server/src/tools/http-call.test.ts',
+        'I4 a connection that another client kept open to the same target is not used',
+      ]),
     ],
   },
   {
@@ -353,40 +173,22 @@ export const REPEATED: readonly Failure[] = [
     failure: 'A process that stood still, or lost its connection, went on with what others had taken up',
     held: 'what was read is looked at again in the transaction that rests on it, and everybody looks around when nobody knows what was committed: agent/outcome.ts, agent/history.ts, gate/retry.ts, dispatch/look-around.ts',
     bugs: [
-      plant(
-        'a step that stood still fails the run',
-        [
-          'packages/server/src/store/sessions.ts',
-          "    .where('id', '=', p.id)\n    .where('steps', '=', p.steps),\n)\n\n/** Ends a session's open run, when",
-          "    .where('id', '=', p.id),\n)\n\n/** Ends a session's open run, when",
-        ],
-        ['packages/server/src/agent/stale-step.test.ts', 'a loop that stood still does not fail a run that others have gone on with'],
-      ),
-      plant(
-        'a model is asked about a step that was made',
-        ['packages/server/src/agent/history.ts', '        if (!(yield* isAtStep(run))) return undefined\n', ''],
-        ['packages/server/src/agent/stale-step.test.ts', 'no model is asked about a step that was made'],
-      ),
-      plant(
-        'a transaction that is run again goes by what it did before',
-        ['packages/server/src/gate/retry.ts', '    begun = undefined\n', ''],
-        [
-          'packages/server/src/gate/retry.test.ts',
-          'I1 a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own',
-        ],
-      ),
-      waiting(
-        'nobody looks around after a commit of unknown fate',
-        [
-          'packages/server/src/dispatch/look-around.ts',
-          "    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })\n    dispatch.lookForJobs()\n    hub.readAgain()\n    timers.rearm()\n",
-          '',
-        ],
-        [
-          'packages/server/src/dispatch/look-around.test.ts',
-          'what a commit said whose fate stays unknown is heard by every process, carried out and done in its time',
-        ],
-      ),
+      plant('a step that stood still fails the run', [
+        'packages/server/src/agent/stale-step.test.ts',
+        'a loop that stood still does not fail a run that others have gone on with',
+      ]),
+      plant('a model is asked about a step that was made', [
+        'packages/server/src/agent/stale-step.test.ts',
+        'no model is asked about a step that was made',
+      ]),
+      plant('a transaction that is run again goes by what it did before', [
+        'packages/server/src/gate/retry.test.ts',
+        'I1 a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own',
+      ]),
+      plant('nobody looks around after a commit of unknown fate', [
+        'packages/server/src/dispatch/look-around.test.ts',
+        'what a commit said whose fate stays unknown is heard by every process, carried out and done in its time',
+      ]),
     ],
   },
   {
@@ -394,67 +196,30 @@ export const REPEATED: readonly Failure[] = [
     failure: 'Something moved and the record does not have it, or can be changed unseen',
     held: 'a transition and its row are one transaction, chained and sealed: gate/events.ts, audit/',
     bugs: [
-      plant(
-        'an event goes out without its row of the record',
-        [
-          'packages/server/src/gate/session-writer.ts',
-          '    this.#said.push({ seq: ++this.row.last_seq, event })\n    yield* this.audit(entry)\n',
-          "    this.#said.push({ seq: ++this.row.last_seq, event })\n    if (entry.kind === 'proposed') yield* this.audit(entry)\n",
-        ],
-        [
-          'packages/server/src/acceptance/audit.test.ts',
-          'I11 what happens in a session is one chain, and who cancels or stops it is in it',
-        ],
-      ),
-      plant(
-        'a row need not follow the one before it',
-        ['packages/server/src/audit/scopes.ts', "if (row.prev !== chain.last.hash) return 'does not follow the row before it'\n", ''],
-        [
-          'packages/server/src/audit/tampers.test.ts',
-          'I11 what is changed in the database before it is sealed is found by the row behind it',
-        ],
-      ),
-      plant(
-        'a row may name any row as the one before it',
-        [
-          'packages/server/src/audit/scopes.ts',
-          "    if (row.follows !== undefined && row.follows !== chain.last.id) return 'names another row as the one before it'\n",
-          '',
-        ],
-        [
-          'packages/server/src/audit/tampers.test.ts',
-          'I11 a row that names another one as the row before it is found, although its head was signed over it',
-        ],
-      ),
-      plant(
-        'a head leaves out which row each row follows',
-        ['packages/server/src/audit/head.ts', "place ?? '-'}", "place === 0 ? '' : '-'}"],
-        [
-          'packages/server/src/audit/tampers.test.ts',
-          'I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
-        ],
-      ),
-      waiting(
-        'the server signs again over rows that were changed',
-        [
-          'packages/server/src/audit/compare.ts',
-          '  if (yield* hasGoneOn(remembered, last, keys)) return { last, problem: undefined }\n',
-          '  if (remembered) return { last, problem: undefined }\n',
-        ],
-        [
-          'packages/server/src/acceptance/forged-record.test.ts',
-          'I11 a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
-        ],
-      ),
-      plant(
-        'a head does not follow the one before it',
-        [
-          'packages/server/src/audit/head.ts',
-          'return { number: last.number + 1, prev: last.hash }',
-          "return { number: last.number + 1, prev: '' }",
-        ],
-        ['packages/server/src/audit/sealer.test.ts', 'each head follows the one before it, and the newest proves all before it (sqlite)'],
-      ),
+      plant('an event goes out without its row of the record', [
+        'packages/server/src/acceptance/audit.test.ts',
+        'I11 what happens in a session is one chain, and who cancels or stops it is in it',
+      ]),
+      plant('a row need not follow the one before it', [
+        'packages/server/src/audit/tampers.test.ts',
+        'I11 what is changed in the database before it is sealed is found by the row behind it',
+      ]),
+      plant('a row may name any row as the one before it', [
+        'packages/server/src/audit/tampers.test.ts',
+        'I11 a row that names another one as the row before it is found, although its head was signed over it',
+      ]),
+      plant('a head leaves out which row each row follows', [
+        'packages/server/src/audit/tampers.test.ts',
+        'I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
+      ]),
+      plant('the server signs again over rows that were changed', [
+        'packages/server/src/acceptance/forged-record.test.ts',
+        'I11 a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
+      ]),
+      plant('a head does not follow the one before it', [
+        'packages/server/src/audit/sealer.test.ts',
+        'each head follows the one before it, and the newest proves all before it (sqlite)',
+      ]),
     ],
   },
 ]

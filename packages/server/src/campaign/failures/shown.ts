@@ -7,44 +7,26 @@ export const SHOWN: readonly Failure[] = [
     failure: 'The dialog hid the arguments',
     held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react use-opened.ts',
     bugs: [
-      plant(
-        'what is hidden holds nothing',
-        [
-          'packages/react/src/use-opened.ts',
-          'isHidden: needsOpening(action, isRead)',
-          'isHidden: !needsOpening(action, isRead) && leftChars > 0',
-        ],
-        [
-          'packages/react/src/approval-card.browser.test.ts',
-          'a long argument with its payload in the tail holds a high risk until it is opened',
-        ],
-      ),
-      plant(
-        'what is hidden holds a high risk only',
-        ['packages/core/src/text/hidden.ts', '  hiddenCharacters(action, isRead) > MAX_HIDDEN_CHARS ||\n', '  false ||\n'],
-        [
-          'packages/react/src/hidden.browser.test.ts',
-          'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
-        ],
-      ),
-      plant(
-        'what was opened counts as read',
-        ['packages/react/src/use-opened.ts', 'part.chars <= MAX_HIDDEN_CHARS)', 'part.chars > 0)'],
-        [
-          'packages/react/src/hidden.browser.test.ts',
-          'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
-        ],
-      ),
-      plant(
-        'arguments behind the closed disclosure are not counted',
-        ['packages/core/src/text/hidden.ts', '  if (hiddenChars > 0) inArguments.push', '  if (hiddenChars < 0) inArguments.push'],
-        ['packages/core/src/text/hidden.test.ts', 'T3 more than 2,000 hidden characters need opening at any risk, wherever they are'],
-      ),
-      plant(
-        'an approval that is remembered needs no reading',
-        ['packages/react/src/approval-card.tsx', "resting={resting || (hint === null ? '' : 'blocked')}", 'resting={resting}'],
-        ['packages/react/src/hidden.browser.test.ts', 'T3 "don’t ask again" is no way round what is hidden'],
-      ),
+      plant('what is hidden holds nothing', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'a long argument with its payload in the tail holds a high risk until it is opened',
+      ]),
+      plant('what is hidden holds a high risk only', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+      ]),
+      plant('what was opened counts as read', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+      ]),
+      plant('arguments behind the closed disclosure are not counted', [
+        'packages/core/src/text/hidden.test.ts',
+        'T3 more than 2,000 hidden characters need opening at any risk, wherever they are',
+      ]),
+      plant('an approval that is remembered needs no reading', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 "don’t ask again" is no way round what is hidden',
+      ]),
     ],
   },
   {
@@ -52,35 +34,18 @@ export const SHOWN: readonly Failure[] = [
     failure: 'Characters that cannot be seen hid the text of a command',
     held: 'every such character is spelled out, on every surface: core text/show-invisible.ts',
     bugs: [
-      plant(
-        'characters of no width stay what they are',
-        ['packages/core/src/text/show-invisible.ts', '[\\p{Cc}\\p{Cf}\\p{Cs}', '[\\p{Cc}\\p{Cs}'],
-        [
-          'packages/core/src/text/show-invisible.test.ts',
-          'T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
-        ],
-      ),
-      plant(
-        'the card shows the description as it came',
-        [
-          'packages/react/src/approval-card.tsx',
-          'const description = showInvisible(action.description)',
-          'const description = action.description',
-        ],
-        ['packages/react/src/approval-card.browser.test.ts', 'markup, links and unseen characters are plain text and fetch nothing'],
-      ),
-      plant(
-        'two hosts that look alike look alike',
-        [
-          'packages/core/src/text/show-hosts.ts',
-          '    if (other === undefined || other === host.toLowerCase()) continue',
-          '    if (other !== null) continue',
-        ],
-        [
-          'packages/core/src/text/show-invisible.test.ts',
-          'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
-        ],
-      ),
+      plant('characters of no width stay what they are', [
+        'packages/core/src/text/show-invisible.test.ts',
+        'T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
+      ]),
+      plant('the card shows the description as it came', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'markup, links and unseen characters are plain text and fetch nothing',
+      ]),
+      plant('two hosts that look alike look alike', [
+        'packages/core/src/text/show-invisible.test.ts',
+        'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
+      ]),
     ],
   },
   {
@@ -88,31 +53,18 @@ export const SHOWN: readonly Failure[] = [
     failure: 'A name in letters of another script looked like a known name, and was approved as that one',
     held: 'names of mixed scripts, look-alikes (Unicode UTS #39) and decomposed letters are marked on every surface, and old and new values that look alike say where they differ: core text/mark-names.ts, text/look-alike.ts',
     bugs: [
-      plant(
-        'a letter of another script is a letter like others',
-        ['packages/core/src/text/mark-names.ts', '  if (isAscii(text)) return text\n', '  if (text !== null) return text\n'],
-        [
-          'packages/core/src/text/mark-names.test.ts',
-          'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
-        ],
-      ),
-      plant(
-        'brackets that somebody wrote take a mark away',
-        [
-          'packages/core/src/text/mark-names.ts',
-          'text.startsWith(mark, at + offset + run.length)',
-          "text.startsWith('⟦', at + offset + run.length)",
-        ],
-        ['packages/core/src/text/mark-names.test.ts', 'T4 brackets that were written to look like a mark take none away'],
-      ),
-      plant(
-        'values that look alike are shown side by side without a word',
-        ['packages/core/src/text/look-alike.ts', '  if (before === after || skeleton', '  if (before !== after || skeleton'],
-        [
-          'packages/react/src/hidden.browser.test.ts',
-          'T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
-        ],
-      ),
+      plant('a letter of another script is a letter like others', [
+        'packages/core/src/text/mark-names.test.ts',
+        'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
+      ]),
+      plant('brackets that somebody wrote take a mark away', [
+        'packages/core/src/text/mark-names.test.ts',
+        'T4 brackets that were written to look like a mark take none away',
+      ]),
+      plant('values that look alike are shown side by side without a word', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
+      ]),
     ],
   },
   {
@@ -120,32 +72,18 @@ export const SHOWN: readonly Failure[] = [
     failure: 'The agent narrated its own dialog, and its words were taken for facts',
     held: 'the card is made of the stored call; the agent’s words stand apart and are called unverified: gate/prepare.ts, react evidence.tsx',
     bugs: [
-      plant(
-        'what the agent says is the description',
-        [
-          'packages/server/src/gate/propose.ts',
-          '    agent_says: input.agentSays || null,\n',
-          '    agent_says: input.agentSays || null,\n    ...(input.agentSays && { description: input.agentSays }),\n',
-        ],
-        [
-          'packages/server/src/acceptance/outside-agent.test.ts',
-          'what the proposing agent says of its action stays apart from the description that the card is made of',
-        ],
-      ),
-      plant(
-        'raw HTML of a model is drawn',
-        [
-          'apps/web/src/chat/markdown.tsx',
-          '<Markdown skipHtml rehypePlugins={PLUGINS} disallowedElements={FORBIDDEN} unwrapDisallowed',
-          '<Markdown rehypePlugins={PLUGINS}',
-        ],
-        ['apps/web/src/chat/markdown.test.ts', 'an image is not drawn, so reading a message asks no other server for anything'],
-      ),
-      plant(
-        'a link of a tool may be a script',
-        ['packages/server/src/gate/attempt.ts', 'return url !== undefined && (/^https?:', 'return url !== undefined || (/^https?:'],
-        ['packages/server/src/gate/execute.test.ts', 'a link that a tool makes is http, https or a path here'],
-      ),
+      plant('what the agent says is the description', [
+        'packages/server/src/acceptance/outside-agent.test.ts',
+        'what the proposing agent says of its action stays apart from the description that the card is made of',
+      ]),
+      plant('raw HTML of a model is drawn', [
+        'apps/web/src/chat/markdown.test.ts',
+        'an image is not drawn, so reading a message asks no other server for anything',
+      ]),
+      plant('a link of a tool may be a script', [
+        'packages/server/src/gate/execute.test.ts',
+        'a link that a tool makes is http, https or a path here',
+      ]),
     ],
   },
   {
@@ -153,16 +91,14 @@ export const SHOWN: readonly Failure[] = [
     failure: 'The card changed under the cursor: the click was for another one',
     held: 'buttons rest after every change and move, and a decision names what was seen: react use-cooldown.ts, use-decision.ts',
     bugs: [
-      plant(
-        'buttons do not rest',
-        ['packages/react/src/use-cooldown.ts', 'const COOLDOWN_MS = 500', 'const COOLDOWN_MS = 0'],
-        ['packages/react/src/approval-card.browser.test.ts', 'a click within 500 ms of the arrival is ignored, one after 600 ms counts'],
-      ),
-      plant(
-        'a bare Enter approves',
-        ['packages/react/src/card-keys.ts', "  if (armed && event.key === 'Enter' && target", "  if (event.key === 'Enter' && target"],
-        ['packages/react/src/approval-card.browser.test.ts', 'Enter and Space on the page or on the card decide nothing'],
-      ),
+      plant('buttons do not rest', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'a click within 500 ms of the arrival is ignored, one after 600 ms counts',
+      ]),
+      plant('a bare Enter approves', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'Enter and Space on the page or on the card decide nothing',
+      ]),
     ],
   },
 ]

@@ -13,20 +13,14 @@ export const SURFACES: readonly Failure[] = [
     failure: 'Reading a request ran it, or told of somebody else’s',
     held: 'a request is read by who sees its session, and reading changes nothing: agent/requests.ts, request-answer.ts',
     bugs: [
-      plant(
-        'anybody reads any request',
-        [
-          'packages/server/src/agent/requests.ts',
-          `yield* requireVisibleSession(principal, found, \`request \${requestId}\`)\n  assert`,
-          'found as SessionRow\n  assert',
-        ],
-        [CHECKPOINT_TEST, 'D3.5 agents execute their own requests, persons approve, and nobody else learns that there is one'],
-      ),
-      plant(
-        'a held request is said to run',
-        ['packages/server/src/agent/request-answer.ts', "const status = isHeld ? 'held' :", "const status = isHeld ? 'running' :"],
-        [CHECKPOINT_TEST, 'D3.1 a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end'],
-      ),
+      plant('anybody reads any request', [
+        CHECKPOINT_TEST,
+        'D3.5 agents execute their own requests, persons approve, and nobody else learns that there is one',
+      ]),
+      plant('a held request is said to run', [
+        CHECKPOINT_TEST,
+        'D3.1 a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end',
+      ]),
     ],
   },
   {
@@ -34,32 +28,18 @@ export const SURFACES: readonly Failure[] = [
     failure: 'The archive ran in every process, after every restart, or never',
     held: 'one round for all processes, counted in the database: archive/schedule.ts',
     bugs: [
-      plant(
-        'a round is not counted',
-        [
-          'packages/server/src/archive/schedule.ts',
-          'yield* settings.saveSetting.run({ name: LAST_ROUND, value: String(startedMs) })',
-          `yield* settings.saveSetting.run({ name: \`\${LAST_ROUND} of \${startedMs}\`, value: String(startedMs) })`,
-        ],
-        [
-          ARCHIVE_SCHEDULE_TEST,
-          'D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record',
-        ],
-      ),
-      plant(
-        'a held server archives',
-        [
-          'packages/server/src/archive/schedule.ts',
-          'if (trouble() !== undefined || !(await isDue())) return',
-          'if (!(await isDue())) return',
-        ],
-        [ARCHIVE_SCHEDULE_TEST, 'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing'],
-      ),
-      plant(
-        'a round that finds nothing writes a row',
-        ['packages/server/src/archive/schedule.ts', 'if (files.length > 0) yield*', 'if (files.length >= 0) yield*'],
-        [ARCHIVE_SCHEDULE_TEST, 'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing'],
-      ),
+      plant('a round is not counted', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record',
+      ]),
+      plant('a held server archives', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+      ]),
+      plant('a round that finds nothing writes a row', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+      ]),
     ],
   },
   {
@@ -67,29 +47,18 @@ export const SURFACES: readonly Failure[] = [
     failure: 'A misspelt filter answered everything',
     held: 'a route refuses a query parameter that it does not take: http/known-query.ts',
     bugs: [
-      plant(
-        'a route that takes no query takes any',
-        [
-          'packages/server/src/http/known-query.ts',
-          '.filter((name) => !queryNames.includes(name))',
-          '.filter((name) => queryNames.length > 0 && !queryNames.includes(name))',
-        ],
-        [QUERY_PARAMETERS_TEST, 'D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document'],
-      ),
-      plant(
-        'a stranger is told what a route takes',
-        [
-          'packages/server/src/http/app.ts',
-          '  authenticate(app, parts)\n  recordRefusals',
-          '  refuseUnknownQuery(app)\n  authenticate(app, parts)\n  recordRefusals',
-        ],
-        [QUERY_PARAMETERS_TEST, 'D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes'],
-      ),
-      plant(
-        'an unknown name is repeated at any length',
-        ['packages/server/src/http/known-query.ts', 'const MAX_NAME_CHARS = 100', 'const MAX_NAME_CHARS = 100_000'],
-        [QUERY_PARAMETERS_TEST, 'D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long'],
-      ),
+      plant('a route that takes no query takes any', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document',
+      ]),
+      plant('a stranger is told what a route takes', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes',
+      ]),
+      plant('an unknown name is repeated at any length', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long',
+      ]),
     ],
   },
   {
@@ -97,29 +66,22 @@ export const SURFACES: readonly Failure[] = [
     failure: 'The terminal decided what it had not shown, or said it was done when it was not',
     held: 'what is shown is what is decided, and the exit code says whether it was: cli/inbox.ts',
     bugs: [
-      plant(
-        'the terminal does not show with what a tool is called',
-        ['packages/server/src/cli/inbox.ts', `  say(\`  arguments: \${JSON.stringify(args)}\`)\n`, ''],
-        [INBOX_COMMAND_TEST, 'D4.2 `inbox` at a terminal shows each action whole and takes a letter for it'],
-      ),
-      plant(
-        'who comes too late is told that all is well',
-        ['packages/server/src/cli/inbox.ts', '    process.exitCode = MOVED_EXIT\n', ''],
-        [
-          INBOX_COMMAND_TEST,
-          'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
-        ],
-      ),
-      plant(
-        'the terminal lists what the person may not decide',
-        ['packages/server/src/cli/inbox.ts', "state: 'proposed', mine: 'true', limit", "state: 'proposed', limit"],
-        [INBOX_COMMAND_TEST, 'D4.1 `inbox` lists what the person may decide, and not what they only see'],
-      ),
-      plant(
-        'the terminal prints events without their ids',
-        ['packages/server/src/cli/tail.ts', '...(id !== undefined && { id: Number(id) }), type', 'type'],
-        [INBOX_COMMAND_TEST, 'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json'],
-      ),
+      plant('the terminal does not show with what a tool is called', [
+        INBOX_COMMAND_TEST,
+        'D4.2 `inbox` at a terminal shows each action whole and takes a letter for it',
+      ]),
+      plant('who comes too late is told that all is well', [
+        INBOX_COMMAND_TEST,
+        'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
+      ]),
+      plant('the terminal lists what the person may not decide', [
+        INBOX_COMMAND_TEST,
+        'D4.1 `inbox` lists what the person may decide, and not what they only see',
+      ]),
+      plant('the terminal prints events without their ids', [
+        INBOX_COMMAND_TEST,
+        'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json',
+      ]),
     ],
   },
   {
@@ -127,14 +89,10 @@ export const SURFACES: readonly Failure[] = [
     failure: 'The key of a program that only watches read what tools read, because proposing needed no role',
     held: 'who has the role monitor alone is refused on every route but /metrics: http/identity/authenticate.ts',
     bugs: [
-      plant(
-        'a service that only monitors may propose',
-        ['packages/server/src/http/identity/authenticate.ts', '&& routeUrl !== METRICS) {', '&& routeUrl === undefined) {'],
-        [
-          METRICS_TEST,
-          'D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
-        ],
-      ),
+      plant('a service that only monitors may propose', [
+        METRICS_TEST,
+        'D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
+      ]),
     ],
   },
 ]
