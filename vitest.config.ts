@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
-import { COMPILE_CACHE } from './packages/server/src/testing/compile-cache.ts'
+import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
 import { SlowestFirst } from './scripts/slowest-first.ts'
 import { filesOf, readTier } from './scripts/tiers.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.
 const RECORDED = [
-  'campaign/openapi/openapi',
-  'models/replay',
-  'models/broken',
-  'models/chunking',
-  'models/refusals',
-  'recordings/recordings',
-  'tools/linear/schema',
-  'tools/mcp/recorded',
-].map((name) => `packages/server/src/${name}.test.ts`)
+  'packages/server/src/models/replay',
+  'packages/server/src/models/broken',
+  'packages/server/src/models/chunking',
+  'packages/server/src/models/refusals',
+  'packages/server/src/tools/linear/schema',
+  'packages/server/src/tools/mcp/recorded',
+  'verification/campaign/openapi/openapi',
+  'verification/recordings/recordings',
+].map((name) => `${name}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
@@ -25,7 +25,7 @@ const ON_ANY_DATABASE = [
   'api-documents',
   'authority',
   'broken-model',
-  'd0-client',
+  'client',
   'fallback',
   'foreign-pages',
   'github',
@@ -51,12 +51,12 @@ const ON_ANY_DATABASE = [
   'typed-words',
   'unbounded-work',
   'workspace',
-].map((name) => `packages/server/src/acceptance/${name}.test.ts`)
+].map((name) => `verification/acceptance/${name}.test.ts`)
 
 // Workers, and the processes that tests start, take over each other's compiled modules.
 process.env.NODE_COMPILE_CACHE = COMPILE_CACHE.NODE_COMPILE_CACHE
 
-const places = ['packages', 'apps', 'examples', 'scripts']
+const places = ['packages', 'apps', 'examples', 'scripts', 'verification']
 const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
 
 // Which of the two commands runs: see scripts/tiers.ts. By hand, all tests are there.
@@ -93,7 +93,7 @@ export default defineConfig({
             ...(isWithoutRecordings ? RECORDED : []),
             ...onNode.exclude,
           ],
-          globalSetup: ['packages/server/src/testing/postgres-desk.ts', 'packages/server/src/testing/compile-once.ts'],
+          globalSetup: ['verification/testing/postgres-server.ts', 'verification/testing/compile-once.ts'],
           provide: { database: 'sqlite' },
         },
       },
@@ -102,9 +102,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: tier === 'first' ? [] : ['packages/server/src/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
+          include: tier === 'first' ? [] : ['verification/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
           exclude: ON_ANY_DATABASE,
-          globalSetup: 'packages/server/src/testing/postgres-desk.ts',
+          globalSetup: 'verification/testing/postgres-server.ts',
           provide: { database: 'postgres' },
         },
       },

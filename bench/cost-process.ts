@@ -7,11 +7,11 @@ import type { Part } from './without.ts'
 const { url, inFlight, cycles, rounds, warmUp, underTenRules } = JSON.parse(process.argv[2] ?? '{}')
 standIn({
   'audit/record.ts': ['append', 'appendToScope'],
-  'gate/digest.ts': ['digestOf', 'preconditionOf'],
-  'gate/look-again.ts': ['lookAgain'],
+  'gate/propose/digest.ts': ['digestOf', 'preconditionOf'],
+  'gate/execute/revalidate.ts': ['lookAgain'],
   'gate/policy.ts': ['isInForce'],
-  'gate/said-before.ts': ['saidBefore'],
-  'gate/still-decided.ts': ['whyNotDecided'],
+  'gate/propose/prior-verdicts.ts': ['saidBefore'],
+  'gate/decide/approval-validity.ts': ['whyNotDecided'],
   'policy/policies.ts': ['askPolicies'],
 })
 const { without } = await import('./without.ts')

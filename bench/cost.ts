@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
+import { createDatabase, startPostgres } from '../verification/testing/postgres.ts'
 import type { CostBlock } from './cost-process.ts'
 import { statsOf } from './stats.ts'
 

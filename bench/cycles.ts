@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Engine } from 'countersign'
-import { createDatabase, startPostgres } from '../packages/server/src/testing/postgres.ts'
+import { createDatabase, startPostgres } from '../verification/testing/postgres.ts'
 import { type Bench, nowMs, openBench, person } from './engine.ts'
 import { statsOf } from './stats.ts'
 

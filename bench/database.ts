@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createDatabase, runOn, startPostgres } from '../packages/server/src/testing/postgres.ts'
+import { createDatabase, runOn, startPostgres } from '../verification/testing/postgres.ts'
 
 /** A database for a server process of a benchmark. */
 export interface BenchDatabase {

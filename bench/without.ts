@@ -1,9 +1,9 @@
 import * as record from '../packages/server/src/audit/record.ts'
-import * as digest from '../packages/server/src/gate/digest.ts'
-import * as looking from '../packages/server/src/gate/look-again.ts'
+import * as digest from '../packages/server/src/gate/propose/digest.ts'
+import * as looking from '../packages/server/src/gate/execute/revalidate.ts'
 import * as policy from '../packages/server/src/gate/policy.ts'
-import * as said from '../packages/server/src/gate/said-before.ts'
-import * as stillDecided from '../packages/server/src/gate/still-decided.ts'
+import * as said from '../packages/server/src/gate/propose/prior-verdicts.ts'
+import * as stillDecided from '../packages/server/src/gate/decide/approval-validity.ts'
 import * as policies from '../packages/server/src/policy/policies.ts'
 
 /**

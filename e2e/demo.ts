@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, test as base, expect, type Locator, type Page } from '@playwright/test'
 import { press, untilReady } from '../apps/web/src/testing/press.ts'
-import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
-import { signInWithKey } from '../packages/server/src/testing/sign-in.ts'
+import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
+import { signInWithKey } from '../verification/testing/sign-in.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
-import { readSignInFiles } from '../packages/server/src/http/identity/sign-in-file.ts'
-import { mintLinkToken, signInLink } from '../packages/server/src/http/identity/sign-in-links.ts'
-import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
+import { readSignInFiles } from '../packages/server/src/identity/sign-in-file.ts'
+import { mintLinkToken, signInLink } from '../packages/server/src/identity/sign-in-links.ts'
+import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { openLink } from './demo.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
-import { fromAnotherPort, sendFrom, startNeighbour } from '../packages/server/src/testing/neighbour.ts'
+import { fromAnotherPort, sendFrom, startNeighbour } from '../verification/testing/neighbour.ts'
 import { startServer } from './desk.ts'
 
 /** A console to sign in at, and one link for it. */

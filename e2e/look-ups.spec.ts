@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BrainSpeech } from '../packages/server/src/testing/brain-says.ts'
-import { startLiveBrain } from '../packages/server/src/testing/live-brain.ts'
+import type { BrainSpeech } from '../verification/testing/brain-says.ts'
+import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { expect, openLink, test } from './demo.ts'
 import { startServer } from './desk.ts'
 

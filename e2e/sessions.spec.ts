@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startLiveBrain } from '../packages/server/src/testing/live-brain.ts'
+import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { test as base, expect, openLink } from './demo.ts'
 import { KEY, startServer } from './desk.ts'
 

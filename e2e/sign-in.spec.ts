@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
-import { startSignInService, type TestSignInService } from '../packages/server/src/testing/sign-in-service.ts'
+import { startSignInService, type TestSignInService } from '../verification/testing/sign-in-service.ts'
 import { freePort } from './demo.ts'
 import { startServer } from './desk.ts'
 

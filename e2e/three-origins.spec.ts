@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@playwright/test'
-import { COMPILE_CACHE } from '../packages/server/src/testing/compile-cache.ts'
+import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { browserOf, freePort } from './demo.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

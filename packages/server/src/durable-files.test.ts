@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeDurableFolder, rewriteFile, writeDurableFile } from './durable-files.ts'
-import { temporaryFolder } from './testing/test-server.ts'
+import { temporaryFolder } from '../../../verification/testing/test-server.ts'
 
 // That all of this survives a power failure is what campaign/power holds.
 

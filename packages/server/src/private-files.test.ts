@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommandLine } from './testing/run-command.ts'
-import { startTestServer, temporaryFolder } from './testing/test-server.ts'
+import { runCommandLine } from '../../../verification/testing/run-command.ts'
+import { startTestServer, temporaryFolder } from '../../../verification/testing/test-server.ts'
 
 const talk = {
   config: { agents: { desk: { model: 'scripted/talk.json' } } },

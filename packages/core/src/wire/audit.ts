@@ -4,7 +4,7 @@ import { PrincipalKind } from './principal.ts'
 
 /**
  * What the record knows to have happened. To an action: each is one transition. To a `system`: who may do what, and which rules hold.
- * Add a kind here, and say in docs/audit.md what its row holds.
+ * Add a kind here, and say in docs/concepts/audit.md what its row holds.
  */
 export const AUDIT_KINDS = [
   'proposed',

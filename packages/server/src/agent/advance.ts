@@ -1,5 +1,5 @@
 import { writeSession } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import type { AgentParts, AgentState } from './agent.ts'
 import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'

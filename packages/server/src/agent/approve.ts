@@ -13,7 +13,7 @@ import {
   viewAction,
   viewSession,
 } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'

@@ -1,6 +1,6 @@
 import { assert, type Session } from '@countersign/core'
 import { type Caller, endWholeSession, requireWriter, stopRun, viewSession } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { doOnce, sessions } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { keepSaid } from './deltas.ts'

@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
 import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { archive, doOnce, grants, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { requireHost } from './participants.ts'

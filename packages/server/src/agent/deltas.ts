@@ -1,6 +1,6 @@
 import type { OtherEvent } from '../gate/index.ts'
 import { type SessionWriter, writeSession } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { events, type Outbox, type RunRow, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { isAtStep } from './run.ts'

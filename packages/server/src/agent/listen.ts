@@ -1,6 +1,6 @@
 import type { Model, ModelRequest, PassedOver } from '@countersign/core'
 import { endSentence } from '@countersign/core/text'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
 import { boundLookUps, type KeptLookUps } from './look-ups.ts'

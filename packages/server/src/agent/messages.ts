@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
 import { type Caller, isoTime, requirementsOf, requireWriter, type SessionWriter, viewActions, viewSession } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
 import type { AgentParts } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'

@@ -15,8 +15,8 @@ import {
   type WaitingLimits,
   writeSession,
 } from '../gate/index.ts'
-import { outcomeOf } from '../gate/tool-result.ts'
-import { reach } from '../points.ts'
+import { outcomeOf } from '../gate/execute/tool-result.ts'
+import { reach } from '../checkpoints.ts'
 import {
   type ActionRow,
   events,

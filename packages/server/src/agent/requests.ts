@@ -1,6 +1,6 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
 import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import {
   type AgentRequestRow,
   actions,

@@ -1,5 +1,5 @@
 import { isCountersignError } from '@countersign/core'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentParts, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { syncFolder } from '../durable-files.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 
 export interface WrittenFile {
   /** Hex, of the bytes as they stand in the file. */

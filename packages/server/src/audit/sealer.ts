@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import type { Store } from '../store/index.ts'
 import { acceptRecord, recordLostMemory, recordProblem } from './accept.ts'
 import { compareHeads, isAcceptedSince, type RecordProblem } from './compare.ts'

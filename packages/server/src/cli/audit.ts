@@ -3,7 +3,7 @@ import { AuditSealView, parseJson } from '@countersign/core'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
-import { linesOf } from '../lines.ts'
+import { linesOf } from '../net/split-lines.ts'
 
 interface VerifyFlags {
   publicKey?: string[]

@@ -1,7 +1,7 @@
 import { CreateKeyBody, isCountersignError, type Key } from '@countersign/core'
 import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
-import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../http/identity/keys.ts'
+import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../identity/keys.ts'
 import { openBeside, type Store } from '../store/index.ts'
 
 interface DataFlags {

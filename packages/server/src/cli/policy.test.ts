@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../config/index.ts'
-import { runCommandLine } from '../testing/run-command.ts'
-import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test-server.ts'
+import { runCommandLine } from '../../../../verification/testing/run-command.ts'
+import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 const input = { type: 'object', properties: { amount: {} } }
 const tools: NonNullable<ConfigInput['tools']> = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommandLine } from '../testing/run-command.ts'
-import { temporaryFolder } from '../testing/test-server.ts'
+import { runCommandLine } from '../../../../verification/testing/run-command.ts'
+import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 test('T19 no secret is in what the command says when its configuration or environment is wrong', async () => {
   using folder = temporaryFolder()

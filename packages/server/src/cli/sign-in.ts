@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Environment, readSettings, type Settings } from '../config/index.ts'
-import { readSignInFiles, type SignInFile } from '../http/identity/sign-in-file.ts'
-import { mintLinkToken, signInLink } from '../http/identity/sign-in-links.ts'
+import { readSignInFiles, type SignInFile } from '../identity/sign-in-file.ts'
+import { mintLinkToken, signInLink } from '../identity/sign-in-links.ts'
 import { openBrowser } from './open-browser.ts'
 import { say } from './say.ts'
 

@@ -8,7 +8,7 @@ const open = async (retention?: unknown) =>
   (await openConfig({ ...(retention ? { retention } : {}) }, { environment: {}, folder: '/' })).retention
 
 test('every time in the example of the documentation is the default, and another one is taken', async () => {
-  const page = readFileSync(new URL('../../../../docs/retention.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/guides/retention.md', import.meta.url), 'utf8')
   const [, example = ''] = /```yaml\nretention:\n(.*?)```/s.exec(page) ?? []
   const written = Object.fromEntries([...example.matchAll(/^ {2}(\w+): (\S+)/gm)].map(([, name, value]) => [name, value]))
   expect(Object.keys(written)).toHaveLength(7)

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { manualClock } from '../testing/manual-clock.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createFeed } from './feed.ts'
 
 /** A feed on a log that is as long as it is told; `read` holds its answer until it is let go. */

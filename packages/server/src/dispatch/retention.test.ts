@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openConfig } from '../config/index.ts'
 import { findAnswer, keepAnswer, type Store } from '../store/index.ts'
-import { manualClock } from '../testing/manual-clock.ts'
-import { openTempSqlite, STORES } from '../testing/temp-store.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
+import { openTempSqlite, STORES } from '../../../../verification/testing/temp-store.ts'
 import { startRetention } from './retention.ts'
 
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { manualClock } from '../testing/manual-clock.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createTimers } from './timers.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 
 /** A clock that is set, or a machine that slept, is noticed after this long. */
 const LONGEST_WAIT_MS = 60_000

@@ -1,12 +1,12 @@
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
-import { checkAgain, takeCheck } from './check-again.ts'
-import { endHold } from './client-result.ts'
-import { escalateWaiting } from './escalate.ts'
-import { expireWaiting, remindWaiting } from './expire.ts'
+import { checkAgain, takeCheck } from './execute/check-again.ts'
+import { endHold } from './execute/client-result.ts'
+import { escalateWaiting } from './decide/escalate.ts'
+import { expireWaiting, remindWaiting } from './decide/expire.ts'
 import type { GateParts } from './gate.ts'
 import { writeSession } from './session-writer.ts'
-import { stopAfterExpiry } from './stop-run.ts'
+import { stopAfterExpiry } from './decide/stop-run.ts'
 
 /** Actions looked up together. */
 const BATCH = 200

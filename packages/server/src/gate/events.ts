@@ -4,8 +4,8 @@ import { type ActionRow, events, lock, messages, newId, noteHappening, type Outb
 import type { Caller } from './caller.ts'
 import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
-import { outcomeOf } from './tool-result.ts'
-import { isoTime, viewAction } from './view.ts'
+import { outcomeOf } from './execute/tool-result.ts'
+import { isoTime, viewAction } from './read/view.ts'
 
 /** Stores one event about an action that belongs to no session. */
 export function* storeEvent(outbox: Outbox, event: OtherEvent, nowMs: number): Tx<void> {

@@ -1,8 +1,8 @@
 import type { Action, PolicyResult, Tool } from '@countersign/core'
 import { type AskedCall, agentOf, type Policies } from '../policy/index.ts'
 import { type ActionRow, policyVersions, type SessionRow, sessions, type Tx } from '../store/index.ts'
-import { requestersOf } from './requesters.ts'
-import { isoTime } from './view.ts'
+import { requestersOf } from './decide/requesters.ts'
+import { isoTime } from './read/view.ts'
 
 /** True when what was said is what the version in force says. To be asked in the transaction that acts on it. */
 export function* isInForce(policies: Policies, ...said: readonly PolicyResult[]): Tx<boolean> {

@@ -1,11 +1,11 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { actions, audit, doOnce, type Outbox, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { announceUpdate, writeSessionOf } from './events.ts'
 import type { GateParts } from './gate.ts'
-import { viewAction } from './view.ts'
-import { requireVisibleAction } from './visible.ts'
+import { viewAction } from './read/view.ts'
+import { requireVisibleAction } from './read/visible.ts'
 
 /**
  * Blanks what a settled action was about: arguments, preview, result and sentences in its row, data and salts in its rows of the record,

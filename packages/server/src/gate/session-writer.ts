@@ -13,8 +13,8 @@ import {
   type Tx,
   together,
 } from '../store/index.ts'
-import { toolResultText } from './tool-result.ts'
-import { viewSaid } from './view.ts'
+import { toolResultText } from './execute/tool-result.ts'
+import { viewSaid } from './read/view.ts'
 
 type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
   Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload' | 'author_id'>> & {

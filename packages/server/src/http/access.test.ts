@@ -8,12 +8,12 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rawRequest } from '../testing/raw-request.ts'
-import { routesOf } from '../testing/routes-of.ts'
-import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import { rawRequest } from '../../../../verification/testing/raw-request.ts'
+import { routesOf } from '../../../../verification/testing/routes-of.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createApp, type HttpParts } from './app.ts'
 import { handleError } from './errors.ts'
-import { type AuthenticateParts, authenticate } from './identity/authenticate.ts'
+import { type AuthenticateParts, authenticate } from '../identity/authenticate.ts'
 
 /** What anybody may ask without a key. A route belongs here only when a stranger needs it before they can sign in. */
 const PUBLIC = [

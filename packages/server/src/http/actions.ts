@@ -29,10 +29,10 @@ import {
 import { actions } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
-import { callerOf } from './identity/authenticate.ts'
-import { watchStanding } from './identity/standing.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { watchStanding } from '../identity/standing.ts'
 import { decodeCursor, pageOf } from './page.ts'
-import { readUntil, whenHungUp } from './read-until.ts'
+import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { requireOverview } from './stats.ts'
 
 const Params = z.object({ id: z.string().max(100) })

@@ -14,9 +14,9 @@ import { type Caller, partOf } from '../gate/index.ts'
 import { findAnswer, keepAnswer } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
-import { callerOf } from './identity/authenticate.ts'
-import { watchStanding } from './identity/standing.ts'
-import { readUntil, whenHungUp } from './read-until.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { watchStanding } from '../identity/standing.ts'
+import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { whenThere } from './slow-answer.ts'
 
 const Params = z.object({ id: z.string().max(200) })

@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { exportCsv, exportLines, listAudit, viewRows } from '../audit/index.ts'
 import { isoTime, requireAdmin } from '../gate/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const ActionParams = z.object({ id: z.string() })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../testing/test-server.ts'
+import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { openTools, RouteTable } from '../tools/index.ts'
 import { consoleRoutes, reachedByClients } from './console.ts'
 

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { App } from './app.ts'
 import { sendProblem } from './errors.ts'
-import { PUBLIC } from './identity/access.ts'
+import { PUBLIC } from '../identity/access.ts'
 
 type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Cookie } from './identity/cookie.ts'
+import type { Cookie } from '../identity/cookie.ts'
 
 /** What a page of another origin may send: a key, and what the API reads. The console's own header is not among it. */
 const TAKEN_HEADERS = 'accept, authorization, content-type, idempotency-key, if-match, last-event-id'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { delegationsSeenBy, isoTime, requireDelegator, requireScope, viewDelegation } from '../gate/index.ts'
 import { delegations, principals } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })

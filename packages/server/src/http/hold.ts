@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isoTime, requireAdmin, seesAll } from '../gate/index.ts'
 import { instance, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 

@@ -2,7 +2,7 @@ import { CountersignError, type Principal } from '@countersign/core'
 import { seesAll } from '../gate/index.ts'
 import { readMetrics, writeMetrics } from '../metrics/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 
 /** @throws CountersignError `forbidden` for who is neither shown everything nor a service that monitors this server. */
 function requireMonitor(principal: Principal): void {

@@ -13,7 +13,7 @@ import { visibleAmong } from '../gate/index.ts'
 import { viewChange, viewObjective } from '../objectives/index.ts'
 import { objectives } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })

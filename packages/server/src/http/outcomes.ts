@@ -1,7 +1,7 @@
 import { Action, ResolveBody } from '@countersign/core'
 import { z } from 'zod'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 

@@ -2,8 +2,8 @@ import { AgentView, CountersignError, isCountersignError, ToolView } from '@coun
 import { z } from 'zod'
 import type { Reconciler } from '../dispatch/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { PROBE } from './identity/access.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { PROBE } from '../identity/access.ts'
+import { callerOf } from '../identity/authenticate.ts'
 
 /** Whoever asks whether to send traffic here wants to know now. */
 const READY_WITHIN_MS = 2_000

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { type Caller, requireAdmin } from '../gate/index.ts'
 import { doOnce, type Outbox, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
-import { changeRoles, disablePerson, enablePerson, viewPerson } from './identity/people.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 

@@ -33,7 +33,7 @@ import {
 } from '../policy/index.ts'
 import { doOnce, type OnceKey, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
 

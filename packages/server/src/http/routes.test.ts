@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { routesOf } from '../testing/routes-of.ts'
+import { routesOf } from '../../../../verification/testing/routes-of.ts'
 import { createApp, type HttpParts } from './app.ts'
 
 test('every route of the router is in the OpenAPI document, which the tables of the acceptance tests are held against', async () => {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { isHttps } from './identity/cookie.ts'
+import { isHttps } from '../identity/cookie.ts'
 
 /** What no page of ours asks a browser for. */
 const FEATURES = [

@@ -17,7 +17,7 @@ import { viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { messages } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, encodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })

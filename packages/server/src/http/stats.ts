@@ -2,7 +2,7 @@ import { CountersignError, type Principal, Stats, StatsQuery } from '@countersig
 import { seesAll } from '../gate/index.ts'
 import { readStats } from '../stats/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 
 /** @throws CountersignError `forbidden` for who does not see everything: the numbers are about everybody. */
 export function requireOverview(principal: Principal): void {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
-import { watchStanding } from './identity/standing.ts'
+import { watchStanding } from '../identity/standing.ts'
 import type { EventStream, Streams } from './sse.ts'
 
 /**

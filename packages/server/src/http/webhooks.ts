@@ -28,7 +28,7 @@ import {
 } from '../notify/index.ts'
 import { doOnce, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
 import type { App, HttpParts } from './app.ts'
-import { callerOf } from './identity/authenticate.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })

@@ -101,7 +101,7 @@ export function createTally(): Tally {
       counter('countersign_model_calls_total', 'Calls of models that were stored, by agent, model and outcome.', calls),
       counter(
         'countersign_model_tokens_total',
-        'Tokens of model calls by type: cached_input and cache_write are part of input. Some are estimates, see docs/models.md.',
+        'Tokens of model calls by type: cached_input and cache_write are part of input. Some are estimates, see docs/guides/models.md.',
         tokens,
       ),
       histogram('countersign_model_call_seconds', 'How long a model call took, from the request to the end of the answer.', answered),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../testing/manual-clock.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createCircuits } from './circuit.ts'
 
 test('a model that is down is left alone for a while, and then one asks whether it is back', () => {

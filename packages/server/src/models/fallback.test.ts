@@ -1,6 +1,6 @@
 import { MODEL_ERROR_CODES, type Model, type ModelErrorCode, type ModelEvent } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { manualClock } from '../testing/manual-clock.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createCircuits } from './circuit.ts'
 import { FAILURE_RULES, type ModelChainOptions, modelChain } from './fallback.ts'
 import { collect } from './testing/collect.ts'

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Network } from '../net/index.ts'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import {
   lock,
   type Outbox,

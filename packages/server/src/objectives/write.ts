@@ -1,5 +1,5 @@
 import { assert, decimalText, ToolError } from '@countersign/core'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import { newId, objectives, type Tx } from '../store/index.ts'
 import type { KeyResultValues, ObjectiveWrite, Written } from '../tools/index.ts'
 

@@ -10,8 +10,8 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { writeText } from './postgres-text.ts'
-import type { Schema } from './schema.ts'
+import { writeText } from './postgres/text.ts'
+import type { Schema } from './tables/schema.ts'
 import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
 
 /** What the two databases do differently, asked where a query is built. */

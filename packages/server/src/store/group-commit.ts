@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
-import { rememberAnswers } from './remembered.ts'
-import { drive, queryRunner } from './sqlite-statements.ts'
+import { rememberAnswers } from './query-cache.ts'
+import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
 export interface GroupCommitOptions {

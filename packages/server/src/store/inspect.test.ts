@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { openTestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
 import { lookAtDatabase } from './index.ts'
 import { listMigrations } from './migrate.ts'
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { databaseFile, requireDatabase } from './data-folder.ts'
 import { listMigrations, missing } from './migrate.ts'
-import { openingError } from './sqlite-errors.ts'
+import { openingError } from './sqlite/errors.ts'
 import type { Database } from './store.ts'
 
 /** What a database is, found out by reading only. */

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { openTempSqlite, raw } from '../testing/temp-store.ts'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
-import { openPostgres } from './postgres.ts'
+import { openTempSqlite, raw } from '../../../../verification/testing/temp-store.ts'
+import { openTestDatabase, type TestDatabase } from '../../../../verification/testing/test-database.ts'
+import { openPostgres } from './postgres/postgres.ts'
 
 const open = ({ url }: TestDatabase) => openPostgres({ url, onCommitted: () => undefined })
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { reach } from '../points.ts'
+import { reach } from '../checkpoints.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 

@@ -1,7 +1,7 @@
-import { tellToLookAgain } from './notices.ts'
-import { openPostgres } from './postgres.ts'
+import { tellToLookAgain } from './tables/notices.ts'
+import { openPostgres } from './postgres/postgres.ts'
 import type { Tx } from './query.ts'
-import { openSqliteBeside } from './sqlite.ts'
+import { openSqliteBeside } from './sqlite/sqlite.ts'
 import type { Database, Outbox, Store } from './store.ts'
 
 /**

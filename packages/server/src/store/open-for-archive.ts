@@ -1,6 +1,6 @@
 import { Client } from 'pg'
-import { openPostgres } from './postgres.ts'
-import { openSqliteForArchive } from './sqlite.ts'
+import { openPostgres } from './postgres/postgres.ts'
+import { openSqliteForArchive } from './sqlite/sqlite.ts'
 import type { Database, Store } from './store.ts'
 
 /** Any number that nobody else uses in the database. */

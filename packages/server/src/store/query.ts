@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { assert } from '@countersign/core'
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { type Dialect, POSTGRES, SQLITE } from './dialect.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 export type Bindable = string | number | null
 export type Row = Record<string, unknown>

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { raw, STORES, type TempStore } from '../testing/temp-store.ts'
+import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
 import { together } from './query.ts'
-import { findSetting, insertSetting } from './settings.ts'
+import { findSetting, insertSetting } from './tables/settings.ts'
 import { keyOfNobody } from './testing/key-of-nobody.ts'
 
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value

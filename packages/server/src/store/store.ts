@@ -1,6 +1,6 @@
 import type { NewEvent } from '@countersign/core'
-import type { Happening } from './happening.ts'
-import type { Mark } from './instance.ts'
+import type { Happening } from './tables/happening.ts'
+import type { Mark } from './tables/instance.ts'
 import type { Tx } from './query.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
-import { openTestDatabase } from '../testing/test-database.ts'
-import { includesText } from './session-search.ts'
+import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
+import { includesText } from './tables/session-search.ts'
 import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
 
 /** Characters that mean something in a pattern, letters with several cases or one, and some that are more than one unit. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openTempSqlite, raw } from '../testing/temp-store.ts'
-import { findSetting, insertSetting } from './settings.ts'
+import { openTempSqlite, raw } from '../../../../verification/testing/temp-store.ts'
+import { findSetting, insertSetting } from './tables/settings.ts'
 
 type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 

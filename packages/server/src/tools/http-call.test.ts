@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ToolErrorKind } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { createRedactor, openNetwork } from '../net/index.ts'
-import { isWholeRequest, startRawSink } from '../testing/raw-sink.ts'
+import { isWholeRequest, startRawSink } from '../../../../verification/testing/raw-sink.ts'
 import { callHttp } from './http-call.ts'
 
 interface Way {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@countersign/core'
 import type { ZodType } from 'zod'
 import type { Network, Redactor } from '../net/index.ts'
-import type { ObjectiveStore } from './objectives/kept.ts'
+import type { ObjectiveStore } from './objectives/objective-store.ts'
 import type { SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
 

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@countersign/core'
 import type { RouteOptions } from 'fastify'
-import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import { CONSOLE_HEADER } from '../../identity/console-credential.ts'
 
 /** What a decision about one action can be refused with. */
 export const DECISION_ERRORS = [

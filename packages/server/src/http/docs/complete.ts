@@ -1,6 +1,6 @@
 import { CountersignError, ERRORS, type ErrorCode, toProblem } from '@countersign/core'
 import type { SwaggerTransformObject } from '@fastify/swagger'
-import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import { CONSOLE_HEADER } from '../../identity/console-credential.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type RequestHeader, type ResponseHeader, takesIdempotencyKey } from './answers.ts'
 import { nameOnce } from './components.ts'
 import type { Operation } from './describe.ts'

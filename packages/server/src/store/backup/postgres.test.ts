@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTempPostgres } from '../../testing/temp-store.ts'
-import { temporaryFolder } from '../../testing/test-server.ts'
+import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
+import { temporaryFolder } from '../../../../../verification/testing/test-server.ts'
 import { backupDatabase } from './index.ts'
 
 test('where pg_dump is not installed, a backup of Postgres says which command to run, and leaves no file', async () => {

@@ -1,4 +1,4 @@
-import { insertEvents } from '../events.ts'
+import { insertEvents } from '../tables/events.ts'
 import type { Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
 

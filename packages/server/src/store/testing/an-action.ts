@@ -1,4 +1,4 @@
-import type { ActionRow } from '../schema.ts'
+import type { ActionRow } from '../tables/schema.ts'
 
 /** A row that the tables take: an action of nobody's tool, asked for by `prn_ana`, in no session. */
 export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({

@@ -1,4 +1,4 @@
-import { insertKey } from '../keys.ts'
+import { insertKey } from '../tables/keys.ts'
 import type { Tx } from '../query.ts'
 
 /** Writes a key whose principal does not exist: the database refuses it. */

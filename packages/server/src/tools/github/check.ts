@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import type { SourceFinding } from '../source.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './client.ts'
 import { type AllowList, repositoryOf } from './repository.ts'
 
 /** Looks whether the token is good for something: who it is, what is left of its limit, which repositories it sees. */

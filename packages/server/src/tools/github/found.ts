@@ -1,5 +1,5 @@
 import type { JsonValue, Verification, VerifyContext } from '@countersign/core'
-import type { Answered } from './hub.ts'
+import type { Answered } from './client.ts'
 import { hasMore } from './views.ts'
 
 /** Clocks of ours and theirs may differ by so much. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { addActivity, openGithubBench } from '../../testing/github.ts'
-import { argumentsOf, idsOf } from '../../testing/github-arguments.ts'
+import { addActivity, openGithubBench } from '../../../../../verification/testing/github.ts'
+import { argumentsOf, idsOf } from '../../../../../verification/testing/github-arguments.ts'
 
 /** The tools for reviews, runs and releases, and the others that came with them. */
 const NAMES = [

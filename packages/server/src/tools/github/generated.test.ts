@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { addActivity, openGithubBench } from '../../testing/github.ts'
-import { argumentsOf, idsOf } from '../../testing/github-arguments.ts'
-import { githubDescription } from '../../testing/github-description.ts'
+import { addActivity, openGithubBench } from '../../../../../verification/testing/github.ts'
+import { argumentsOf, idsOf } from '../../../../../verification/testing/github-arguments.ts'
+import { githubDescription } from '../../../../../verification/testing/github-description.ts'
 
 test('GitHub: whatever valid arguments a tool is given, what it sends is as GitHub describes it', async () => {
   await using bench = await openGithubBench()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { type Activity, addActivity, openGithubBench } from '../../testing/github.ts'
-import { githubDescription } from '../../testing/github-description.ts'
+import { type Activity, addActivity, openGithubBench } from '../../../../../verification/testing/github.ts'
+import { githubDescription } from '../../../../../verification/testing/github-description.ts'
 
 /** One call of every tool that is answered, in an order in which each is possible. */
 const CALLS: [string, JsonObject?][] = [

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { openGithubBench } from '../../testing/github.ts'
+import { openGithubBench } from '../../../../../verification/testing/github.ts'
 
 const PRICES = '#1 “Prices are wrong” of acme/shop'
 const FIX = '#3 “Fix the price”'

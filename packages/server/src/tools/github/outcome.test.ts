@@ -1,7 +1,7 @@
 import type { JsonObject, VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { type Activity, addActivity, type GithubBench, openGithubBench } from '../../testing/github.ts'
+import { type Activity, addActivity, type GithubBench, openGithubBench } from '../../../../../verification/testing/github.ts'
 import { hasMarker, hasTrailer, markerOf, withMarker, withoutMarker, withTrailer } from './marker.ts'
 
 const KEY = 'act_01k9f3v7qs4m0000000000000.1'

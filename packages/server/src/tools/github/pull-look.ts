@@ -1,5 +1,5 @@
 import type { PreviewField } from '@countersign/core'
-import type { Hub } from './hub.ts'
+import type { Hub } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
 import type { GithubPull } from './views.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../../../examples/github/stand-in/server.ts'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { addActivity, openGithubBench } from '../../testing/github.ts'
-import { graphqlProblems } from '../../testing/github-graphql.ts'
+import { addActivity, openGithubBench } from '../../../../../verification/testing/github.ts'
+import { graphqlProblems } from '../../../../../verification/testing/github-graphql.ts'
 import { CONVERT_TO_DRAFT, MARK_READY } from './graphql.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })

@@ -1,7 +1,7 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../../../examples/github/stand-in/server.ts'
-import { openGithubBench } from '../../testing/github.ts'
+import { openGithubBench } from '../../../../../verification/testing/github.ts'
 
 const answer = (status: number, body: JsonObject, headers: Record<string, string> = {}): Fault => ({ status, body, headers })
 const validation = (...errors: JsonObject[]) => answer(422, { message: 'Validation Failed', documentation_url: 'x', errors })

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { addActivity, type GithubBench, openGithubBench } from '../../testing/github.ts'
+import { addActivity, type GithubBench, openGithubBench } from '../../../../../verification/testing/github.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 

@@ -3,7 +3,7 @@ import { structuredPatch } from 'diff'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { push } from '../../../../../examples/github/stand-in/server.ts'
-import { addActivity, type GithubBench, openGithubBench } from '../../testing/github.ts'
+import { addActivity, type GithubBench, openGithubBench } from '../../../../../verification/testing/github.ts'
 import { excerptOf, type Side } from './diff-lines.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { asName, asTitle } from '../headline.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { short } from './shown.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../../../examples/github/stand-in/server.ts'
-import { addActivity, openGithubBench } from '../../testing/github.ts'
+import { addActivity, openGithubBench } from '../../../../../verification/testing/github.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 

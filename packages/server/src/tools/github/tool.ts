@@ -13,7 +13,7 @@ import { defineTool } from '../define.ts'
 import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './client.ts'
 import { type AllowList, isRepositoryName } from './repository.ts'
 
 /** What all GitHub tools of a group share. */

@@ -1,6 +1,6 @@
 import { ToolError } from '@countersign/core'
 import { eachOf } from './before.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './client.ts'
 import { decodeText } from './read-repository.ts'
 import { repositoryOf } from './repository.ts'
 

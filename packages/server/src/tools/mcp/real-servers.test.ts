@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { counterpart } from '../../testing/counterparts.ts'
+import { counterpart } from '../../../../../verification/testing/counterparts.ts'
 import { openSource } from './testing/open-source.ts'
 
 const node = process.execPath

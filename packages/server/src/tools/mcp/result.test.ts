@@ -1,7 +1,7 @@
 import { mediaOf, withoutMedia } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { contentOf } from '../../http/mcp/content.ts'
+import { contentOf } from '../../gateway/content.ts'
 import { readResult } from './result.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')

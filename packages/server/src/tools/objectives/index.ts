@@ -1,2 +1,2 @@
-export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './kept.ts'
+export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './objective-store.ts'
 export { type ObjectivesInput, objectives } from './source.ts'

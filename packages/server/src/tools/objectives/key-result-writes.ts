@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { asName, asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { KeyResultChanges, KeyResultId, NewKeyResult, Note, ObjectiveId, Value } from './inputs.ts'
-import type { KeyResultValues, ObjectiveStore } from './kept.ts'
+import type { KeyResultValues, ObjectiveStore } from './objective-store.ts'
 import { compare, findOpen, type Named, objectiveRow, refuse, type StoreOf, writeTool } from './write-tool.ts'
 
 const MAX_KEY_RESULTS = 20

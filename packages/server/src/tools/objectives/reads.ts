@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { KeyResultId, ObjectiveId, Owner, Period } from './inputs.ts'
-import type { ObjectiveStore } from './kept.ts'
+import type { ObjectiveStore } from './objective-store.ts'
 import { findObjective, refuse, type StoreOf } from './write-tool.ts'
 
 const Filter = { owner: Owner.optional(), period: Period.optional(), state: ObjectiveState.optional() }

@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { SourceKind, ToolSource } from '../source.ts'
-import type { ObjectiveStore } from './kept.ts'
+import type { ObjectiveStore } from './objective-store.ts'
 import { keyResultWrites } from './key-result-writes.ts'
 import { objectiveWrites } from './objective-writes.ts'
 import { readTools } from './reads.ts'

@@ -12,7 +12,7 @@ import {
 import type { z } from 'zod'
 import { defineTool } from '../define.ts'
 import type { ToolDraft } from '../tool-draft.ts'
-import type { ObjectiveStore, ObjectiveWrite, Written } from './kept.ts'
+import type { ObjectiveStore, ObjectiveWrite, Written } from './objective-store.ts'
 
 /** What a change would be, as the objectives are now. */
 export interface Plan {

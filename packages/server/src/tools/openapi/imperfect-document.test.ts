@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { call, openApi, startService } from '../../testing/described-api.ts'
+import { call, openApi, startService } from '../../../../../verification/testing/described-api.ts'
 
 test('an operation whose own file is missing is left out with the reason, told when the server starts and by doctor', async () => {
   await using service = await startService()

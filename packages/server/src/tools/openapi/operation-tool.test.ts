@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { call, look, openApi, refusal, startService, variable } from '../../testing/described-api.ts'
-import type { TargetAnswer, TargetRequest } from '../../testing/target.ts'
+import { call, look, openApi, refusal, startService, variable } from '../../../../../verification/testing/described-api.ts'
+import type { TargetAnswer, TargetRequest } from '../../../../../verification/testing/target.ts'
 import type { OpenApiInput } from './section.ts'
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { look, openApi, startService } from '../../testing/described-api.ts'
+import { look, openApi, startService } from '../../../../../verification/testing/described-api.ts'
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
 const LINES = { type: 'array', items: { type: 'object', properties: { id: { type: 'string' }, count: { type: 'integer' } } } }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openNetwork } from '../../net/index.ts'
-import { startTarget } from '../../testing/target.ts'
+import { startTarget } from '../../../../../verification/testing/target.ts'
 import { readDocument } from './read-document.ts'
 
 /** A folder with these files; a document is in `api/`. */

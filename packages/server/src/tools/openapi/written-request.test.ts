@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { call, openApi, startService } from '../../testing/described-api.ts'
+import { call, openApi, startService } from '../../../../../verification/testing/described-api.ts'
 
 const list = (name: string, more: JsonObject): JsonObject => ({
   name,

@@ -1,6 +1,6 @@
 import { WorkEnded } from '../../bounded/workers.ts'
 import { Fault } from './fault.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from './workspace.ts'
 
 /** How long a diff or an edit may take. */
 const WRITE_WORK_MS = 3_000

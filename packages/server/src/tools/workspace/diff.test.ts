@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { tempFolder } from '../../testing/workspace.ts'
+import { tempFolder } from '../../../../../verification/testing/workspace.ts'
 import { unifiedDiff } from './diff.ts'
 import { applyEdits } from './edits.ts'
 

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { NO_GROUND, openWorkspace, tempFolder } from '../../testing/workspace.ts'
+import { NO_GROUND, openWorkspace, tempFolder } from '../../../../../verification/testing/workspace.ts'
 
 const CHANNEL = 'countersign.point'
 
@@ -285,7 +285,7 @@ test('kill -9 while a file is written leaves the old bytes, and what was begun i
   using folder = tempFolder({ 'docs/a.txt': 'one\n' })
   const script = `
     import { subscribe } from 'node:diagnostics_channel'
-    import { openWorkspace } from ${JSON.stringify(fileURLToPath(new URL('../../testing/workspace.ts', import.meta.url)))}
+    import { openWorkspace } from ${JSON.stringify(fileURLToPath(new URL('../../../../../verification/testing/workspace.ts', import.meta.url)))}
     subscribe('${CHANNEL}', (point) => point === 'workspace.before_replace' && process.kill(process.pid, 'SIGKILL'))
     const { run } = await openWorkspace({ root: ${JSON.stringify(folder.root)} })
     await run('editFile', { path: 'docs/a.txt', edits: [{ oldText: 'one', newText: 'two' }] })`

@@ -1,6 +1,6 @@
 import { ToolError } from '@countersign/core'
 import { openFolder } from './folder.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from './workspace.ts'
 import { endsOf, expectedOf, type Plan } from './plan.ts'
 import { type StagedWrite, stageDelete, stageWrite } from './write-file.ts'
 

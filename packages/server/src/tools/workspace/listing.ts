@@ -1,7 +1,7 @@
 import { lstat, opendir } from 'node:fs/promises'
 import { NotThere } from './fault.ts'
 import { type Folder, openFolder } from './folder.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from './workspace.ts'
 import { isGitName } from './path.ts'
 import { isLeftOver } from './write-file.ts'
 

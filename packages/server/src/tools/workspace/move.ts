@@ -5,7 +5,7 @@ import { defineTool } from '../define.ts'
 import { Changed, codeOf, Fault, orRefuse } from './fault.ts'
 import { requireAbsent, sha256 } from './file.ts'
 import { openFolder } from './folder.ts'
-import { type Ground, type Place, placeOf, readAt, requireAt } from './ground.ts'
+import { type Ground, type Place, placeOf, readAt, requireAt } from './workspace.ts'
 import { cannot, type WorkspaceTool } from './tool.ts'
 import { requireUnchanged } from './write-file.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { JsonObject } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { openWorkspace, type TempFolder, tempFolder } from '../../testing/workspace.ts'
+import { openWorkspace, type TempFolder, tempFolder } from '../../../../../verification/testing/workspace.ts'
 
 const CHANNEL = 'countersign.point'
 const FILES = { 'a.txt': 'one\r\ntwo\r\n', 'src/b.txt': 'b\n', 'gone.txt': 'x\n' }

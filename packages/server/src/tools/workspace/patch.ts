@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, type Preview, ToolError, type Verifica
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import { Changed, Fault, orRefuse } from './fault.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from './workspace.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { foldName } from './path.ts'

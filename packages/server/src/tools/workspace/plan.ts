@@ -2,7 +2,7 @@ import { inBounds, WRITE_WORK } from './bounded.ts'
 import type { TextEdit } from './edits.ts'
 import { Fault } from './fault.ts'
 import { type ReadFile, sha256, textOf } from './file.ts'
-import { type Ground, type Place, placeOf, readAt, requireAt } from './ground.ts'
+import { type Ground, type Place, placeOf, readAt, requireAt } from './workspace.ts'
 
 /** What one write makes of one file, worked out from the file as it is now: shown to people, and carried out only while it is that. */
 export interface Plan {

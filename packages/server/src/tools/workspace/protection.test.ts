@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NO_GROUND, openWorkspace, tempFolder } from '../../testing/workspace.ts'
+import { NO_GROUND, openWorkspace, tempFolder } from '../../../../../verification/testing/workspace.ts'
 import type { OwnFile } from '../source.ts'
 import { openProtection } from './protection.ts'
 

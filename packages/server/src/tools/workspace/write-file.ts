@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
-import { reach } from '../../points.ts'
+import { reach } from '../../checkpoints.ts'
 import { Changed, codeOf, faultOf } from './fault.ts'
 import { readWhole, sha256 } from './file.ts'
 import type { Folder } from './folder.ts'

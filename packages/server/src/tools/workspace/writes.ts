@@ -2,7 +2,7 @@ import type { ExecuteContext, JsonValue, Preview, Verification, VerifyContext } 
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import { Changed, orRefuse } from './fault.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from './workspace.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { moveTool } from './move.ts'

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, type Preview, ToolError, type Verifica
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
 import { Changed, Fault, orRefuse } from '../fault.ts'
-import type { Ground } from '../ground.ts'
+import type { Ground } from '../workspace.ts'
 import { cannot, type WorkspaceTool } from '../tool.ts'
 import { BranchName, branchOf, commitOf, commitOfBranch, Revision, requireBranchName } from './names.ts'
 import { PLAIN_DIFF, requireCommit } from './reads.ts'

@@ -1,0 +1,89 @@
+import type { Logger } from 'pino'
+import { reach } from '../../checkpoints.ts'
+import { claims, type OtherProcess } from '../../store/index.ts'
+import type { JobDispatch } from './job-dispatch.ts'
+import type { Membership, MembershipWork } from '../membership.ts'
+import type { Notices } from './notices.ts'
+import type { PostgresHub } from './postgres-hub.ts'
+import type { Processes } from './processes.ts'
+
+export interface AmongOthersOptions {
+  processes: Processes
+  notices: Notices
+  hub: PostgresHub
+  dispatch: JobDispatch
+  /** Looks at everything again: see `createLookAround`. */
+  lookAround(): void
+  log: Logger
+}
+
+/** The membership of a process among others on one Postgres: it takes over from those that are gone, and hands over when it leaves. */
+export function amongOthers({ processes, notices, hub, dispatch, lookAround, log }: AmongOthersOptions): Membership {
+  const { connection } = processes
+  let isLeaving = false
+  let joined: MembershipWork | undefined
+
+  /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
+  async function takeUpStrays(work: MembershipWork): Promise<void> {
+    await work.recover(await claims.strayRunners(connection))
+    await claims.unlockJobs(connection, await claims.strayPools(connection))
+    const count = await claims.putUpWork(connection)
+    log.info({ processId: processes.id, count }, 'jobs.put_up')
+  }
+
+  async function takeOver(gone: OtherProcess, work: MembershipWork): Promise<void> {
+    await work.recover([gone.id])
+    reach('takeover.recovered')
+    await claims.giveBackSteps(connection, gone.id)
+    reach('takeover.steps_given_back')
+    await claims.unlockJobs(connection, gone.pools)
+    reach('takeover.jobs_unlocked')
+    lookAround()
+    await takeUpStrays(work)
+    dispatch.lookForJobs()
+  }
+
+  return {
+    get processId() {
+      return processes.id
+    },
+    get trouble() {
+      if (isLeaving) return 'the server is shutting down'
+      return processes.isAlive ? undefined : 'the database does not answer'
+    },
+    async takeUp() {
+      if (!joined) return
+      await takeUpStrays(joined)
+      dispatch.lookForJobs()
+    },
+    async join(work) {
+      joined = work
+      await takeUpStrays(work)
+      // The database was away: what became due, or was written without an answer, is read again.
+      notices.onGap(work.rearm)
+      notices.onNotice(({ left }) => left && work.rearm())
+      processes.start({
+        takeOver: (gone) => takeOver(gone, work),
+        beginAnew() {
+          work.abortModelCalls()
+          hub.readAgain()
+          dispatch.background(processes.whenAlive().then(() => takeUpStrays(work)))
+        },
+      })
+    },
+    async leave(isDrained) {
+      isLeaving = true
+      hub.close()
+      try {
+        if (isDrained) await claims.giveBackSteps(connection, processes.id)
+      } catch (error) {
+        log.warn({ error }, 'process.not_handed_over')
+      }
+      // Whom nobody heard leave is taken over, and what is due is looked for then.
+      const isTold = await notices.tellOfLeaving()
+      await processes.leave(isDrained && isTold)
+      await notices[Symbol.asyncDispose]()
+      await dispatch.close()
+    },
+  }
+}

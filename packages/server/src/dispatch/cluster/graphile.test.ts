@@ -1,0 +1,218 @@
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { createLog } from '../../log.ts'
+import { claims, enqueueJobs, openPostgres, type Store, settings, thisMachine } from '../../store/index.ts'
+import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import type { Work } from '../dispatch.ts'
+import { openGraphile } from './graphile.ts'
+import type { JobDispatch } from './job-dispatch.ts'
+import { openNotices } from './notices.ts'
+import { openProcesses, type Processes } from './processes.ts'
+
+const WITHIN = { interval: 10 }
+const ROOM = { advance: 4, execute: 4 }
+
+interface Desk {
+  url: string
+  store: Store
+  /** Commits that sessions or actions call for something. */
+  call(wanted: { sessions?: string[]; actions?: string[] }): Promise<void>
+  start(work?: Partial<Work>, limits?: typeof ROOM): Promise<{ dispatch: JobDispatch; processes: Processes }>
+  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** What `sql` was notified of. */
+  heard: string[]
+}
+
+/** A database and dispatches on it, each as in a process of its own. Nobody hears of a commit but by a job. */
+async function openDesk(): Promise<Desk> {
+  const { url, ...database } = await openTestDatabase()
+  onTestFinished(() => database[Symbol.asyncDispose]())
+  const store = await openPostgres({ url, onCommitted: () => {}, enqueue: enqueueJobs })
+  onTestFinished(() => store.close())
+  const psql = new Client({ connectionString: url })
+  const heard: string[] = []
+  psql.on('notification', ({ payload = '' }) => heard.push(payload))
+  await psql.connect()
+  onTestFinished(() => psql.end())
+  const log = createLog('silent')
+  return {
+    url,
+    store,
+    heard,
+    call: ({ sessions = [], actions = [] }) =>
+      store.transact(function* (outbox) {
+        yield* settings.insertSetting.run({ name: 'called', value: '' })
+        for (const id of sessions) outbox.sessions.add(id)
+        for (const id of actions) outbox.actions.add(id)
+      }),
+    async start(work = {}, limits = ROOM) {
+      const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
+      const notices = await openNotices(url, thisMachine)
+      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log })
+      dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
+      processes.start({ takeOver: async () => {}, beginAnew: () => {} })
+      onTestFinished(async () => {
+        dispatch.stop()
+        await dispatch.drained()
+        await processes.leave(true)
+        await notices[Symbol.asyncDispose]()
+        await dispatch.close()
+      })
+      return { dispatch, processes }
+    },
+    sql: async (text, values = []) => (await psql.query(text, values)).rows,
+  }
+}
+
+/** Remembers what it was called with, and lets it go on when told to. */
+function held() {
+  const begun: string[] = []
+  const gates: PromiseWithResolvers<void>[] = []
+  const run = (id: string) => {
+    begun.push(id)
+    const gate = Promise.withResolvers<void>()
+    gates.push(gate)
+    return gate.promise
+  }
+  return { begun, gates, run }
+}
+
+test('a job stands or falls with its transaction, and nobody is notified by it', async () => {
+  const { start, store, call, sql, heard } = await openDesk()
+  const begun: string[] = []
+  const { dispatch } = await start({
+    execute: async (id) => void begun.push(id),
+  })
+  await sql('listen "jobs:insert"')
+  await expect(
+    store.transact(function* (outbox) {
+      outbox.actions.add('act_undone')
+      yield* enqueueJobs(outbox)
+      throw new Error('on second thoughts')
+    }),
+  ).rejects.toThrow('on second thoughts')
+  await call({ actions: ['act_done'] })
+  dispatch.lookForJobs()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_done'])
+  await dispatch.idle()
+  await sql(`select pg_notify('jobs:insert', 'from here')`)
+  await expect.poll(() => heard, WITHIN).toEqual(['from here'])
+})
+
+test('a session that is called for while its job is being taken gets another one', async () => {
+  const { call, start, sql } = await openDesk()
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ advance: run })
+  await call({ sessions: ['ses_a'] })
+  await call({ sessions: ['ses_a'] })
+  expect(await sql('select count(*)::int as jobs from graphile_worker.jobs')).toEqual([{ jobs: 2 }])
+  dispatch.lookForJobs()
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  gates[0]?.resolve()
+  // One loop at a time in a process: the second job makes the first one look once more.
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a', 'ses_a'])
+  gates[1]?.resolve()
+  await dispatch.idle()
+  expect(begun).toHaveLength(2)
+})
+
+test('what fails is tried again, and what failed too often is put up again as long as its rows call for it', async () => {
+  const { call, start, sql } = await openDesk()
+  let attempts = 0
+  const { dispatch, processes } = await start({
+    async execute() {
+      if (++attempts < 3) throw new Error('not yet')
+    },
+  })
+  await call({ actions: ['act_a'] })
+  dispatch.lookForJobs()
+  await expect.poll(() => attempts, WITHIN).toBe(1)
+  const failed = () =>
+    sql(`update graphile_worker._private_jobs set run_at = now(), max_attempts = 1 where locked_at is null returning attempts`)
+  await expect.poll(failed, WITHIN).toEqual([{ attempts: 1 }])
+  dispatch.lookForJobs()
+  await dispatch.idle()
+  expect(attempts).toBe(1)
+
+  await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_ana', 'person', 'Ana', '[]', 1)`)
+  await sql(`insert into action (id, tool, effect, destination, definition_hash, arguments, digest, description, risk, state, policy, requires,
+    requested_by, executor, idempotency_key, created_at, updated_at) values ('act_a', 't', 'write', 'local', '', '{}', '', '', '{}', 'approved',
+    '{}', '{}', 'prn_ana', 'server', 'k', 1, 1)`)
+  expect(await claims.putUpWork(processes.connection)).toBe(1)
+  dispatch.lookForJobs()
+  await expect.poll(() => attempts, WITHIN).toBe(2)
+  await expect.poll(failed, WITHIN).toEqual([{ attempts: 1 }, { attempts: 1 }])
+  await Promise.all([claims.putUpWork(processes.connection), claims.putUpWork(processes.connection)])
+  dispatch.lookForJobs()
+  await expect.poll(() => attempts, WITHIN).toBe(3)
+  await dispatch.idle()
+  expect(attempts).toBe(3)
+})
+
+test('what one process has no room for is done by another', async () => {
+  const { url, call, start } = await openDesk()
+  const told: boolean[] = []
+  const listener = await openNotices(url, thisMachine)
+  onTestFinished(() => listener[Symbol.asyncDispose]())
+  listener.onNotice(({ jobs }) => told.push(jobs))
+  const [busy, idle] = [held(), held()]
+  const first = await start({ advance: busy.run, execute: busy.run }, { advance: 1, execute: 1 })
+  await call({ sessions: ['ses_a'] })
+  first.dispatch.take({ sessions: new Set(['ses_a']), actions: new Set() })
+  await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a'])
+  // A session that waits for its model keeps no action from being carried out.
+  await call({ actions: ['act_a'] })
+  first.dispatch.take({ sessions: new Set(), actions: new Set(['act_a']) })
+  await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a', 'act_a'])
+  // Only now somebody else, who would take the action as well.
+  await start({ advance: idle.run })
+  await call({ sessions: ['ses_b'] })
+  first.dispatch.take({ sessions: new Set(['ses_b']), actions: new Set() })
+  await expect.poll(() => told, WITHIN).toEqual([true])
+  await expect.poll(() => idle.begun, WITHIN).toEqual(['ses_b'])
+  for (const gate of [...busy.gates, ...idle.gates]) gate.resolve()
+})
+
+test('it goes on by itself when its connections break, also between a job and its end', async () => {
+  const { call, start, sql } = await openDesk()
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run })
+  await call({ actions: ['act_a'] })
+  dispatch.lookForJobs()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
+  const cut = () =>
+    sql(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'countersign jobs'
+    and datname = current_database()`)
+  // Nobody can write down that the job has ended.
+  await sql('begin; lock table graphile_worker._private_jobs')
+  gates[0]?.resolve()
+  await expect
+    .poll(() => sql(`select 1 from pg_stat_activity where application_name = 'countersign jobs' and wait_event_type = 'Lock'`), WITHIN)
+    .not.toEqual([])
+  await cut()
+  await sql('commit')
+  // It is not known to have been done, so it is done again: what it does is harmless to repeat.
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_a'])
+  gates[1]?.resolve()
+  await cut()
+  await call({ actions: ['act_b'] })
+  dispatch.lookForJobs()
+  await expect.poll(() => begun.includes('act_b'), WITHIN).toBe(true)
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a process that stops gives back what it had not begun, and what it had begun once more', async () => {
+  const { call, start, sql } = await openDesk()
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 2 })
+  await call({ actions: ['act_a', 'act_b', 'act_c', 'act_d'] })
+  dispatch.lookForJobs()
+  await expect.poll(() => begun.length, WITHIN).toBe(2)
+  dispatch.stop()
+  for (const gate of gates) gate.resolve()
+  await dispatch.drained()
+  expect(begun).toHaveLength(2)
+  const left = await sql(`select payload ->> 'id' as id, locked_by from graphile_worker._private_jobs order by 1`)
+  expect(left).toEqual(['act_a', 'act_b', 'act_c', 'act_d'].map((id) => ({ id, locked_by: null })))
+})

@@ -1,0 +1,42 @@
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { thisMachine } from '../../store/index.ts'
+import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { type Notice, openNotices } from './notices.ts'
+
+const WITHIN = { interval: 10 }
+
+test('what others hear is told once; what nobody of ours said ends no process, and everything is read again', async () => {
+  await using database = await openTestDatabase()
+  await using one = await openNotices(database.url, thisMachine)
+  await using other = await openNotices(database.url, thisMachine)
+  const heard: Notice[] = []
+  let gaps = 0
+  other.onNotice((notice) => heard.push(notice))
+  other.onGap(() => gaps++)
+  const psql = new Client({ connectionString: database.url })
+  await psql.connect()
+  for (const payload of ['', 'hello', '[]', '{"from":"somebody","sessions":7}'])
+    await psql.query('select pg_notify($1, $2)', ['countersign', payload])
+  await psql.end()
+  await expect.poll(() => gaps, WITHIN).toBe(4)
+  one.tell({ sessions: new Set(['ses_a']), inbox: true })
+  one.tell({ sessions: new Set(['ses_b']), access: new Set(['prn_a']) })
+  await expect
+    .poll(() => heard, WITHIN)
+    .toEqual([
+      {
+        from: expect.any(String),
+        sessions: new Set(['ses_a', 'ses_b']),
+        inbox: true,
+        ended: new Set(),
+        jobs: false,
+        left: false,
+        access: new Set(['prn_a']),
+      },
+    ])
+  // Also what waits to be told with others, in one notice.
+  one.tell({ sessions: new Set(['ses_c']) })
+  expect(await one.tellOfLeaving()).toBe(true)
+  await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_c']), jobs: true, left: true }])
+})

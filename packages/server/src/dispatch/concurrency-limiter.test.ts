@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { createLanes } from './concurrency-limiter.ts'
+
+/** Work that remembers the order in which it began, and ends when it is told to. */
+function openWork(count: number) {
+  const lanes = createLanes(count)
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  let underWay = 0
+  let most = 0
+  const run = (kind: string, name: string) =>
+    lanes.run(kind, async () => {
+      begun.push(name)
+      most = Math.max(most, ++underWay)
+      await new Promise<void>((resolve) => ends.set(name, resolve))
+      underWay--
+    })
+  /** Ends a piece of work, and lets whoever waited for its lane begin. */
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { lanes, run, end, begun, most: () => most }
+}
+
+test('no more than the lanes at the same time, the others first come first served', async () => {
+  const { run, end, begun, most } = openWork(4)
+  const names = Array.from({ length: 10 }, (_, i) => `${i}`)
+  const all = names.map((name) => run(name, name))
+  expect(begun).toEqual(['0', '1', '2', '3'])
+  await end('2')
+  expect(begun).toEqual(['0', '1', '2', '3', '4'])
+  for (const name of ['4', '0', '1', '3', '5', '6', '7', '8', '9']) await end(name)
+  await Promise.all(all)
+  expect(begun).toEqual(names)
+  expect(most()).toBe(4)
+})
+
+test('one kind takes half of the lanes, so that a slow tool keeps no other from its turn', async () => {
+  const { run, end, begun } = openWork(4)
+  const slow = ['s1', 's2', 's3', 's4'].map((name) => run('slow', name))
+  const quick = ['q1', 'q2', 'q3'].map((name) => run(`tool of ${name}`, name))
+  expect(begun).toEqual(['s1', 's2', 'q1', 'q2'])
+  await end('q1')
+  expect(begun.at(-1)).toBe('q3')
+  await end('q2')
+  expect(begun).toHaveLength(5)
+  await end('s2')
+  expect(begun.at(-1)).toBe('s3')
+  for (const name of ['s1', 's3', 's4', 'q3']) await end(name)
+  await Promise.all([...slow, ...quick])
+  expect(begun).toHaveLength(7)
+})
+
+test('work that fails gives its lane back', async () => {
+  const lanes = createLanes(1)
+  await expect(lanes.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  let ran = false
+  await lanes.run('a', async () => {
+    ran = true
+  })
+  expect(ran).toBe(true)
+})
+
+test('closed lanes send away who waits and let who is in go on', async () => {
+  const { lanes, run, end, begun } = openWork(1)
+  const first = run('a', 'first')
+  const second = run('a', 'second')
+  lanes.close()
+  await second
+  await run('a', 'third')
+  await end('first')
+  await first
+  expect(begun).toEqual(['first'])
+})

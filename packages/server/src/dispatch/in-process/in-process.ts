@@ -1,0 +1,67 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock.ts'
+import type { Outbox } from '../../store/index.ts'
+import { type Dispatch, MODEL_CALLS, type Work } from '../dispatch.ts'
+import { createLanes } from '../concurrency-limiter.ts'
+import { createSessionLoops } from '../session-loops.ts'
+import { createUnderWay } from '../in-flight.ts'
+
+/** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
+export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CALLS): Dispatch {
+  const underWay = createUnderWay(log)
+  const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
+  const lanes = createLanes(modelCalls)
+  const loops = createSessionLoops({ advance: (id) => lanes.run(id, async () => work?.advance(id)), clock, log })
+  const inHand = new Map<string, number>()
+  let work: Work | undefined
+  let isStopped = false
+
+  /** Counts what is begun about `id` until it ends. */
+  function hold(id: string, begun: Promise<unknown>): void {
+    inHand.set(id, (inHand.get(id) ?? 0) + 1)
+    const letGo = () => {
+      const left = (inHand.get(id) ?? 0) - 1
+      if (left > 0) inHand.set(id, left)
+      else inHand.delete(id)
+    }
+    underWay.add(begun.finally(letGo))
+  }
+
+  function take({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): void {
+    if (isStopped) return
+    if (!work) {
+      for (const id of sessions) early.sessions.add(id)
+      for (const id of actions) early.actions.add(id)
+      return
+    }
+    for (const id of actions) hold(id, work.execute(id))
+    for (const id of sessions) hold(id, loops.advance(id))
+  }
+
+  return {
+    start(given) {
+      work = given
+      take(early)
+      early.sessions.clear()
+      early.actions.clear()
+    },
+    take,
+    // One loop per session is one caller per step, where nobody else has loops.
+    claimStep: async () => !isStopped,
+    background: underWay.add,
+    async reconcile(due) {
+      const isMissing = (id: string) => !inHand.has(id)
+      const missing = { sessions: due.sessions.filter(isMissing), actions: due.actions.filter(isMissing) }
+      take({ sessions: new Set(missing.sessions), actions: new Set(missing.actions) })
+      return { unlocked: 0, putUp: missing.sessions.length + missing.actions.length, unattended: missing }
+    },
+    countWaiting: async () => early.sessions.size + early.actions.size + lanes.waiting,
+    idle: underWay.none,
+    stop() {
+      isStopped = true
+      lanes.close()
+      loops.stop()
+    },
+    drained: underWay.none,
+  }
+}

@@ -1,0 +1,70 @@
+import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
+import { evaluateForAll, isTrueForAll } from '../../policy/index.ts'
+import { type ActionRow, type SessionRow, type Tx, together, votes } from '../../store/index.ts'
+import { countVotes } from '../read/count.ts'
+import type { GateParts } from '../gate.ts'
+import { whyNotGranted } from '../grants/grants.ts'
+import { callBy, riskOf, sessionOf } from '../policy.ts'
+import { requestersOf } from './requesters.ts'
+import type { Why } from './revise.ts'
+import { keyOf, requirementsOf } from './rights.ts'
+
+/**
+ * Why the decision about an action does not hold any more, or undefined while it does: what policy says now is no stricter, and enough of
+ * those who decided may still do so. Asked in the transaction that starts it, so that nothing comes in between.
+ * @param opened Its session, where that was read already.
+ */
+export function* whyNotDecided(
+  parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>,
+  row: ActionRow,
+  opened?: SessionRow,
+): Tx<Why | undefined> {
+  const tool = parts.tools.byName(row.tool)
+  if (!tool) return undefined
+  const decided: PolicyResult = JSON.parse(row.policy)
+  const nowMs = parts.clock.nowMs()
+  const [requesters, session, policy, cast] = yield* together(
+    requestersOf(row),
+    sessionOf(row, opened),
+    parts.policies.inForce(),
+    decided.verdict === 'ask' ? votes.votesWithHolders.all(keyOf(row)) : nobody(),
+  )
+  const call = callBy(row, { tool, requesters, session, nowMs })
+  const now = evaluateForAll(policy, call)
+  if (now.verdict === 'deny') return { why: 'policy', reason: `${now.reason} now.` }
+  if (decided.verdict === 'allow') {
+    if (now.verdict === 'allow') return undefined
+    if (row.grant_id === null) return { why: 'policy', reason: `${now.reason} now.` }
+    const granted = {
+      ...row,
+      requires: now.requires,
+      risk: riskOf(tool, now).level,
+      fits: (condition: string) => isTrueForAll(condition, call),
+    }
+    const fault = yield* whyNotGranted(row.grant_id, granted, nowMs)
+    return fault === undefined ? undefined : { why: 'grant', reason: `It was allowed without asking, and is not any more: ${fault}.` }
+  }
+  const requires = requirementsOf(row)
+  const asked = now.verdict === 'ask' ? askedNow(now, row) : requires
+  if ((yield* countVotes(row, asked, cast, nowMs)).outcome === 'approve') return undefined
+  if ((yield* countVotes(row, requires, cast, nowMs)).outcome === 'approve') {
+    return { why: 'policy', reason: `${now.reason} now, and asks for more than its approval.` }
+  }
+  return { why: 'decider', reason: 'Not enough of those who approved it may still decide about it.' }
+}
+
+/** What nobody was asked about has no votes. */
+// biome-ignore lint/correctness/useYield: a transaction that asks nothing
+function* nobody(): Tx<votes.HeldVote[]> {
+  return []
+}
+
+/**
+ * What policy asks for now, of whom it also asked then: others that were asked in time may have answered. Where somebody edited the call, no
+ * less than was asked for it.
+ */
+function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {
+  const then = requirementsOf(row)
+  const now = { ...requires, roles: [...requires.roles, ...escalateTo.filter((role) => then.roles.includes(role))] }
+  return row.edited_by === null ? now : strictestRequirements(then, now)
+}

@@ -1,0 +1,267 @@
+import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
+import { countVotes } from '../read/count.ts'
+import { claimDeadline, lookAgainAt } from '../deadlines.ts'
+import { announceUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import { expireWaiting } from './expire.ts'
+import type { GateParts } from '../gate.ts'
+import { makeGrant } from '../grants/grants.ts'
+import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
+import { viewAction, viewVotes } from '../read/view.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+const DEFAULT_REASON = 'User declined'
+
+/**
+ * Takes one person's vote; with the last one that it takes, the action is decided. Repeating one's own vote changes nothing and answers
+ * the action as it is now; while others are waited for, another vote takes the place of one's own.
+ * @throws CountersignError `not_found`; `forbidden` for who may not decide; `revision_mismatch` when the decision names another revision or
+ * digest; `already_decided` with the current action when someone or something else was first.
+ */
+export async function decide(parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  reach('decide.before_store')
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)),
+  )
+  reach('decide.after_store')
+  // Told only now: what the late decision found out, that the time is over, is stored.
+  if (action.state === 'expired') throw alreadyDecided(action)
+  return action
+}
+
+function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
+  if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
+  return yield* takeVote(parts, outbox, yield* findForVote(actionId, caller, nowMs), body, caller, nowMs)
+}
+
+/**
+ * Takes a vote on an action as it was found, and does what follows from it.
+ * @param opened Its session, where that is open already.
+ */
+export function* takeVote(
+  parts: GateParts,
+  outbox: Outbox,
+  found: Found,
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+  opened?: SessionWriter,
+): Tx<Action> {
+  const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs, opened)
+  // A repeat has made its grant before.
+  if (body.remember && votes) yield* makeGrant(outbox, { row, terms: body.remember, writer }, caller, nowMs)
+  yield* endWrite(parts, outbox, row, writer, body, caller, nowMs)
+  return yield* viewAction(row, votes)
+}
+
+/**
+ * Decides several actions of one session in one transaction: `approve all`, and what a typed word names. One whose time is over is
+ * answered as expired, not decided. `isNew` is false for a repeat of one's own decision, which changes nothing.
+ */
+export function* decideInSession(
+  outbox: Outbox,
+  writer: SessionWriter,
+  actionIds: readonly string[],
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+): Tx<{ row: ActionRow; isNew: boolean }[]> {
+  const decided: { row: ActionRow; isNew: boolean }[] = []
+  for (const actionId of actionIds) {
+    const found = yield* findForVote(actionId, caller, nowMs)
+    if (found.row.session_id !== writer.row.id) {
+      throw new CountersignError('not_found', `there is no action ${actionId} in session ${writer.row.id}`)
+    }
+    const { row, writer: used } = yield* decideRow(outbox, found, named(body, found.row), caller, nowMs, writer)
+    decided.push({ row, isNew: used !== undefined })
+  }
+  return decided
+}
+
+/**
+ * Who says no means it, whatever it has become. A yes that names nothing is for what was asked first: nobody approves with a word what may
+ * have changed under it.
+ */
+const named = (body: DecisionBody, { revision, digest }: ActionRow): DecisionBody =>
+  body.verdict === 'decline' ? { ...body, revision, digest } : body
+
+interface Found {
+  row: ActionRow
+  /** In whose place the caller votes; null for their own. */
+  forId: string | null
+}
+
+/** The action, for someone who may vote on it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
+export function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const right = found && (yield* findRight(found, principal, nowMs))
+  // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
+  const hasVote = found && right?.refusal === undefined && JSON.parse(found.policy).verdict === 'ask'
+  const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  if (right?.refusal !== undefined) {
+    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
+  }
+  requireUnarchived(row)
+  return { row, forId: right?.forId ?? null }
+}
+
+/**
+ * The action, for someone who by their own role may say what becomes of it once it was decided. @throws CountersignError `not_found`,
+ * `forbidden`, `gone`.
+ */
+export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  const requires = requirementsOf(row)
+  if (!mayDecide(principal, requires)) {
+    const why = whyNeverDecides(principal) ?? `the role ${rolesText(requires)} is needed`
+    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
+  }
+  requireUnarchived(row)
+  return row
+}
+
+const STATE_AFTER = { approve: 'approved', decline: 'declined' } as const
+
+/** @returns `writer` where something was written. */
+function* decideRow(
+  outbox: Outbox,
+  { row: found, forId }: Found,
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+  opened?: SessionWriter,
+): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
+  const { principal } = caller
+  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
+  if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
+  const { revision } = found
+  const writer = opened ?? (yield* writeSessionOf(outbox, found, nowMs))
+  const reason = body.reason?.trim() || undefined
+  const { row, vote, outcome, isRepeat } = yield* weigh(
+    found,
+    {
+      action_id: found.id,
+      revision,
+      principal_id: principal.id,
+      for_id: forId,
+      verdict: body.verdict,
+      reason: reason ?? null,
+      created_at: nowMs,
+    },
+    nowMs,
+  )
+  if (isRepeat && !outcome) return { row }
+  const to = outcome && STATE_AFTER[outcome]
+  const now = Math.max(nowMs, row.updated_at)
+  const due_at = to === 'approved' ? claimDeadline(row) : null
+  const moves = to
+    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : row.told, due_at, now })
+    : actions.holdAction.change({ id: row.id, revision, now })
+  if (!(yield* moves)) {
+    // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.
+    const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
+    if (expired) return { row: expired, writer }
+    const current = yield* actions.findAction.first({ id: row.id })
+    assert(current, 'an action is never deleted')
+    if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
+    return { row: yield* answerLate(current, body, principal.id) }
+  }
+  reach('decide.storing')
+  const moved: ActionRow = { ...row, state: to ?? row.state, ...(to && { due_at }), updated_at: now }
+  if (due_at !== null) lookAgainAt(outbox, due_at)
+  if (!isRepeat) yield* votes.castVote.run({ ...vote })
+  const shown = yield* viewVotes(moved)
+  const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
+  const deed = { kind: to ?? 'voted', by: caller, data: said, tookMs: nowMs - row.created_at } as const
+  yield* announceUpdate(outbox, writer, moved, { votes: shown }, deed, nowMs)
+  if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)
+  if (to === 'declined') {
+    yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)
+    if (moved.session_id !== null) outbox.sessions.add(moved.session_id)
+  }
+  return { row: moved, writer, votes: shown }
+}
+
+/** Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean. */
+export const names = ({ revision, digest }: Pick<DecisionBody, 'revision' | 'digest'>, row: ActionRow): boolean =>
+  row.revision === 1 ? (revision ?? 1) === 1 && (digest ?? row.digest) === row.digest : revision === row.revision && digest === row.digest
+
+interface Weighed {
+  /** The action as it is behind the lock. */
+  row: ActionRow
+  vote: VoteRow
+  /** What is decided with this vote; undefined while others are needed. */
+  outcome: 'approve' | 'decline' | undefined
+  /** True when the same vote stands already: it is counted, not cast again. */
+  isRepeat: boolean
+}
+
+/** What a vote comes to, together with those that were cast. Asked behind the lock that every vote on the action waits for. */
+function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
+  const { quorum, declineQuorum } = requirementsOf(found)
+  // Any one vote decides: there are no others to count.
+  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, outcome: vote.verdict, isRepeat: false }
+  const row = (yield* actions.findAction.first({ id: found.id })) ?? found
+  const cast = yield* votes.votesWithHolders.all(keyOf(found))
+  const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
+  const isRepeat = own?.verdict === vote.verdict && own.for_id === vote.for_id
+  const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]
+  const { outcome } = yield* countVotes(row, requirementsOf(row), counted, nowMs)
+  return { row, vote, outcome, isRepeat }
+}
+
+/** Why it was declined, in the words of whoever said so last. */
+const reasonOf = (cast: readonly Vote[]): string | undefined =>
+  cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
+
+/** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */
+function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
+  const cast = yield* votes.votesOf.all(keyOf(row))
+  if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
+  throw alreadyDecided(yield* viewAction(row))
+}
+
+/** The refusal of a decision about an action as it is not any more. */
+export const changedSinceShown = (action: Action): CountersignError =>
+  new CountersignError('revision_mismatch', `action ${action.id} changed since it was shown: look at it again`, { action })
+
+/** The refusal of a decision about an action that is settled: who or what was first. */
+export function alreadyDecided(action: Action): CountersignError {
+  const verdict = action.state === 'declined' ? 'decline' : 'approve'
+  const winners = action.votes.filter((vote) => vote.verdict === verdict)
+  const last = winners.at(-1)
+  const how =
+    last && action.state === 'expired'
+      ? `was ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')}, and expired at ${action.expiresAt}: no client had claimed it by then`
+      : last
+        ? `was already ${STATE_AFTER[verdict]} by ${winners.map(({ by }) => by.name).join(' and ')} at ${last.at}`
+        : action.state === 'expired'
+          ? `expired at ${action.expiresAt}: nobody had decided by then`
+          : `was already ${action.error?.kind === 'withdrawn' ? 'withdrawn' : action.state} at ${action.updatedAt}`
+  return new CountersignError('already_decided', `action ${action.id} ${how}`, { action })
+}
+
+function* endWrite(
+  parts: GateParts,
+  outbox: Outbox,
+  row: ActionRow,
+  writer: SessionWriter | undefined,
+  body: DecisionBody,
+  caller: Caller,
+  nowMs: number,
+): Tx<void> {
+  if (!writer) return
+  if (row.state === 'expired') {
+    yield* stopAfterExpiry(parts, outbox, writer, row, nowMs)
+  } else {
+    const stops = row.state === 'declined' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
+    if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, { reason: STOPPED, by: caller }, nowMs)
+  }
+  yield* writer.finish()
+}

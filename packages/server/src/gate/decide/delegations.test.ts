@@ -1,0 +1,139 @@
+import { isCountersignError, type PolicyDocument, type Principal } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
+import { principals } from '../../store/index.ts'
+import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
+import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
+import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import { defineTool } from '../../tools/index.ts'
+
+const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
+const [fay, gil, vic, wil, root] = [
+  person('fay', 'finance'),
+  person('gil', 'finance'),
+  person('vic', 'viewer'),
+  person('wil', 'viewer'),
+  person('root', 'admin'),
+]
+const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'], personId: fay.id }
+
+const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, execute: () => null })
+
+async function open(requires: NonNullable<PolicyDocument['rules'][number]['requires']>) {
+  const temp = await openTempSqlite()
+  let nowMs = Date.UTC(2026, 0, 1)
+  const rules = [{ name: 'finance', match: { tool: 'own.pay' }, verdict: 'ask' as const, requires: { roles: ['finance'], ...requires } }]
+  const policies = fixedPolicies(compilePolicy({ default: 'deny', rules }, 1))
+  const gate = openBareGate(temp.store, [pay], 'prc_1', { ...hurriedClock, nowMs: () => nowMs, policies })
+  await temp.store.transact(function* () {
+    for (const one of [fay, gil, vic, wil, root, bot]) yield* principals.savePrincipal(one, 1)
+  })
+  return {
+    gate,
+    store: temp.store,
+    propose: async (by = bot) => (await gate.propose({ tool: 'own.pay', arguments: {} }, { principal: by })).id,
+    vote: (id: string, by: Principal, verdict: 'approve' | 'decline' = 'approve') =>
+      gate.decide(id, { verdict }, { principal: by }).then(
+        ({ state }) => state,
+        (error: unknown) => {
+          if (isCountersignError(error)) return error.code
+          throw error
+        },
+      ),
+    lend: (from: Principal, to: Principal, by = from) =>
+      gate.createDelegation({ ...(from.id !== by.id && { from: from.id }), to: to.id, expiresIn: 'P1D' }, { principal: by }),
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+    [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),
+  }
+}
+
+test('a delegate votes with the right of the person in whose place they are, and the vote says for whom', async () => {
+  await using desk = await open({})
+  const id = await desk.propose()
+  expect(await desk.vote(id, vic)).toBe('forbidden')
+  await desk.lend(fay, vic)
+  const action = await desk.gate.decide(id, { verdict: 'approve', reason: 'Fay asked me to' }, { principal: vic })
+  expect(action).toMatchObject({ state: 'approved', votes: [{ by: { id: vic.id }, for: { id: fay.id }, verdict: 'approve' }] })
+  expect(await desk.vote(await desk.propose(), vic, 'decline')).toBe('declined')
+})
+
+test('a delegation ends: by its time, by who gave it, with the role of who gave it', async () => {
+  await using desk = await open({})
+  const lent = await desk.lend(fay, vic)
+  expect(await desk.gate.endDelegation(lent.id, { principal: vic }).catch((error) => error.code), 'not by whom it was given to').toBe(
+    'forbidden',
+  )
+  expect(await desk.gate.endDelegation(lent.id, { principal: wil }).catch((error) => error.code), 'not by others').toBe('not_found')
+  await desk.gate.endDelegation(lent.id, { principal: fay })
+  expect(await desk.vote(await desk.propose(), vic)).toBe('forbidden')
+  await desk.lend(fay, vic, root)
+  desk.pass(86_400_000)
+  expect(await desk.vote(await desk.propose(), vic)).toBe('forbidden')
+  await desk.lend(fay, vic)
+  await desk.store.transact(() => principals.savePrincipal({ ...fay, roles: ['viewer'] }, 1))
+  expect(await desk.vote(await desk.propose(), vic)).toBe('forbidden')
+})
+
+test('a delegation is one’s own, or an admin’s to give; never an agent’s, never to oneself or an agent, and it never chains', async () => {
+  await using desk = await open({})
+  const code = (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      (error) => error.code,
+    )
+  expect(await code(desk.lend(fay, vic, gil))).toBe('forbidden')
+  expect(await code(desk.lend(fay, fay))).toBe('bad_request')
+  expect(await code(desk.lend(fay, bot))).toBe('not_found')
+  expect(await code(desk.lend(bot, vic, root))).toBe('not_found')
+  expect(await code(desk.lend(bot, vic, bot))).toBe('forbidden')
+  await desk.lend(fay, vic)
+  await desk.lend(vic, wil)
+  expect(await desk.vote(await desk.propose(), wil), 'what vic was lent is not vic’s to lend').toBe('forbidden')
+})
+
+test('I10 who asked approves by no delegation, their own or another’s', async () => {
+  await using desk = await open({ notRequester: true })
+  const id = await desk.propose()
+  expect(await desk.vote(id, fay), 'her own agent asked').toBe('forbidden')
+  await desk.lend(fay, vic)
+  expect(await desk.vote(id, vic), 'in her place').toBe('forbidden')
+  await desk.lend(gil, fay)
+  expect(await desk.vote(id, fay), 'in another’s place').toBe('forbidden')
+  expect(await desk.vote(id, gil)).toBe('approved')
+})
+
+test('H38 a right counts once, however many use it, and its owner’s own vote before the others', async () => {
+  await using desk = await open({ quorum: 2, declineQuorum: 2 })
+  await desk.lend(fay, vic)
+  await desk.lend(fay, wil)
+  const id = await desk.propose()
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  expect(await desk.vote(id, wil), 'her right is used').toBe('forbidden')
+  expect(await desk.vote(id, vic), 'the same again').toBe('proposed')
+  expect(await desk.vote(id, fay), 'she says it herself: still one right').toBe('proposed')
+  expect((await rowOf(desk.store, id)).state).toBe('proposed')
+  expect(await desk.vote(id, fay, 'decline'), 'her own word stands before that of others').toBe('proposed')
+  expect(await desk.vote(id, gil), 'one approval: gil’s; vic’s does not count beside hers').toBe('proposed')
+  expect(await desk.vote(id, fay)).toBe('approved')
+})
+
+test('a vote in the place of another does not count any more when the delegation ended before the last vote', async () => {
+  await using desk = await open({ quorum: 2 })
+  const lent = await desk.lend(fay, vic)
+  const id = await desk.propose()
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  await desk.gate.endDelegation(lent.id, { principal: fay })
+  expect(await desk.vote(id, gil)).toBe('proposed')
+  expect(await desk.vote(id, fay)).toBe('approved')
+})
+
+test('nothing is granted by a vote in the place of another', async () => {
+  await using desk = await open({})
+  await desk.lend(gil, vic)
+  const id = await desk.propose()
+  const remember = { scope: 'agent', expiresIn: 'P1D', exact: true } as const
+  await expect(desk.gate.decide(id, { verdict: 'approve', remember }, { principal: vic })).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await rowOf(desk.store, id)).state).toBe('proposed')
+})

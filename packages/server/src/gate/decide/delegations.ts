@@ -1,0 +1,113 @@
+import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
+import { recordAudit } from '../../audit/index.ts'
+import { type DelegationRow, delegations, doOnce, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
+import { type Caller, requireScope } from '../caller.ts'
+import type { GateParts } from '../gate.ts'
+import { isoTime, viewPrincipal } from '../read/view.ts'
+
+/** True for who sees and ends everybody's. */
+const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
+
+/** @throws CountersignError `forbidden` for who has no vote to give to others: an agent, or a key that may not decide. */
+export const requireDelegator = ({ principal }: Caller): void => requirePerson(principal)
+
+function requirePerson(principal: Principal): void {
+  const { kind, name } = principal
+  if (kind !== 'person') throw new CountersignError('forbidden', `only persons decide, so ${name} has nothing to delegate`)
+  requireScope(principal, ['decide'], 'delegate anything')
+}
+
+/**
+ * Lets one person vote in the place of another for a time.
+ * @throws CountersignError `forbidden` for an agent, and for who names somebody else's place and is no admin; `not_found` for an unknown
+ * person; `bad_request` for oneself.
+ */
+export async function createDelegation({ store, clock }: GateParts, body: DelegationBody, caller: Caller): Promise<Delegation> {
+  const nowMs = clock.nowMs()
+  const { principal } = caller
+  requirePerson(principal)
+  const from = body.from ?? principal.id
+  if (from !== principal.id && !isAdmin(principal)) {
+    throw new CountersignError('forbidden', 'only an admin delegates in the name of somebody else')
+  }
+  if (from !== principal.id && body.to === principal.id) {
+    throw new CountersignError(
+      'forbidden',
+      'nobody takes the vote of somebody else for themselves: name another person, or let them delegate it',
+    )
+  }
+  if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
+  return store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      for (const id of [from, body.to]) yield* requireKnownPerson(id)
+      const row: DelegationRow = {
+        id: newId('del', nowMs),
+        from_id: from,
+        to_id: body.to,
+        reason: body.reason || null,
+        made_by: principal.id,
+        expires_at: nowMs + (durationMs(body.expiresIn) ?? 0),
+        revoked_at: null,
+        revoked_by: null,
+        created_at: nowMs,
+      }
+      const data = { delegation: row.id, from, to: body.to, expiresAt: isoTime(row.expires_at), reason: row.reason }
+      yield* recordAudit(outbox, { kind: 'delegated', actor: principal.id, data }, nowMs)
+      yield* delegations.insertDelegation.run({ ...row })
+      tellAccess(outbox, row.to_id)
+      return yield* viewDelegation(row, nowMs)
+    }),
+  )
+}
+
+function* requireKnownPerson(id: string): Tx<void> {
+  const found = yield* principals.findPrincipal.first({ id })
+  if (found?.kind !== 'person') throw new CountersignError('not_found', `there is no person ${id}`)
+  if (found.disabled_at !== null)
+    throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
+}
+
+/** Whose delegations somebody is shown: with undefined everybody's. @throws CountersignError `forbidden` for who is no person. */
+export function delegationsSeenBy({ principal }: Caller): string | undefined {
+  requirePerson(principal)
+  return isAdmin(principal) ? undefined : principal.id
+}
+
+/**
+ * Ends a delegation; votes given under it do not count any more where others are waited for. Harmless when it had ended.
+ * @throws CountersignError `not_found`; `forbidden` for whom it was given to.
+ */
+export async function endDelegation({ store, clock }: GateParts, id: string, caller: Caller): Promise<Delegation> {
+  const nowMs = clock.nowMs()
+  const { principal } = caller
+  requirePerson(principal)
+  return store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const found = yield* delegations.findDelegation.first({ id })
+      const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
+      if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)
+      if (found.from_id !== principal.id && !isAdmin(principal)) {
+        throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
+      }
+      yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data: { delegation: id } }, nowMs)
+      yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })
+      tellAccess(outbox, found.to_id)
+      return yield* viewDelegation((yield* delegations.findDelegation.first({ id })) ?? found, nowMs)
+    }),
+  )
+}
+
+export function* viewDelegation(row: DelegationRow, nowMs: number): Tx<Delegation> {
+  return {
+    id: row.id,
+    from: yield* viewPrincipal(row.from_id),
+    to: yield* viewPrincipal(row.to_id),
+    reason: row.reason,
+    madeBy: yield* viewPrincipal(row.made_by),
+    state: row.revoked_at !== null ? 'revoked' : row.expires_at <= nowMs ? 'over' : 'standing',
+    expiresAt: isoTime(row.expires_at),
+    revokedAt: row.revoked_at === null ? null : isoTime(row.revoked_at),
+    revokedBy: row.revoked_by === null ? null : yield* viewPrincipal(row.revoked_by),
+    createdAt: isoTime(row.created_at),
+  }
+}

@@ -1,0 +1,101 @@
+import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, doOnce, findAnswer, type Outbox, type Tx } from '../../store/index.ts'
+import { JustChanged } from '../execute/begin-attempt.ts'
+import type { Caller } from '../caller.ts'
+import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
+import { writeSessionOf } from '../events.ts'
+import type { GateParts } from '../gate.ts'
+import { textOf } from '../execute/revalidate.ts'
+import { isInForce } from '../policy.ts'
+import type { PreparedAction } from '../propose/prepare.ts'
+import { prepareAgain } from '../propose/prepare-again.ts'
+import { revise } from './revise.ts'
+import { findRight } from './rights.ts'
+import { viewAction } from '../read/view.ts'
+
+/** An approval that says what is to be done instead. */
+export type EditBody = DecisionBody & { arguments: JsonObject }
+
+/**
+ * Approves an action with other arguments. They are checked as any others, by the tool and by policy, and make a new revision that no
+ * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now and if the target is as they
+ * were shown it; with that it may be approved at once, or wait for others. The editor is one of those who asked for it from then on, and it
+ * takes no less than before: the stricter of both requirements, and the higher risk.
+ * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`; `forbidden` where policy denies the edited call. Then
+ * the action is as it was.
+ */
+export async function approveEdited(parts: GateParts, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
+  if (body.verdict !== 'approve')
+    throw new CountersignError('bad_request', 'arguments go with an approval only: what is declined is not edited')
+  const { once } = caller
+  reach('edit.before_read')
+  const seen = await parts.store.read(function* () {
+    const answer = once && (yield* findAnswer<Action>(once))
+    if (answer) return { answer }
+    const { row } = yield* findForVote(actionId, caller, parts.clock.nowMs())
+    return { row, action: yield* viewAction(row) }
+  })
+  if (seen.answer) return seen.answer
+  const { row, action } = seen
+  const { arguments: args, ...plain } = body
+  const isSame = row.arguments === canonicalJson(args)
+  // Who repeats an edit that was taken hears how it went.
+  if (row.state !== 'proposed' && !isSame) throw alreadyDecided(action)
+  if (row.state !== 'proposed') return decide(parts, actionId, plain, caller)
+  if (!names(body, row)) throw changedSinceShown(action)
+  const tool = parts.tools.byName(row.tool)
+  if (!tool)
+    throw new CountersignError('illegal_transition', `action ${actionId} cannot be edited: the tool ${row.tool} is no longer configured`, {
+      action,
+    })
+  const prepared = await prepareAgain(parts, row, { tool, arguments: args, editor: caller.principal })
+  if (prepared.argumentsText === row.arguments) return decide(parts, actionId, plain, caller)
+  if (prepared.policy.verdict === 'deny') {
+    throw new CountersignError('forbidden', `action ${actionId} was not changed: ${prepared.policy.reason}`, { action })
+  }
+  const nowMs = parts.clock.nowMs()
+  reach('edit.before_store')
+  const edited = await parts.store.transact((outbox) =>
+    doOnce(once, nowMs, () => storeEdit(parts, outbox, { row, prepared, body: plain, caller }, nowMs)),
+  )
+  reach('edit.after_store')
+  return edited
+}
+
+interface Edit {
+  row: ActionRow
+  prepared: PreparedAction
+  body: DecisionBody
+  caller: Caller
+}
+
+function* storeEdit(parts: GateParts, outbox: Outbox, { row, prepared, body, caller }: Edit, nowMs: number): Tx<Action> {
+  const { principal } = caller
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  if (!(yield* isInForce(parts.policies, prepared.policy))) throw new JustChanged(row.id)
+  reach('edit.storing')
+  const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
+  const asked = yield* revise(outbox, writer, { ...row, state: 'proposed' }, prepared, why, nowMs)
+  if (!asked) {
+    const current = (yield* actions.findAction.first({ id: row.id })) ?? row
+    throw changedSinceShown(yield* viewAction(current))
+  }
+  const right = yield* findRight(asked, principal, nowMs)
+  if (right.refusal === undefined && sawTarget(row, prepared)) {
+    const { revision, digest } = asked
+    return yield* takeVote(parts, outbox, { row: asked, forId: right.forId }, { ...body, revision, digest }, caller, nowMs, writer)
+  }
+  if (writer) yield* writer.finish()
+  return yield* viewAction(asked)
+}
+
+/** True when the editor saw what the edited call would change as it is: no value that they were shown is another one by now. */
+function sawTarget(row: ActionRow, { preview, previewError, precondition }: PreparedAction): boolean {
+  if (previewError !== null && row.preview_error === null) return false
+  // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
+  if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
+  const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
+  const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
+  return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
+}

@@ -1,0 +1,46 @@
+import type { Requester } from '../../policy/index.ts'
+import { type ActionRow, messages, principals, type Tx } from '../../store/index.ts'
+
+type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edited_by'>
+
+/**
+ * The ids of all whose words lead to what an agent does in a session: its owner, and every author of a message that the model was given. All
+ * of the history counts, not only the last message: a model acts on what it was told at any time.
+ */
+export function* authorsIn({ id, owner_id }: { id: string; owner_id: string }): Tx<string[]> {
+  const authors = yield* messages.authorsOf.all({ session_id: id })
+  return [...new Set([owner_id, ...authors.map(({ author_id }) => author_id)])]
+}
+
+/** The ids of all who asked for an action, as it is asked now; on whose behalf it runs comes first. */
+export function* requesterIdsOf({ requested_by, session_id, requesters, edited_by }: Asked): Tx<string[]> {
+  if (requesters !== null) return JSON.parse(requesters)
+  // Stored before this was kept with the action.
+  const ids = session_id === null ? [requested_by] : yield* authorsIn({ id: session_id, owner_id: requested_by })
+  return edited_by === null || ids.includes(edited_by) ? ids : [...ids, edited_by]
+}
+
+/** The principals with these ids, as they are now. */
+export function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
+  const found: Requester[] = []
+  for (const id of ids) {
+    const isDisabled = (yield* principals.disabledPersonOf(id)) !== undefined
+    found.push({ ...(yield* principals.principalById(id)), ...(isDisabled && { isDisabled }) })
+  }
+  return found
+}
+
+/** All who asked for an action, as it is asked now. */
+export function* requestersOf(row: Asked): Tx<Requester[]> {
+  return yield* principalsOf(yield* requesterIdsOf(row))
+}
+
+/** The persons who asked for an action, by their ids: those who wrote themselves, and the owners of agents that did. */
+export function* askingPersons(row: Asked): Tx<ReadonlySet<string>> {
+  const ids: string[] = []
+  for (const id of yield* requesterIdsOf(row)) {
+    const person = (yield* principals.findPrincipal.first({ id }))?.person_id
+    if (person) ids.push(person)
+  }
+  return new Set(ids)
+}

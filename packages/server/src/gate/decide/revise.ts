@@ -1,0 +1,180 @@
+import {
+  type Action,
+  assert,
+  higherRisk,
+  type JsonObject,
+  type PolicyResult,
+  type Requires,
+  type Revised,
+  strictestRequirements,
+} from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../../store/index.ts'
+import { nextKey } from '../execute/attempt-key.ts'
+import type { Caller } from '../caller.ts'
+import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
+import { announceUpdate, type Deed, writeToolResult } from '../events.ts'
+import { policyText, requirementsText, riskOf } from '../policy.ts'
+import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { type StoredRevised, viewAction } from '../read/view.ts'
+
+/** The states in which people can be asked anew. */
+const REVISE = { proposed: revisions.reviseWaiting, approved: revisions.reviseApproved, failed: revisions.reviseFailed }
+
+/** A row as it was read, in a state in which people can be asked anew. */
+export type Revisable = ActionRow & { state: keyof typeof REVISE }
+
+/** Why what was asked, or decided, does not hold any more. */
+export interface Why extends Pick<Revised, 'why' | 'reason'> {
+  /** Who made it so, where somebody did. */
+  by?: Caller
+}
+
+/**
+ * Makes an action another one that people are asked about: a new revision with its own digest, to which no earlier vote belongs. What it
+ * was is kept. Where policy denies it now, it is declined at once. Undefined when the action is no longer as it was read.
+ * @param writer The action's session, opened before; the caller finishes it.
+ */
+export function* revise(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  row: Revisable,
+  prepared: PreparedAction,
+  { why, reason, by }: Why,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: nowMs }
+  const text = JSON.stringify(revised)
+  const { tool: _, ...columns } = columnsOf(prepared)
+  const times = timesOf(row, prepared, nowMs)
+  const question = {
+    ...columns,
+    ...askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null),
+    ...times,
+    idempotency_key: nextKey(row),
+    revised: text,
+    edited_by: why === 'edit' ? revised.by : row.edited_by,
+    requesters: JSON.stringify(prepared.requesterIds),
+  }
+  if (!(yield* REVISE[row.state].change({ ...question, id: row.id, was: row.revision, epoch: row.epoch, now: nowMs }))) return undefined
+  reach('revise.storing')
+  yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
+  const asked: ActionRow = {
+    ...row,
+    ...question,
+    state: 'proposed',
+    revision: row.revision + 1,
+    grant_id: null,
+    error: null,
+    resolution: null,
+    updated_at: nowMs,
+  }
+  lookAgainAt(outbox, question.due_at)
+  const deed: Deed = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
+  const { id: _id, ...changed } = yield* viewAction(asked, [])
+  yield* announceUpdate(outbox, writer, asked, changed, deed, nowMs)
+  if (prepared.policy.verdict === 'deny') return yield* denyRevision(outbox, writer, asked, prepared.policy.reason, nowMs)
+  if (row.state !== 'proposed') yield* askInSession(writer, asked, reason, nowMs)
+  return asked
+}
+
+/**
+ * What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to.
+ * @param isEdited Somebody changed the arguments, now or before: then it takes no less than it did, whatever they are by now.
+ */
+function askedOf(
+  row: ActionRow,
+  { policy, tool }: PreparedAction,
+  { escalate_at }: Times,
+  isEdited: boolean,
+): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
+  if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
+  const risk = riskOf(tool, policy)
+  if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
+  const before: Action['risk'] = JSON.parse(row.risk)
+  return {
+    policy: policyText(policy),
+    requires: requirementsText(withFloor(policy, row), escalate_at),
+    risk: higherRisk(before.level, risk.level) === risk.level ? JSON.stringify(risk) : row.risk,
+  }
+}
+
+/** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
+function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
+  const { escalation, ...before }: Requires = JSON.parse(row.requires)
+  const { escalateTo, ...said } = policy
+  const requires = strictestRequirements(before, policy.requires)
+  const asked = escalateTo?.filter((role) => escalation?.roles.includes(role))
+  return { ...said, requires, ...(asked && asked.length > 0 && { escalateTo: asked }) }
+}
+
+/** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
+function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
+  const { expires_at, remind_at, escalate_at, due_at } = row
+  if (row.state === 'proposed') {
+    const { escalation }: Requires = JSON.parse(row.requires)
+    // Who was asked as well is asked about this, too.
+    if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
+    return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
+  }
+  return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
+}
+
+/** What the record says of what is asked now, besides what every row says. */
+const factsOf = (asked: ActionRow): JsonObject => ({
+  arguments: JSON.parse(asked.arguments),
+  description: asked.description,
+  destination: asked.destination,
+  definition: asked.definition_hash,
+  credential: asked.credential,
+  precondition: asked.precondition,
+  preview: asked.preview === null ? null : JSON.parse(asked.preview),
+  policy: JSON.parse(asked.policy),
+  requesters: asked.requesters === null ? [asked.requested_by] : JSON.parse(asked.requesters),
+})
+
+const keptOf = (row: ActionRow) => ({
+  action_id: row.id,
+  revision: row.revision,
+  tool: row.tool,
+  arguments: row.arguments,
+  digest: row.digest,
+  definition_hash: row.definition_hash,
+  destination: row.destination,
+  credential: row.credential,
+  precondition: row.precondition,
+  description: row.description,
+  preview: row.preview,
+  preview_error: row.preview_error,
+  previewed_at: row.previewed_at,
+  risk: row.risk,
+  policy: row.policy,
+  requires: row.requires,
+  revised: row.revised,
+})
+
+function* denyRevision(outbox: Outbox, writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<ActionRow> {
+  const { id, revision } = asked
+  const denied: ActionRow = { ...asked, state: 'declined', due_at: null }
+  const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, due_at: null, now: nowMs })
+  assert(moved === 1, 'what was revised in this transaction is there to be denied')
+  yield* announceUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
+  yield* writeToolResult(writer, denied, undefined, nowMs)
+  if (denied.session_id !== null) outbox.sessions.add(denied.session_id)
+  return denied
+}
+
+/** Said again where the approval was given, so that whoever comes back sees why it waits once more. */
+function* askInSession(writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<void> {
+  if (!writer) return
+  yield* writer.message({
+    id: newId('msg', nowMs),
+    run_id: asked.run_id,
+    role: 'assistant',
+    kind: 'request',
+    content: `I need approval again to use ${asked.tool}: ${asked.description}. ${reason} Please look at it and approve or decline this action.`,
+    actionIds: [asked.id],
+    inHistory: false,
+  })
+}

@@ -1,0 +1,71 @@
+import { meetsRoles, type Principal, type Requirements } from '@countersign/core'
+import { type ActionRow, delegations, type PrincipalRow, principals, type Tx, votes } from '../../store/index.ts'
+import { whyNeverDecides } from '../caller.ts'
+import { askingPersons } from './requesters.ts'
+
+/** What an action asks of the people who decide about it. */
+export const requirementsOf = ({ requires }: Pick<ActionRow, 'requires'>): Requirements => JSON.parse(requires)
+
+/** By whose right somebody votes: their own, or that of the person `forId`, in whose place they are. Or why they may not. */
+export type Right = { forId: string | null; refusal?: undefined } | { refusal: string }
+
+type Roles = Pick<Requirements, 'roles' | 'alsoRoles'>
+
+type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edited_by'>
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Who is kept from deciding because they asked for it. */
+export const excludedBy = ({ notRequester }: Requirements, asked: Asked): Tx<ReadonlySet<string>> =>
+  notRequester ? askingPersons(asked) : nobody()
+
+// biome-ignore lint/correctness/useYield: a transaction that asks nothing
+function* nobody(): Tx<ReadonlySet<string>> {
+  return NOBODY
+}
+
+/** By what right `principal` votes on an action at its revision, or why they have none. */
+export function* findRight(row: ActionRow, principal: Principal, nowMs: number): Tx<Right> {
+  const never = whyNeverDecides(principal)
+  if (never !== undefined) return { refusal: never }
+  const requires = requirementsOf(row)
+  const excluded = yield* excludedBy(requires, row)
+  if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
+  if (meetsRoles(principal.roles, requires)) return { forId: null }
+  return yield* findLentRight(row, requires, excluded, principal, nowMs)
+}
+
+function* findLentRight(
+  row: ActionRow,
+  requires: Requirements,
+  excluded: ReadonlySet<string>,
+  principal: Principal,
+  nowMs: number,
+): Tx<Right> {
+  const lenders: string[] = []
+  for (const { from_id } of yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })) {
+    if (!excluded.has(from_id) && (yield* holdsNow(from_id, requires))) lenders.push(from_id)
+  }
+  if (lenders.length === 0) return { refusal: `the role ${rolesText(requires)} is needed` }
+  // A right counts once, so one that nobody has used yet comes first; their own earlier vote does not stand in their way.
+  const others = (yield* votes.votesOf.all(keyOf(row))).filter(({ principal_id }) => principal_id !== principal.id)
+  const used = new Set(others.map(({ principal_id, for_id }) => for_id ?? principal_id))
+  const free = lenders.find((id) => !used.has(id))
+  return free === undefined ? { refusal: 'everybody in whose place they are has voted, or was voted for' } : { forId: free }
+}
+
+export const keyOf = ({ id, revision }: Pick<ActionRow, 'id' | 'revision'>) => ({ action_id: id, revision })
+
+/** The roles that it takes, for people: "finance or legal". */
+export const rolesText = ({ roles, alsoRoles = [] }: Pick<Requirements, 'roles' | 'alsoRoles'>): string =>
+  [roles, ...alsoRoles].map((list) => list.join(' or ')).join(', and also ')
+
+/** True when a person themselves holds the roles that it takes, as they are known now. */
+export function* holdsNow(personId: string, requires: Roles): Tx<boolean> {
+  const person = yield* principals.findPrincipal.first({ id: personId })
+  return person !== undefined && holds(person, requires)
+}
+
+/** The same for somebody whose row was read. */
+export const holds = (row: Pick<PrincipalRow, 'kind' | 'roles' | 'disabled_at'>, requires: Roles): boolean =>
+  row.kind === 'person' && row.disabled_at === null && meetsRoles(JSON.parse(row.roles), requires)

@@ -1,0 +1,85 @@
+import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../../store/index.ts'
+import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
+import { announceUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import { expireWaiting } from './expire.ts'
+import type { GateParts } from '../gate.ts'
+import { stopAfterExpiry } from './stop-run.ts'
+import { viewAction } from '../read/view.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+/**
+ * Cancels an action that has not started, because whoever proposed it takes it back. Saying so again changes nothing and answers the action
+ * as it is.
+ * @throws CountersignError `not_found`; `forbidden` for everybody else; `illegal_transition` with the current action once it has started,
+ * was decided against or has expired.
+ */
+export async function withdraw(parts: GateParts, actionId: string, body: WithdrawBody, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeBack(parts, outbox, actionId, body.reason?.trim() || undefined, caller, nowMs)),
+  )
+  // Told only now: that its time is over is stored.
+  if (action.state === 'expired') throw tooLate(action)
+  return action
+}
+
+function* takeBack(
+  parts: GateParts,
+  outbox: Outbox,
+  actionId: string,
+  reason: string | undefined,
+  caller: Caller,
+  nowMs: number,
+): Tx<Action> {
+  const row = yield* findOwn(actionId, caller, nowMs)
+  if (isWithdrawn(row)) return yield* viewAction(row)
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const error: ActionErrorView = { kind: 'withdrawn', message: sentenceOf(caller, reason), retryable: false }
+  const now = Math.max(nowMs, row.updated_at)
+  if (!(yield* actions.withdrawAction.change({ id: actionId, error: JSON.stringify(error), now }))) {
+    // Read after the update: that is what waits for another transaction.
+    const expired = yield* expireWaiting(outbox, writer, actionId, nowMs)
+    if (expired && writer) {
+      yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
+      yield* writer.finish()
+    }
+    const current = expired ?? (yield* actions.findAction.first({ id: actionId })) ?? row
+    const action = yield* viewAction(current)
+    if (expired || isWithdrawn(current)) return action
+    throw tooLate(action)
+  }
+  const withdrawn: ActionRow = { ...((yield* actions.findAction.first({ id: actionId })) ?? row) }
+  const deed = { kind: 'withdrawn', by: caller, data: { reason: reason ?? null } } as const
+  yield* announceUpdate(outbox, writer, withdrawn, { error }, deed, nowMs)
+  yield* writeToolResult(writer, withdrawn, error.message, nowMs)
+  if (writer) {
+    yield* writer.finish()
+    outbox.sessions.add(writer.row.id)
+  }
+  return yield* viewAction(withdrawn)
+}
+
+/** The action, for whoever proposed it. */
+function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  if (row.requested_by !== principal.id) {
+    throw new CountersignError('forbidden', `${principal.name} may not withdraw ${actionId}: only whoever proposed it may`)
+  }
+  requireWriter(principal)
+  requireUnarchived(row)
+  return row
+}
+
+const isWithdrawn = ({ state, error }: ActionRow): boolean =>
+  state === 'cancelled' && error !== null && JSON.parse(error).kind === 'withdrawn'
+
+const sentenceOf = ({ principal: { kind, name } }: Caller, reason: string | undefined): string =>
+  `Withdrawn by ${kind === 'person' ? '' : `the ${kind} `}${name}${reason === undefined ? '' : `: ${reason}`}`
+
+function tooLate(action: Action): CountersignError {
+  const { id, state } = action
+  const why = state === 'executing' ? 'has started' : `is ${state}`
+  return new CountersignError('illegal_transition', `action ${id} ${why}; only what has not started can be withdrawn`, { action })
+}

@@ -1,0 +1,124 @@
+import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions } from '../../store/index.ts'
+import { sendsOf } from './attempt-key.ts'
+import { boundTool } from './verify-binding.ts'
+import type { Found } from './checks.ts'
+import type { GateParts } from '../gate.ts'
+import { untilItWorks, withinTimeout } from './retry.ts'
+
+/** A result larger than this is no answer for a person or a model. */
+const MAX_RESULT_BYTES = 1_000_000
+/** A process that hung for longer than this between commit and send may have been taken for dead. */
+const STALL_MS = 1_000
+
+interface Failed {
+  to: 'failed'
+  error: ActionErrorView
+  /** Set where the answer of an attempt was lost before: the action keeps its key. */
+  wasLost?: true
+}
+
+/** An attempt's end that can be stored. */
+export type Settled =
+  | { to: 'succeeded'; output: JsonValue; url: string | undefined }
+  | Failed
+  | { to: 'outcome_unknown'; error: ActionErrorView; looked?: Found | undefined }
+
+/** An attempt's end without an answer that can be trusted: it may or may not have acted. */
+export interface Lost {
+  to: 'lost'
+  kind: 'ambiguous' | 'broken'
+  message: string
+  /** Set where time has passed already: what is sent again need not wait. */
+  atOnce?: true
+  /** Set where the process that sent it ended before there was an answer. */
+  processEnded?: true
+}
+
+/** Sends a started action to its tool, once. Undefined when the attempt is not this process's any more: then nothing was sent. */
+export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled | Lost | undefined> {
+  const bound = boundTool(parts, row)
+  if ('fault' in bound) return notDone(row, undefined, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
+  const { tool } = bound
+  const args: JsonObject = JSON.parse(row.arguments)
+  reach('execute.before_send')
+  if (!(await isStillHeld(parts, row))) return undefined
+  try {
+    const output = await withinTimeout(parts.clock, tool, (signal) =>
+      tool.execute(args, {
+        actionId: row.id,
+        idempotencyKey: row.idempotency_key,
+        signal,
+        principalId: row.requested_by,
+        version: row.target_version ?? undefined,
+      }),
+    )
+    reach('execute.answered')
+    return succeeded(parts, tool, args, output)
+  } catch (error) {
+    reach('execute.not_answered')
+    return readError(parts, tool, row, error)
+  }
+}
+
+async function isStillHeld(parts: GateParts, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
+  if (parts.clock.nowMs() - updated_at < STALL_MS) return true
+  // Whoever gave up here would leave the action executing for as long as this process lives.
+  const row = await untilItWorks(parts, id, () => parts.store.read(() => actions.findAction.first({ id })))
+  return row?.state === 'executing' && row.epoch === epoch
+}
+
+/** What is stored of a tool's output. */
+export function succeeded(parts: GateParts, tool: Tool, args: JsonObject, output: JsonValue | undefined): Settled {
+  const text = JSON.stringify(output ?? null)
+  const bytes = Buffer.byteLength(text)
+  const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000) } : (output ?? null)
+  return { to: 'succeeded', output: kept, url: resultUrl(parts, tool, args, kept) }
+}
+
+function resultUrl({ log }: GateParts, tool: Tool, args: JsonObject, output: JsonValue): string | undefined {
+  try {
+    const url = tool.resultUrl?.(args, output)
+    // What a tool answers is not trusted with a scheme: a link is http, https or a path here.
+    return url !== undefined && (/^https?:\/\//i.test(url) || /^\/(?![/\\])/.test(url)) ? url : undefined
+  } catch (error) {
+    // The effect is there: no link is better than a failure.
+    log.error({ tool: tool.name, error }, 'tool.no_result_url')
+    return undefined
+  }
+}
+
+/** A write without a trustworthy answer is lost, never failed: `failed` may be tried again under another key, and that would act twice. */
+function readError(parts: GateParts, tool: Tool, row: ActionRow, error: unknown): Settled | Lost {
+  const isWrite = tool.effect === 'write'
+  if (isToolError(error)) {
+    const { kind, message, retryable } = error
+    return isWrite && kind === 'ambiguous' ? { to: 'lost', kind, message } : notDone(row, tool, failed(kind, message, retryable))
+  }
+  parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.broke')
+  const message = `${row.tool} broke while it ran`
+  return isWrite ? { to: 'lost', kind: 'broken', message } : failed('broken', message, true)
+}
+
+/**
+ * A failure speaks for its own send only. After an earlier send under the same key was lost it settles nothing: a repeat may be refused
+ * because the first one is under way, or has acted. Where a person settled that send, and nothing else can tell, the person's word stands.
+ */
+export function notDone(row: ActionRow, tool: Tool | undefined, failure: Failed): Failed | Lost {
+  const isInDoubt = row.in_doubt === 1 && (tool?.idempotent || tool?.verify !== undefined)
+  if (row.effect === 'read' || (sendsOf(row) === 1 && !isInDoubt)) return failure
+  return {
+    to: 'lost',
+    kind: 'ambiguous',
+    message: `${sentence(failure.error.message)} An earlier send under the same key may have acted.`,
+  }
+}
+
+/** A message of a tool's, ended as a sentence, so that another can follow. */
+export const sentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`)
+
+/** True for a `ToolError` of any copy of its package. */
+export const isToolError = (error: unknown): error is ToolError => error instanceof Error && error.name === 'ToolError' && 'kind' in error
+
+export const failed = (kind: string, message: string, retryable: boolean): Failed => ({ to: 'failed', error: { kind, message, retryable } })

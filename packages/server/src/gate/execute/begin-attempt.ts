@@ -1,0 +1,104 @@
+import { type Action, CountersignError } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
+import { failed, type Settled } from './attempt.ts'
+import { writeSessionOf } from '../events.ts'
+import type { GateParts } from '../gate.ts'
+import { askAnew, type Look, lookAgain } from './revalidate.ts'
+import { isInForce } from '../policy.ts'
+import { revise, type Why } from '../decide/revise.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './start-attempt.ts'
+import { whyNotDecided } from '../decide/approval-validity.ts'
+
+/**
+ * What became of an action that was to start: it was begun (`end` where that is as far as it gets), people are asked again, or the
+ * decision does not hold `because` of something, and what people are to be asked has to be read first.
+ */
+export type Begun = { begun: ActionRow; end?: Settled } | { asked: ActionRow } | { because: Why }
+
+/** What starts only as it was decided. What was lost is sent again as it was sent: nobody decides about that once more. */
+export type Decided = Startable & { state: 'approved' | 'failed' }
+
+/**
+ * Starts an action, if it is still what was decided, or asks again. Undefined when it is no longer as it was read: somebody else has it.
+ * @param look What was found of the world just before.
+ */
+export function* beginDecided(
+  parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>,
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  { row, look, attempt }: { row: Decided; look: Look; attempt: Omit<NewAttempt, 'version'> },
+  nowMs: number,
+): Tx<Begun | undefined> {
+  if (look.to === 'ask') {
+    if (!(yield* isInForce(parts.policies, look.prepared.policy))) return { because: look.why }
+    const asked = yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
+    if (asked && writer) yield* writer.finish()
+    return asked && { asked }
+  }
+  const because = look.to === 'start' ? yield* whyNotDecided(parts, row, writer?.row) : undefined
+  if (because) return { because }
+  const version = look.to === 'start' ? look.version : null
+  const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version }, nowMs)
+  if (!begun) return undefined
+  return look.to === 'fail' ? { begun, end: failed(look.kind, look.message, look.retryable) } : { begun }
+}
+
+/**
+ * Starts an approved action in this process, as it was read. Undefined when there is nothing to start: somebody else has it, or its session
+ * has enough under way.
+ */
+export function* startApproved(
+  parts: Pick<GateParts, 'clock' | 'processId' | 'executionsPerSession' | 'tools' | 'policies'>,
+  outbox: Outbox,
+  row: ActionRow,
+  look: Look,
+): Tx<Begun | undefined> {
+  const nowMs = parts.clock.nowMs()
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  reach('execute.starting')
+  if (writer) {
+    const open = yield* actions.openActions.all({ session_id: writer.row.id })
+    if (countUnderWay(open) >= parts.executionsPerSession) return undefined
+  }
+  const attempt = { key: row.idempotency_key, runner: parts.processId, dueAtMs: null, deed: { kind: 'executing' } } as const
+  return yield* beginDecided(parts, outbox, writer, { row: { ...row, state: 'approved' }, look, attempt }, nowMs)
+}
+
+/** What has to be read before a person starts something again or a client takes it: all that can be, outside the transaction. */
+export async function lookBefore(parts: GateParts, row: ActionRow): Promise<Look> {
+  const look = await lookAgain(parts, row)
+  if (look.to !== 'start') return look
+  const because = await parts.store.read(() => whyNotDecided(parts, row))
+  return because ? askAnew(parts, row, because) : look
+}
+
+/** The refusal to carry out what people are asked about again, or what policy denies by now. */
+export function notAsDecided(action: Action): CountersignError {
+  const [code, what] =
+    action.state === 'proposed' ? (['stale_preview', 'is asked again'] as const) : (['illegal_transition', 'was declined'] as const)
+  const why = action.state === 'proposed' ? action.revised?.reason : action.policy.reason
+  return new CountersignError(code, `action ${action.id} ${what}: ${why}`, { action })
+}
+
+/** The refusal where something changed between the last look and the write: whoever looks once more finds what. */
+export class JustChanged extends CountersignError {
+  constructor(actionId: string) {
+    super('busy', `action ${actionId} changed just now; try again`)
+  }
+}
+
+/** As long as people change things on purpose, a second look is enough. */
+const LOOKS = 5
+
+/** Looks and does it once more where something changed in between, so that nobody has to press a button twice. */
+export async function whileItChanges<T>(act: () => Promise<T>): Promise<T> {
+  for (let looks = 1; ; looks++) {
+    try {
+      return await act()
+    } catch (error) {
+      if (looks === LOOKS || !(error instanceof JustChanged)) throw error
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, attempts, doOnce, findAnswer, type Outbox, type Tx } from '../../store/index.ts'
+import { failed } from './attempt.ts'
+import { nextKey } from './attempt-key.ts'
+import { type Begun, beginDecided, JustChanged, lookBefore, notAsDecided } from './begin-attempt.ts'
+import { boundTool, mayResend } from './verify-binding.ts'
+import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
+import { lookAgainAt } from '../deadlines.ts'
+import { type Deed, writeSessionOf } from '../events.ts'
+import type { GateParts } from '../gate.ts'
+import type { Look } from './revalidate.ts'
+import { requirementsOf } from '../decide/rights.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { settle } from './settle.ts'
+import { beginAttempt, type Startable } from './start-attempt.ts'
+import { isoTime, viewAction } from '../read/view.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+/** What a claim comes to: the client has the action, or it must not be carried out any more and was settled as failed, or is asked again. */
+type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
+
+/**
+ * Gives an approved action to the client that carries it out: one client, under a new epoch, until the hold is over. The intent is stored
+ * before the client hears of it, as for an action that the server carries out.
+ * @param again True to take a failed action once more, or one of unknown outcome whose target honours our key: only for who may decide.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it is not to be had; `stale_preview`
+ *   with the action as it is asked now, when it is not what was decided any more.
+ */
+export async function claim(parts: GateParts, actionId: string, again: boolean, caller: Caller): Promise<Claim> {
+  const { once } = caller
+  const seen = await parts.store.read(function* () {
+    const answer = once && (yield* findAnswer<Claimed>(once))
+    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller, parts.clock.nowMs()) }
+  })
+  const claimed = seen.answer ?? (await claimNow(parts, seen.row, again, caller))
+  if ('claim' in claimed) return claimed.claim
+  if ('asked' in claimed) throw notAsDecided(claimed.asked)
+  const action = await parts.store.read(() => viewNow(actionId))
+  throw new CountersignError('illegal_transition', `action ${actionId}: ${claimed.fault}`, { action })
+}
+
+async function claimNow(parts: GateParts, seen: ActionRow, again: boolean, caller: Caller): Promise<Claimed> {
+  const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
+  const look = isDecided ? await lookBefore(parts, seen) : undefined
+  const nowMs = parts.clock.nowMs()
+  reach('claim.before_store')
+  const claimed = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeClaim(parts, outbox, { seen, look, again }, caller, nowMs)),
+  )
+  reach('claim.after_store')
+  return claimed
+}
+
+interface Wanted {
+  /** The action as it was read when the world was looked at. */
+  seen: ActionRow
+  look: Look | undefined
+  again: boolean
+}
+
+function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
+  const actionId = seen.id
+  const row = yield* findForClaim(actionId, again, caller, nowMs)
+  if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
+  const bound = boundTool(parts, row)
+  const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
+  if (!startable) throw yield* refusal(row, whyNot(row, again))
+  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
+  reach('claim.storing')
+  const begun = yield* beginFor(parts, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
+  if (!begun)
+    throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it, or its time is over`)
+  if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
+  const started = begun.begun
+  const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
+  if ('fault' in bound || end?.to === 'failed') {
+    assert(end?.to === 'failed', 'what is not carried out has failed')
+    yield* settle(parts, outbox, started, end, nowMs)
+    return { fault: end.error.message }
+  }
+  yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
+  lookAgainAt(outbox, dueAtMs)
+  const args: JsonObject = JSON.parse(row.arguments)
+  const claim: Claim = {
+    action: yield* viewAction(started),
+    epoch: started.epoch,
+    idempotencyKey: started.idempotency_key,
+    request: requestOf(bound.tool, args, started),
+    holdEndsAt: isoTime(dueAtMs),
+  }
+  return { claim }
+}
+
+type Started = Exclude<Begun, { because: unknown }>
+
+/** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
+function* beginFor(
+  parts: GateParts,
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  { row, seen, look, dueAtMs, caller }: { row: Startable; dueAtMs: number; caller: Caller } & Pick<Wanted, 'seen' | 'look'>,
+  nowMs: number,
+): Tx<Started | undefined> {
+  const deed: Deed = { kind: 'claimed', by: caller }
+  const attempt = { key: nextKey(row), runner: null, dueAtMs, deed }
+  const { state } = row
+  if (state === 'outcome_unknown') {
+    const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version: row.target_version }, nowMs)
+    return begun && { begun }
+  }
+  // Looked at in another state, or as another revision: somebody moved it meanwhile.
+  if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
+  const begun = yield* beginDecided(parts, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
+  if (begun && 'because' in begun) throw new JustChanged(row.id)
+  return begun
+}
+
+function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow): Claim['request'] {
+  const request = tool.clientRequest?.(args)
+  return request ? { ...request, ...(target_version !== null && { ifMatch: target_version }) } : null
+}
+
+/** The action, for who may carry it out: who may decide about it, and who asked for it. */
+function* findForClaim(actionId: string, again: boolean, { principal }: Caller, nowMs: number): Tx<ActionRow> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  requireUnarchived(row)
+  if (mayDecide(principal, requirementsOf(row))) return row
+  requireWriter(principal)
+  if (again || row.requested_by !== principal.id) {
+    throw new CountersignError(
+      'forbidden',
+      `${principal.name} may not ${again ? 'start' : 'carry out'} ${actionId}${again ? ' again' : ''}`,
+    )
+  }
+  return row
+}
+
+function startableNow(row: ActionRow, again: boolean, resends: boolean): Startable | undefined {
+  const { state } = row
+  if (state === 'approved' || (again && (state === 'failed' || (state === 'outcome_unknown' && resends)))) return { ...row, state }
+  return undefined
+}
+
+function whyNot({ id, state, due_at }: ActionRow, again: boolean): string {
+  if (state === 'executing') return `a client is carrying action ${id} out until ${isoTime(due_at ?? 0)}`
+  if (state === 'outcome_unknown') return `the outcome of action ${id} is unknown: say what came of it before anything is done again`
+  return `action ${id} is ${state}; only an approved action can be claimed${again ? ', or a failed one again' : ''}`
+}
+
+function* refusal(row: ActionRow, why: string): Tx<CountersignError> {
+  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+}
+
+function* findNow(actionId: string): Tx<ActionRow> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'an action that was read is there')
+  return row
+}
+
+function* viewNow(actionId: string): Tx<Action> {
+  return yield* viewAction(yield* findNow(actionId))
+}

@@ -1,0 +1,99 @@
+import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../../store/index.ts'
+import { failed, notDone, type Settled, succeeded } from './attempt.ts'
+import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
+import type { GateParts } from '../gate.ts'
+import { settle, settleUnknown } from './settle.ts'
+import { viewAction } from '../read/view.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+/**
+ * Takes what a client says came of the action that it holds. By compare-and-set on the epoch of its hold: an answer for an earlier one is
+ * refused and writes nothing. One that comes after the hold is over still tells what happened, as long as nobody else has said so.
+ * @throws CountersignError `not_found`; `forbidden` for anybody but who claimed it; `illegal_transition` with the current action.
+ */
+export async function takeClientResult(parts: GateParts, actionId: string, body: ClientResultBody, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  reach('result.before_store')
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, () => takeResult(parts, outbox, actionId, body, caller, nowMs)),
+  )
+  reach('result.after_store')
+  return action
+}
+
+function* takeResult(
+  parts: GateParts,
+  outbox: Outbox,
+  actionId: string,
+  body: ClientResultBody,
+  caller: Caller,
+  nowMs: number,
+): Tx<Action> {
+  const { principal } = caller
+  const row = yield* findClaimed(actionId, principal, nowMs)
+  const settled = readResult(parts, row, body)
+  if (body.epoch === row.epoch) {
+    reach('result.storing')
+    if (row.state === 'executing') yield* settle(parts, outbox, row, settled, nowMs, caller)
+    else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
+      const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was' : 'was not'} carried out`
+      yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: settled.to, by: caller } }, nowMs)
+    }
+  }
+  const current = (yield* actions.findAction.first({ id: actionId })) ?? row
+  const action = yield* viewAction(current)
+  if (body.epoch === current.epoch && isThis(current, settled)) return action
+  const why = body.epoch === row.epoch ? `it is ${current.state}` : `this is the result of hold ${body.epoch}, the last one is ${row.epoch}`
+  throw new CountersignError('illegal_transition', `the result of action ${actionId} is not taken: ${why}`, { action })
+}
+
+function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: number): Tx<ActionRow> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  if (row.claimed_by === null) {
+    throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
+  }
+  requireUnarchived(row)
+  if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)
+  // Who may carry nothing out with this key has not done so with it, either.
+  requireScope(principal, ['propose', 'decide'], 'carry anything out')
+  return row
+}
+
+/** What a client says, as the server's own attempts end. */
+function readResult(parts: GateParts, row: ActionRow, body: ClientResultBody): Settled {
+  if ('error' in body) return readClientError(parts, row, body.error)
+  const tool = parts.tools.byName(row.tool)
+  const args: JsonObject = JSON.parse(row.arguments)
+  // The tool may be gone by now; what happened has happened.
+  return tool ? succeeded(parts, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
+}
+
+type ClientError = Extract<ClientResultBody, { error: unknown }>['error']
+
+function readClientError(parts: GateParts, row: ActionRow, { kind, message }: ClientError): Settled {
+  const tool = parts.tools.byName(row.tool)
+  const isLost = kind === 'ambiguous' && row.effect === 'write'
+  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(row, tool, failed(kind, message, kind !== 'refused'))
+  if (ended.to !== 'lost') return ended
+  // The server sends nothing for a client; a tool that can look may still be asked.
+  return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: tool?.verify !== undefined } }
+}
+
+/** Ends the hold of a client that let it run out: what came of the action is not known. False when it is not that hold any more. */
+export function* endHold(parts: GateParts, outbox: Outbox, due: Pick<ActionRow, 'id' | 'due_at'>, nowMs: number): Tx<boolean> {
+  const row = yield* actions.findAction.first({ id: due.id })
+  if (row?.state !== 'executing' || row.executor !== 'client' || row.due_at !== due.due_at) return false
+  const message = 'The client that was to carry this out did not say what came of it.'
+  reach('hold.ending')
+  return yield* settle(parts, outbox, row, readClientError(parts, row, { kind: 'ambiguous', message }), nowMs)
+}
+
+/** True when the action ended as this result says: the same result once more. */
+function isThis({ state, result, error }: ActionRow, settled: Settled): boolean {
+  if (state !== settled.to) return false
+  const [is, said] = settled.to === 'succeeded' ? [result, settled.output] : [error, settled.error]
+  return is !== null && canonicalJson(JSON.parse(is)) === canonicalJson(said as JsonValue)
+}

@@ -1,0 +1,111 @@
+import { type Action, CountersignError, type VoidBody } from '@countersign/core'
+import { type ActionRow, actions, doOnce, instance, type Outbox, type Tx } from '../../store/index.ts'
+import type { Caller } from '../caller.ts'
+import { findForDecision } from '../decide/decide.ts'
+import { announceUpdate, recordDeed, writeSessionOf, writeToolResult } from '../events.ts'
+import { execute } from './execute.ts'
+import type { GateParts } from '../gate.ts'
+import { settle } from './settle.ts'
+import { viewAction } from '../read/view.ts'
+
+const PAGE = 100
+
+const MAY_HAVE_ACTED = 'This was under way in the installation that the database was copied from, which may have carried it out.'
+
+/**
+ * Lets an approved action go on although everything else is held: it starts now, if it is still what was decided. Saying so again changes
+ * nothing.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it is not
+ *   approved, or a client carries it out.
+ */
+export async function release(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
+      if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row)
+      if (row.state !== 'approved') throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`)
+      if (row.executor === 'client') {
+        throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
+      }
+      const writer = yield* writeSessionOf(outbox, row, nowMs)
+      if (!(yield* instance.releaseAction.change({ id: actionId, now: nowMs })))
+        throw yield* refusal(row, `action ${actionId} changed just now`)
+      const released = { ...row, released_at: nowMs, updated_at: nowMs }
+      yield* recordDeed(outbox, writer, released, { kind: 'released', by: caller }, nowMs)
+      if (writer) yield* writer.save()
+      return yield* viewAction(released)
+    }),
+  )
+  parts.background(execute(parts, actionId))
+  return action
+}
+
+/**
+ * Cancels what a held server has not started, because a person says that the original has done it, or that nobody wants it any more.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it has started.
+ */
+export async function voidHeld(parts: GateParts, actionId: string, { note }: VoidBody, caller: Caller): Promise<Action> {
+  const nowMs = parts.clock.nowMs()
+  const action = await parts.store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const { row } = yield* findHeld(actionId, caller, nowMs)
+      const writer = yield* writeSessionOf(outbox, row, nowMs)
+      if (!(yield* instance.voidAction.change({ id: actionId, now: nowMs }))) {
+        throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`)
+      }
+      const reason = `Voided by ${caller.principal.name}: ${note}`
+      const voided: ActionRow = { ...row, state: 'cancelled', told: 1, due_at: null, updated_at: nowMs }
+      yield* announceUpdate(outbox, writer, voided, {}, { kind: 'voided', by: caller, data: { note } }, nowMs)
+      yield* writeToolResult(writer, voided, reason, nowMs)
+      if (writer) {
+        yield* writer.finish()
+        outbox.sessions.add(writer.row.id)
+      }
+      return yield* viewAction(voided)
+    }),
+  )
+  return action
+}
+
+/**
+ * Ends every attempt that was under way when everything was held: the installation that it was started in may have gone on with it, so its
+ * outcome is unknown, whatever its tool can do.
+ */
+export async function endAttemptsBefore(parts: GateParts, heldAtMs: number): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    const rows = await parts.store.read(() => instance.attemptsBefore.all({ held_at: heldAtMs, after: from, limit: PAGE }))
+    for (const row of rows) await parts.store.transact((outbox) => endAttempt(parts, outbox, row, parts.clock.nowMs()))
+    after = rows.at(-1)?.id
+  }
+}
+
+/** Ends an attempt of before. False when it has ended already. */
+export function* endAttempt(
+  parts: Pick<GateParts, 'executionsPerSession' | 'tools'>,
+  outbox: Outbox,
+  row: ActionRow,
+  nowMs: number,
+): Tx<boolean> {
+  const canLook = parts.tools.byName(row.tool)?.verify !== undefined
+  const error = { kind: 'ambiguous', message: MAY_HAVE_ACTED, retryable: canLook }
+  return yield* settle(parts, outbox, row, { to: 'outcome_unknown', error }, nowMs)
+}
+
+/** When everything was held, epoch ms; undefined while nothing is. */
+export function* heldSince(): Tx<number | undefined> {
+  return (yield* instance.readInstance()).held_at ?? undefined
+}
+
+function* findHeld(actionId: string, caller: Caller, nowMs: number): Tx<{ row: ActionRow; heldAt: number }> {
+  const row = yield* findForDecision(actionId, caller, nowMs)
+  const heldAt = yield* heldSince()
+  if (heldAt === undefined) throw yield* refusal(row, 'this server is not held: actions go on by themselves')
+  return { row, heldAt }
+}
+
+function* refusal({ id }: ActionRow, why: string): Tx<CountersignError> {
+  const current = yield* actions.findAction.first({ id })
+  return new CountersignError('illegal_transition', why, current && { action: yield* viewAction(current) })
+}

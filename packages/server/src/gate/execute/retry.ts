@@ -1,0 +1,78 @@
+import { type Tool, ToolError } from '@countersign/core'
+import type { Clock } from '../../clock.ts'
+import { reach } from '../../checkpoints.ts'
+import type { Outbox, Tx } from '../../store/index.ts'
+import type { GateParts } from '../gate.ts'
+
+/** Waits `delayMs`. False when the process stops first. */
+export async function pause({ clock, stopped }: Pick<GateParts, 'clock' | 'stopped'>, delayMs: number): Promise<boolean> {
+  if (stopped.aborted) return false
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const takeBack = clock.after(delayMs, () => resolve(true))
+  const onStop = () => resolve(false)
+  stopped.addEventListener('abort', onStop, { once: true })
+  try {
+    return await promise
+  } finally {
+    takeBack()
+    stopped.removeEventListener('abort', onStop)
+  }
+}
+
+/** Between tries to store; from the last on it stays. */
+const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
+
+/**
+ * Stores what nobody will say again: the answer of a target, the start of what was approved. A database that is away or full is asked
+ * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
+ * @param work Is told when it is run again: then what it is about to write may be there, and only the answer of the commit was lost.
+ */
+export const untilStored = <T>(
+  parts: GateParts,
+  actionId: string,
+  work: (outbox: Outbox, isRepeat: boolean) => Tx<T>,
+): Promise<T | undefined> => untilItWorks(parts, actionId, (isRepeat) => parts.store.transact((outbox) => work(outbox, isRepeat)))
+
+/** Asks the database again until it answers. Undefined when the process stops first. */
+export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: (isRepeat: boolean) => Promise<T>): Promise<T | undefined> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await ask(failures > 0)
+    } catch (error) {
+      if (!(await pauseAfter(parts, actionId, failures, error))) return undefined
+    }
+  }
+}
+
+/** Logs why something could not be stored and waits, longer after each failure. False when the process stops first. */
+export async function pauseAfter(parts: GateParts, actionId: string, failures: number, error: unknown): Promise<boolean> {
+  const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
+  parts.log.error({ actionId, waitMs, error }, 'action.not_stored')
+  reach('store.refused')
+  return await pause(parts, waitMs)
+}
+
+/**
+ * Runs a tool's code for at most its timeout. The code gets a signal; one that does not heed it is not waited for, or its action would
+ * be executing for good.
+ * @throws ToolError `ambiguous` when it is late.
+ */
+export async function withinTimeout<T>(
+  clock: Clock,
+  { name, timeoutMs }: Pick<Tool, 'name' | 'timeoutMs'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = `${name} did not answer within ${timeoutMs / 1000} s`
+  const controller = new AbortController()
+  const { promise: given, reject: giveUp } = Promise.withResolvers<never>()
+  let takeBack = clock.after(timeoutMs, () => {
+    controller.abort(new DOMException(late, 'TimeoutError'))
+    // A turn later, so that a tool which does heed the signal says better what became of it.
+    takeBack = clock.after(0, () => giveUp(new ToolError('ambiguous', late)))
+  })
+  try {
+    return await Promise.race([work(controller.signal), given])
+  } finally {
+    takeBack()
+  }
+}

@@ -1,0 +1,119 @@
+import { inOrder, isCountersignError, type JsonObject, type JsonValue, type PreviewField, type Tool } from '@countersign/core'
+import type { ActionRow } from '../../store/index.ts'
+import { definitionHashOf } from '../propose/digest.ts'
+import type { GateParts } from '../gate.ts'
+import type { PreparedAction } from '../propose/prepare.ts'
+import { prepareAgain } from '../propose/prepare-again.ts'
+import { readPreview, type SeenTarget } from '../propose/read-preview.ts'
+import type { Why } from '../decide/revise.ts'
+import { isDatabaseAway } from './start-failures.ts'
+
+/** What came of looking at the world once more before an action starts. */
+export type Look =
+  /** It is as it was decided. */
+  | { to: 'start'; version: string | null }
+  /** It is not: people are asked about what it is now. */
+  | { to: 'ask'; why: Why; prepared: PreparedAction }
+  /** It cannot be told, so it is not done. */
+  | { to: 'fail'; kind: string; message: string; retryable: boolean }
+
+const AS_DECIDED: Look = { to: 'start', version: null }
+
+/**
+ * Looks whether what was decided is what would be done: the tool, where it goes and with whose rights, and what the target was when it was
+ * shown. The target is read only where something of it was shown, outside any transaction. What would be refused by itself (a tool that is
+ * gone, bytes that are not those of the digest) is left to that.
+ */
+export async function lookAgain(parts: GateParts, row: ActionRow): Promise<Look> {
+  const tool = parts.tools.byName(row.tool)
+  // What policy alone decided nobody was shown: where its tool changed, the attempt fails and whoever wants it proposes it again.
+  if (!tool || JSON.parse(row.policy).verdict !== 'ask') return AS_DECIDED
+  const moved = whyMoved(tool, row)
+  if (moved) return askAnew(parts, row, moved)
+  if (row.precondition === null) return AS_DECIDED
+  const args: JsonObject = JSON.parse(row.arguments)
+  const seen = await readPreview(tool, args, parts.clock)
+  if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
+  // Asking about it again would be in vain. It may be tried again once the target allows it.
+  if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
+  if (seen.previewError !== null) return unreadable(seen.previewError)
+  return askAnew(
+    parts,
+    row,
+    { why: 'target', reason: whatChanged(row.preview === null ? [] : JSON.parse(row.preview), seen.preview ?? []) },
+    seen,
+  )
+}
+
+const notAnyMore = (reason: string | null): string => `This cannot be done any more, so it was not carried out: ${reason}`
+
+const unreadable = (error: string): Look => ({
+  to: 'fail',
+  kind: 'unreadable',
+  message: `The current values could not be read, so it was not carried out: ${error}`,
+  retryable: true,
+})
+
+/** Why a tool is not the one that was decided about; undefined while it is. */
+export function whyMoved(tool: Tool, row: ActionRow): Why | undefined {
+  if (tool.destination !== row.destination)
+    return { why: 'tool', reason: `${row.tool} goes to ${tool.destination} now, not to ${row.destination}.` }
+  if (definitionHashOf(tool) !== row.definition_hash)
+    return { why: 'tool', reason: `${row.tool} is not the tool that was approved any more.` }
+  if (tool.credential !== row.credential) {
+    return { why: 'credential', reason: `${row.tool} would be carried out with other rights than were approved.` }
+  }
+  return undefined
+}
+
+/**
+ * What people are asked when a decision does not hold any more, with the values as they are now.
+ * @throws CountersignError of the database when it is away or full: that says nothing about the action.
+ */
+export async function askAnew(parts: GateParts, row: ActionRow, why: Why, seen?: SeenTarget): Promise<Look> {
+  const tool = parts.tools.byName(row.tool)
+  if (!tool)
+    return {
+      to: 'fail',
+      kind: 'tool_missing',
+      message: `the tool ${row.tool} is no longer configured; it was not carried out`,
+      retryable: false,
+    }
+  try {
+    const prepared = await prepareAgain(parts, row, { tool, ...(seen && { seen }) })
+    return { to: 'ask', why, prepared }
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    if (!isCountersignError(error)) parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.not_prepared')
+    const words = isCountersignError(error) ? error.message : `${row.tool} is broken`
+    return { to: 'fail', kind: 'tool_changed', message: `${why.reason} It cannot be asked again: ${words}`, retryable: false }
+  }
+}
+
+const MAX_NAMED = 3
+
+/** What is otherwise than it was shown, in a sentence. */
+export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
+  const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
+  const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))
+  const changed = now.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
+  const text = now.find(({ field, diff }) => diff !== undefined && diff !== diffs.get(field))
+  if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
+  if (changed.length === 0) return 'What this rests on has changed since it was approved.'
+  const named = changed
+    .slice(0, MAX_NAMED)
+    .map(({ field, oldValue }) => `${field} was ${inWords(before.get(field))} and is ${inWords(oldValue)} now`)
+  const more = changed.length > MAX_NAMED ? `, and ${changed.length - MAX_NAMED} more` : ''
+  return `The values changed since this was shown: ${named.join('; ')}${more}.`
+}
+
+/** A value for a comparison: the order of its members says nothing. */
+export const textOf = (value: JsonValue | undefined): string | undefined =>
+  value === undefined ? undefined : JSON.stringify(inOrder(value))
+
+const MAX_CHARACTERS = 80
+
+function inWords(value: unknown): string {
+  const text = value === undefined ? '(none)' : JSON.stringify(value)
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { openGate } from '../../../../../verification/testing/open-gate.ts'
+import { defineTool } from '../../tools/index.ts'
+
+test('an action whose start fails each time ends as failed, with nothing sent', async () => {
+  let calls = 0
+  const execute = () => {
+    calls++
+    return 'done'
+  }
+  await using gate = await openGate([defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute })])
+  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
+  // What it requires cannot be read any more as soon as it is approved: each start fails where it looks whether the decision holds.
+  beside.exec(`create trigger break_it after update on action when new.state = 'approved' and old.state = 'proposed'
+    begin update action set requires = '{' where id = new.id; end`)
+  const { id } = await gate.approve('write')
+  const read = () => beside.prepare('select state, error, attempt from action where id = ?').get(id)
+  await expect.poll(() => read()?.state, { timeout: 60_000 }).toBe('failed')
+  expect(JSON.parse(String(read()?.error))).toMatchObject({
+    kind: 'internal',
+    retryable: true,
+    message: expect.stringContaining('nothing was sent'),
+  })
+  expect(calls).toBe(0)
+})

@@ -1,0 +1,37 @@
+import { resultWithoutMedia, type ToolOutcome } from '@countersign/core'
+import type { ActionRow } from '../../store/index.ts'
+
+/** A result as the text of a message. Its pictures are in the action's result and in what the model is given, and not a third time here. */
+export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(resultWithoutMedia(outcome))
+
+/** Asks the model not to try again on its own: the effect may be there already. */
+const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it; a person will find out.'
+
+/**
+ * How a settled action ended, for the model. `reason` is the decider's, where there is one; `editor` the name of who changed its arguments:
+ * then the model is told what really ran. Its own call stays as it said it.
+ */
+export function outcomeOf(row: ActionRow, reason: string | undefined, editor?: string): ToolOutcome {
+  const outcome = plainOutcomeOf(row, reason)
+  if (editor === undefined || outcome.type === 'declined' || outcome.type === 'edited') return outcome
+  return { type: 'edited', argumentsRun: JSON.parse(row.arguments), by: editor, outcome }
+}
+
+function plainOutcomeOf(row: ActionRow, reason: string | undefined): ToolOutcome {
+  switch (row.state) {
+    case 'succeeded':
+      return { type: 'output', value: row.result === null ? null : JSON.parse(row.result) }
+    case 'declined':
+      return { type: 'declined', reason: reason ?? JSON.parse(row.policy).reason ?? 'User declined' }
+    case 'expired':
+      return { type: 'declined', reason: 'Timeout' }
+    case 'cancelled':
+      return { type: 'declined', reason: reason ?? 'Cancelled' }
+    case 'failed':
+      return { type: 'error', message: row.error === null ? 'it failed' : JSON.parse(row.error).message }
+    case 'outcome_unknown':
+      return { type: 'outcome_unknown', message: UNKNOWN }
+    default:
+      throw new Error(`assertion failed: action ${row.id} is ${row.state}, which is no result`)
+  }
+}

@@ -1,0 +1,29 @@
+import type { Tool } from '@countersign/core'
+import type { ActionRow } from '../../store/index.ts'
+import { definitionHashOf, digestOf } from '../propose/digest.ts'
+import type { GateParts } from '../gate.ts'
+
+/** The tool of an action while both are still what was decided; otherwise why the action must not be sent. */
+export type BoundTool = { tool: Tool } | { fault: { kind: string; message: string } }
+
+export function boundTool({ tools }: Pick<GateParts, 'tools'>, row: ActionRow): BoundTool {
+  const tool = tools.byName(row.tool)
+  if (!tool) return { fault: { kind: 'tool_missing', message: `the tool ${row.tool} is no longer configured` } }
+  if (tool.credential !== row.credential) {
+    return { fault: { kind: 'credential_changed', message: `${row.tool} would be carried out with other rights than were approved` } }
+  }
+  if (definitionHashOf(tool) !== row.definition_hash) {
+    return { fault: { kind: 'tool_changed', message: `the tool ${row.tool} changed since this was decided` } }
+  }
+  // The bytes that were decided are the bytes that are sent: recomputed from what is stored, with the tool as it is now.
+  if (digestOf({ ...row, tool: tool.name, destination: tool.destination, credential: tool.credential }) !== row.digest) {
+    return { fault: { kind: 'digest_mismatch', message: 'the action is not what was approved' } }
+  }
+  return { tool }
+}
+
+/**
+ * True when a tool may be sent the same attempt again by itself: its target runs a repeat under the same key once, or nothing is changed
+ * at all.
+ */
+export const mayResend = ({ idempotent, effect }: Tool): boolean => idempotent || effect === 'read'

@@ -1,0 +1,67 @@
+import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
+import { recordAudit } from '../../audit/index.ts'
+import { actions, doOnce, type GrantRow, grants, type Tx } from '../../store/index.ts'
+import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
+import { writeSessionOf } from '../events.ts'
+import type { GateParts } from '../gate.ts'
+import { makeGrant, viewGrant } from './grants.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+/**
+ * Records what is not asked again, after the model of an action that its maker could decide about alone.
+ * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
+ */
+export async function createGrant({ store, clock }: GateParts, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
+  const nowMs = clock.nowMs()
+  return store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const found = yield* actions.findAction.first({ id: actionId })
+      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+      requireUnarchived(row)
+      const writer = yield* writeSessionOf(outbox, row, nowMs)
+      const grant = yield* makeGrant(outbox, { row, terms, writer }, caller, nowMs)
+      if (writer) yield* writer.save()
+      return yield* viewGrant(grant, nowMs)
+    }),
+  )
+}
+
+const READERS = ['admin', 'approver', 'viewer']
+
+/** True for who sees what others allowed as well. An agent or a service never does. */
+export const seesEveryGrant = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.some((role) => READERS.includes(role))
+
+/** The grant, for who may see it: its maker, and who sees every one. @throws CountersignError `not_found`. */
+export function* findVisibleGrant(grantId: string, { principal }: Caller): Tx<GrantRow> {
+  const row = yield* grants.findGrant.first({ id: grantId })
+  if (!row || !(seesEveryGrant(principal) || row.made_by === principal.id))
+    throw new CountersignError('not_found', `there is no grant ${grantId}`)
+  return row
+}
+
+/** Its maker, approvers and admins end a grant, with a key that decides; an admin also with one that manages. @throws CountersignError `forbidden` */
+function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
+  const isAdmin = principal.roles.includes('admin')
+  if (made_by !== principal.id && !isAdmin && !principal.roles.includes('approver')) {
+    throw new CountersignError('forbidden', `${principal.name} may look, not act: the role approver or admin is needed`)
+  }
+  requireScope(principal, isAdmin ? ['decide', 'manage'] : ['decide'], 'end a grant')
+}
+
+/**
+ * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
+ * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
+ */
+export async function revokeGrant({ store, clock }: GateParts, grantId: string, caller: Caller): Promise<Grant> {
+  const nowMs = clock.nowMs()
+  return store.transact((outbox) =>
+    doOnce(caller.once, nowMs, function* () {
+      const { principal } = caller
+      const found = yield* findVisibleGrant(grantId, caller)
+      requireMayEnd(found, principal)
+      yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: grantId } }, nowMs)
+      yield* grants.revokeGrant.change({ id: grantId, revoked_by: principal.id, now: nowMs })
+      return yield* viewGrant(yield* findVisibleGrant(grantId, caller), nowMs)
+    }),
+  )
+}

@@ -1,0 +1,47 @@
+import type { GrantSuggestion, JsonObject } from '@countersign/core'
+import { isTrueForAll } from '../../policy/index.ts'
+import { type ActionRow, actions } from '../../store/index.ts'
+import type { Caller } from '../caller.ts'
+import type { GateParts } from '../gate.ts'
+import { whyNeverGranted } from './grants.ts'
+import { narrowRule } from './narrow-rule.ts'
+import { callOf } from '../policy.ts'
+import { findRight, requirementsOf } from '../decide/rights.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+
+/** So many of the latest calls are looked at. */
+const LOOK_BACK = 50
+
+const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled'])
+
+/**
+ * What could be granted in place of asking about calls like this one again: exactly these arguments, or a narrow rule, each with how many
+ * of the latest calls it would have answered.
+ * @throws CountersignError `not_found`.
+ */
+export async function suggestGrant({ store, tools, clock }: GateParts, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
+  const nowMs = clock.nowMs()
+  return store.read(function* () {
+    const found = yield* actions.findAction.first({ id: actionId })
+    const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+    const earlier = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
+    const of = earlier.length
+    const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }
+    const tool = tools.byName(row.tool)
+    const right = yield* findRight(row, principal, nowMs)
+    const refusal =
+      right.refusal ??
+      whyNeverGranted({ requires: requirementsOf(row), risk: JSON.parse(row.risk).level }) ??
+      (tool ? null : `the tool ${row.tool} is no longer configured`)
+    if (!tool || refusal !== null) return { refusal, exact, rule: null }
+    const when = narrowRule([row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf))
+    if (when === undefined) return { refusal, exact, rule: null }
+    const call = yield* callOf(row, tool, nowMs)
+    const matching = earlier.filter((other) => isTrueForAll(when, { ...call, arguments: argumentsOf(other) }))
+    // A rule that would have allowed what somebody refused is not narrow.
+    const fits = isTrueForAll(when, call) && !matching.some(({ state }) => REFUSED.has(state))
+    return { refusal, exact, rule: fits ? { when, matched: matching.length, of } : null }
+  })
+}
+
+const argumentsOf = (row: Pick<ActionRow, 'arguments'>): JsonObject => JSON.parse(row.arguments)

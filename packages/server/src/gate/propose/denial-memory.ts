@@ -1,0 +1,36 @@
+import { type ActionRow, actions, type Tx, votes } from '../../store/index.ts'
+import { keyOf } from '../decide/rights.ts'
+
+/** How often a run may propose again what people declined in it, before it is stopped. */
+export const MAX_REPEATS = 3
+
+/** The rule that an action is declined by without anybody being asked. */
+export const DECLINED_BEFORE = 'declined before'
+
+type Place = Pick<ActionRow, 'session_id' | 'run_id' | 'digest'>
+
+/** What a person said to the same call earlier in the same run: it is not asked again. Undefined where nobody declined it. */
+export function* findDeclinedBefore(place: Place): Tx<{ verdict: 'deny'; rule: typeof DECLINED_BEFORE; reason: string } | undefined> {
+  const [first] = yield* declinedAlike(place)
+  if (!first) return undefined
+  const cast = yield* votes.votesOf.all(keyOf(first))
+  const reason = cast.findLast((vote) => vote.verdict === 'decline' && vote.reason !== null)?.reason
+  const said = reason === undefined ? '' : `: ${reason}`
+  return { verdict: 'deny', rule: DECLINED_BEFORE, reason: `A person declined exactly this before${said}. Do not propose it again` }
+}
+
+/** True when a run has proposed an action too often that people had declined in it. */
+export function* isRepeatedTooOften(row: ActionRow): Tx<boolean> {
+  if (JSON.parse(row.policy).rule !== DECLINED_BEFORE) return false
+  return (yield* declinedAlike(row)).filter(({ policy }) => JSON.parse(policy).rule === DECLINED_BEFORE).length >= MAX_REPEATS
+}
+
+/** What was declined in a run under one digest, by people or because people had, the first at the front. */
+function* declinedAlike({ session_id, run_id, digest }: Place): Tx<ActionRow[]> {
+  if (session_id === null || run_id === null) return []
+  const rows = yield* actions.declinedWith.all({ session_id, digest })
+  return rows.filter((row) => {
+    const { verdict, rule } = JSON.parse(row.policy)
+    return row.run_id === run_id && (verdict === 'ask' || rule === DECLINED_BEFORE)
+  })
+}

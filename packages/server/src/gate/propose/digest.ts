@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import { canonicalJson, type JsonValue, type Tool } from '@countersign/core'
+import type { ActionRow } from '../../store/index.ts'
+import { toolDefinitionHash } from '../../tools/index.ts'
+
+const hashes = new WeakMap<Tool, string>()
+
+/** The hash of what a tool is; hashing a schema anew for each call would cost more than storing the action. */
+export function definitionHashOf(tool: Tool): string {
+  const known = hashes.get(tool) ?? toolDefinitionHash(tool)
+  hashes.set(tool, known)
+  return known
+}
+
+/** What a decision is bound to. */
+export type Bound = Pick<ActionRow, 'tool' | 'definition_hash' | 'arguments' | 'destination' | 'credential' | 'precondition'>
+
+/**
+ * The digest that a decision is bound to: SHA-256 over the canonical JSON of what will be sent and where, with whose rights, and what the
+ * target was when it was shown. Computed again from the stored bytes when the action starts.
+ */
+export function digestOf({ tool, definition_hash, arguments: args, destination, credential, precondition }: Bound): string {
+  // In the order of canonical JSON, which then has nothing to sort.
+  return sha256({
+    arguments: args,
+    // Left out where there is none, so that what was decided before there was such a thing is still what was decided.
+    ...(credential !== 'none' && { credential }),
+    definition: definition_hash,
+    destination,
+    ...(precondition !== null && { precondition }),
+    tool,
+  })
+}
+
+/** What has to be the same when an action starts, as a decision is bound to it: a hash, so that it is as long as any other. */
+export const preconditionOf = (value: JsonValue): string => sha256(value)
+
+const sha256 = (value: JsonValue): string => `sha256:${hash('sha256', canonicalJson(value), 'hex')}`

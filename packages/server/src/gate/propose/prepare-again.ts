@@ -1,0 +1,45 @@
+import type { JsonObject, Principal, Tool } from '@countersign/core'
+import { agentOf } from '../../policy/index.ts'
+import { type ActionRow, sessions } from '../../store/index.ts'
+import type { GateParts } from '../gate.ts'
+import { type PreparedAction, prepareAction } from './prepare.ts'
+import type { SeenTarget } from './read-preview.ts'
+import { requestersOf } from '../decide/requesters.ts'
+
+export interface AskedAgain {
+  tool: Tool
+  /** Default: those that it has. */
+  arguments?: JsonObject
+  /** What its target was, where that was read just now. */
+  seen?: SeenTarget
+  /** Who changes the arguments: they ask for what it is then. */
+  editor?: Principal
+}
+
+/**
+ * Works out anew what a stored action would be: with its tool, the policy, those who asked for it and its target as they are now.
+ * @throws CountersignError `invalid_arguments`.
+ */
+export async function prepareAgain(
+  parts: GateParts,
+  row: ActionRow,
+  { tool, seen, editor, ...given }: AskedAgain,
+): Promise<PreparedAction> {
+  const { asked, session } = await parts.store.read(function* () {
+    const asked = yield* requestersOf(row)
+    const session = row.session_id === null ? undefined : yield* sessions.findSession.first({ id: row.session_id })
+    return { asked, session }
+  })
+  const isNew = editor !== undefined && asked.every(({ id }) => id !== editor.id)
+  const { policies, clock } = parts
+  return prepareAction({
+    tool,
+    arguments: given.arguments ?? JSON.parse(row.arguments),
+    ...agentOf(row),
+    session: session ?? null,
+    requesters: isNew ? [...asked, editor] : asked,
+    policies,
+    clock,
+    seen: seen ?? 'read now',
+  })
+}

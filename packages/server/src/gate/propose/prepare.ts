@@ -1,0 +1,117 @@
+import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
+import type { Clock } from '../../clock.ts'
+import { type AskedCall, askPolicies, isTrueForAll, type Policies } from '../../policy/index.ts'
+import { definitionHashOf, digestOf } from './digest.ts'
+import { impossible } from './impossible.ts'
+import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
+
+/** Everything about a proposed call that is worked out before the transaction that stores it. */
+export interface PreparedAction extends SeenTarget {
+  tool: Tool
+  /** Canonical: what is shown, hashed, stored and sent. */
+  argumentsText: string
+  definitionHash: string
+  digest: string
+  description: string
+  /** The ids of all who asked for it; on whose behalf it runs comes first. */
+  requesterIds: readonly string[]
+  /** The agent's name, where it is proven. */
+  agent: string | undefined
+  /** What the caller says that it is called, where nothing proves it. */
+  claimedAgent: string | undefined
+  /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
+  policy: PolicyResult
+  /** What the version that is tried says, where it says something else. */
+  shadow: PolicyResult | undefined
+  /** Says whether a condition of a grant is true of the call; one that gives no answer is not. */
+  fits(condition: string): boolean
+}
+
+export interface PrepareInput {
+  tool: Tool
+  arguments: JsonObject
+  agent: string | undefined
+  /** What the caller says that it is called, where nothing proves it. Default: nothing. */
+  claimedAgent?: string | undefined
+  /** The session it is proposed in; null where an outside agent proposes. */
+  session: AskedCall['session']
+  /** All whose words led to it; on whose behalf it runs comes first. */
+  requesters: AskedCall['requesters']
+  policies: Policies
+  clock: Clock
+  /** What the target was when it was read already. Default: it is read when people are to be asked. */
+  seen?: SeenTarget | 'read now'
+}
+
+/**
+ * Checks a call's arguments, asks policy, and reads what would change.
+ * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`; `impossible` with `tool` and `reason`, where people would be
+ * asked about what cannot be done.
+ */
+export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
+  const checked = tool.check(args)
+  if (!checked.ok) {
+    const first = checked.issues[0]
+    const where = first?.path ? ` at ${first.path}` : ''
+    throw new CountersignError('invalid_arguments', `${tool.name}: ${first?.message ?? 'the arguments do not fit'}${where}`, {
+      issues: checked.issues,
+    })
+  }
+  const argumentsText = canonicalJson(checked.value)
+  // In the order in which they are stored: what is worked out again from the stored ones has to be the same.
+  const canonical: JsonObject = JSON.parse(argumentsText)
+  const definitionHash = definitionHashOf(tool)
+  const { agent, claimedAgent, requesters } = who
+  const call: AskedCall = { tool, arguments: canonical, ...who, claimedAgent, nowMs: clock.nowMs() }
+  const { said: policy, shadow } = askPolicies(policies, call)
+  // Only a person looks at a preview: what runs or is refused at once needs none.
+  const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
+  const target = looks ? await readPreview(tool, canonical, clock) : typeof seen === 'object' ? seen : NOT_SEEN
+  if (target.impossible) throw impossible(tool.name, target.previewError ?? 'the target does not allow it')
+  return {
+    tool,
+    argumentsText,
+    definitionHash,
+    digest: digestOf({
+      tool: tool.name,
+      definition_hash: definitionHash,
+      arguments: argumentsText,
+      destination: tool.destination,
+      credential: tool.credential,
+      precondition: target.precondition,
+    }),
+    description: target.headline ?? tool.describe(canonical),
+    ...target,
+    requesterIds: requesters.map(({ id }) => id),
+    agent,
+    claimedAgent,
+    policy,
+    shadow,
+    fits: (condition) => isTrueForAll(condition, call),
+  }
+}
+
+/** What a prepared call is stored as, besides what policy says of it. */
+export const columnsOf = (prepared: PreparedAction) => ({
+  tool: prepared.tool.name,
+  effect: prepared.tool.effect,
+  executor: prepared.tool.executor,
+  destination: prepared.tool.destination,
+  credential: prepared.tool.credential,
+  definition_hash: prepared.definitionHash,
+  arguments: prepared.argumentsText,
+  precondition: prepared.precondition,
+  digest: prepared.digest,
+  description: prepared.description,
+  preview: prepared.preview === null ? null : JSON.stringify(prepared.preview),
+  preview_error: prepared.previewError,
+  previewed_at: prepared.previewedAtMs,
+})
+
+/** The same call for who does not look at it: what runs without a person is not held to what one would have been shown. */
+export function unseen(prepared: PreparedAction): PreparedAction {
+  // Not bound to what was read, it is not told with it either.
+  const description = prepared.tool.describe(JSON.parse(prepared.argumentsText))
+  const bound = { ...prepared, precondition: null, headline: null, description }
+  return { ...bound, digest: digestOf(columnsOf(bound)) }
+}

@@ -1,0 +1,277 @@
+import {
+  type Action,
+  CountersignError,
+  durationMs,
+  type JsonObject,
+  type PolicyResult,
+  type ProposedAction,
+  type Tool,
+} from '@countersign/core'
+import { reach } from '../../checkpoints.ts'
+import { type ActionRow, actions, doOnce, findAnswer, newId, type Outbox, type Tx } from '../../store/index.ts'
+import { agentNamed } from './agent-name.ts'
+import { type Caller, requireWriter } from '../caller.ts'
+import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
+import { DECLINED_BEFORE, findDeclinedBefore } from './denial-memory.ts'
+import { announceProposed } from '../events.ts'
+import type { GateParts } from '../gate.ts'
+import { allowedBy, useGrant } from '../grants/grants.ts'
+import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
+import { isInForce, noteDifference, policyText, requirementsText, riskOf } from '../policy.ts'
+import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
+import { queueWithSameAsk, repeatAsk } from './repeat-ask.ts'
+import { findReusable } from './reuse.ts'
+import { saidBefore } from './prior-verdicts.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { viewAction } from '../read/view.ts'
+import { limitsOf, noteRefusedAsk, queueNearLimit, requireRoomToWait, type WaitingLimits } from './waiting-limits.ts'
+
+/** Where an action belongs; all null for one that an outside agent proposes. */
+export interface Placement {
+  sessionId: string | null
+  runId: string | null
+  messageId: string | null
+  toolCallId: string | null
+  position: number
+}
+
+const NOWHERE: Placement = { sessionId: null, runId: null, messageId: null, toolCallId: null, position: 0 }
+
+export interface InsertInput {
+  prepared: PreparedAction
+  placement: Placement
+  /** Id of the principal. */
+  requestedBy: string
+  /** The agent's own words about it. */
+  agentSays?: string | undefined
+  /** How long people may take at most, whatever policy says. */
+  expiresInMs?: number | undefined
+  /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
+  isUnkeyed?: boolean
+  /** Who proposes it, where the same call that waits already stands for it. */
+  repeatedBy?: Caller | undefined
+  limits: WaitingLimits
+  nowMs: number
+}
+
+const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as const
+
+/**
+ * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
+ * a short while ago, and tells of it. Nothing is stored when it throws.
+ * @param writer Its session, opened before; undefined for an action without one.
+ * @throws CountersignError `too_many_waiting`
+ */
+export function* insertPrepared(
+  outbox: Outbox,
+  writer: SessionWriter | undefined,
+  input: InsertInput,
+): Tx<{ row: ActionRow; proposal: Action; folded?: true }> {
+  const { prepared, placement, requestedBy, nowMs } = input
+  const { tool } = prepared
+  const id = newId('act', nowMs, placement.position)
+  const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
+  const { policy, grantId } = yield* answerFor(input)
+  const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
+  if (state === 'proposed' && input.repeatedBy) {
+    const repeated = yield* repeatAsk(outbox, prepared, input.repeatedBy, nowMs)
+    if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
+  }
+  if (state === 'proposed') yield* requireRoomToWait({ requestedBy, sessionId: placement.sessionId }, input.limits)
+  const times = timesOf(state, tool, policy, input.expiresInMs, nowMs)
+  const row: ActionRow = {
+    id,
+    session_id: placement.sessionId,
+    run_id: placement.runId,
+    message_id: placement.messageId,
+    tool_call_id: placement.toolCallId,
+    position: placement.position,
+    // What was declined goes by the digest that people said no to.
+    ...columnsOf(policy.verdict === 'ask' || policy.rule === DECLINED_BEFORE ? prepared : unseen(prepared)),
+    revision: 1,
+    revised: null,
+    edited_by: null,
+    target_version: null,
+    risk: JSON.stringify(riskOf(tool, policy)),
+    state,
+    policy: policyText(policy),
+    requires: requirementsText(policy, times?.escalate_at ?? null),
+    requested_by: requestedBy,
+    requesters: JSON.stringify(prepared.requesterIds),
+    agent: prepared.agent ?? prepared.claimedAgent ?? null,
+    agent_verified: prepared.agent === undefined ? 0 : 1,
+    agent_says: input.agentSays || null,
+    times_asked: 1,
+    unkeyed: input.isUnkeyed ? 1 : 0,
+    attempt: 0,
+    epoch: 0,
+    // Its result is known at once, and told with it.
+    told: state === 'declined' || state === 'succeeded' ? 1 : 0,
+    runner: null,
+    due_at: times?.due_at ?? null,
+    remind_at: times?.remind_at ?? null,
+    escalate_at: times?.escalate_at ?? null,
+    grant_id: grantId,
+    resolution: null,
+    cached_from: found?.id ?? null,
+    reusable_until: null,
+    claimed_by: null,
+    idempotency_key: `${id}.1`,
+    in_doubt: 0,
+    first_send: 1,
+    checks: null,
+    result: found?.result ?? null,
+    result_url: found?.result_url ?? null,
+    error: null,
+    expires_at: times?.expires_at ?? null,
+    archived_at: null,
+    redacted_at: null,
+    instance_epoch: null,
+    released_at: null,
+    created_at: nowMs,
+    updated_at: nowMs,
+  }
+  yield* actions.insertAction.run({ ...row })
+  if (prepared.shadow) yield* noteDifference(id, prepared.policy, prepared.shadow)
+  if (row.due_at !== null) lookAgainAt(outbox, row.due_at)
+  if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
+  return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
+}
+
+/** What is asked has a deadline, and so has what waits for a client. */
+function timesOf(
+  state: ActionRow['state'],
+  { executor }: Tool,
+  policy: PolicyResult,
+  requestedMs: number | undefined,
+  nowMs: number,
+): (Omit<Times, 'due_at'> & { due_at: number | null }) | undefined {
+  const asked = deadlinesOf(policy, requestedMs, nowMs)
+  if (state === 'proposed') return asked
+  if (state !== 'approved' || executor !== 'client') return undefined
+  return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }
+}
+
+/** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */
+function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
+  const { policy, tool } = prepared
+  if (policy.verdict !== 'ask') return { policy, grantId: null }
+  const { sessionId: session_id, runId: run_id } = placement
+  const place = { session_id, run_id, digest: prepared.digest }
+  const agent = prepared.agent ?? prepared.claimedAgent ?? null
+  const before = yield* saidBefore(place, agent, tool.name)
+  const declined = before.declined ? yield* findDeclinedBefore(place) : undefined
+  if (declined) return { policy: { ...policy, ...declined }, grantId: null }
+  // Nobody has allowed anything of a tool that is not what it was.
+  if (!before.granted || tool.caution !== undefined) return { policy, grantId: null }
+  const grant = yield* useGrant(
+    {
+      session_id,
+      agent,
+      requested_by: requestedBy,
+      requesters: JSON.stringify(prepared.requesterIds),
+      edited_by: null,
+      tool: tool.name,
+      arguments: prepared.argumentsText,
+      definition_hash: prepared.definitionHash,
+      requires: policy.requires,
+      risk: riskOf(tool, policy).level,
+      fits: prepared.fits,
+    },
+    nowMs,
+  )
+  return grant ? { policy: { ...policy, ...(yield* allowedBy(grant)) }, grantId: grant.id } : { policy, grantId: null }
+}
+
+export interface ProposeInput {
+  tool: string
+  arguments: JsonObject
+  agent?: string | undefined
+  description?: string | undefined
+  /** ISO 8601: how long people may take. Policy may give them less. */
+  expiresIn?: string | undefined
+}
+
+/**
+ * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
+ * The same call of the same agent or service again, without an idempotency key, while the first one waits under the same version of the
+ * policy, is the same action: it is asked once and happens once. What a person proposes, and what names its own deadline, is always new.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` for what its preview refuses, `too_many_waiting`,
+ *   `forbidden` for an agent that uses another name than its own.
+ */
+export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
+  requireWriter(caller.principal)
+  const tool = parts.tools.byName(input.tool)
+  if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  const { clock, policies } = parts
+  const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
+  const call = { tool, arguments: input.arguments, ...who }
+  for (;;) {
+    const prepared = await prepareAction({ ...call, policies, clock }).catch(async (error: unknown) => {
+      const refused = readImpossible(error)
+      const answer = refused && (await recordRefusal(parts, refused, who, caller))
+      if (answer) return { answer }
+      throw error
+    })
+    if ('answer' in prepared) return prepared.answer
+    const proposed = await storeProposal(parts, prepared, input, caller).catch((error: unknown) => {
+      noteRefusedAsk(parts.refusals, { actor: caller.principal.id, tool: tool.name, sessionId: null }, error)
+      throw error
+    })
+    if (proposed) return proposed
+  }
+}
+
+/** Answers what the same request was answered before: what it asked for may be impossible because it was done. Else it is written down. */
+async function recordRefusal(
+  { store, clock }: GateParts,
+  refused: ImpossibleCall,
+  { agent, claimedAgent }: Pick<PreparedAction, 'agent' | 'claimedAgent'>,
+  { once, principal }: Caller,
+): Promise<ProposedAction | undefined> {
+  const answer = once && (await store.read(() => findAnswer<ProposedAction>(once)))
+  if (answer) return answer
+  const call = { ...refused, agent: agent ?? claimedAgent ?? null, actor: principal.id }
+  await store.transact((outbox) => recordImpossible(outbox, undefined, call, clock.nowMs()))
+  return undefined
+}
+
+/** Undefined when another version of the policy came into force since the call was prepared. */
+async function storeProposal(
+  { store, clock, policies }: GateParts,
+  prepared: PreparedAction,
+  input: ProposeInput,
+  caller: Caller,
+): Promise<ProposedAction | undefined> {
+  // Only now: people's time does not run while the target is read for the preview.
+  const nowMs = clock.nowMs()
+  reach('propose.before_store')
+  const proposed = await store.transact(function* (outbox) {
+    const { document } = yield* policies.inForce()
+    if (!(yield* isInForce(policies, prepared.policy))) return undefined
+    const limits = limitsOf(document)
+    const isUnkeyed = caller.once === undefined
+    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined
+    if (prepared.policy.verdict === 'ask') {
+      yield* queueNearLimit(caller.principal.id, limits)
+      if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
+    }
+    return yield* doOnce(caller.once, nowMs, function* (): Tx<ProposedAction> {
+      const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
+        prepared,
+        placement: NOWHERE,
+        requestedBy: caller.principal.id,
+        agentSays: input.description,
+        expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
+        isUnkeyed,
+        repeatedBy: mayRepeat ? caller : undefined,
+        limits,
+        nowMs,
+      })
+      reach('propose.storing')
+      return folded ? { ...proposal, folded } : proposal
+    })
+  })
+  reach('propose.after_store')
+  return proposed
+}

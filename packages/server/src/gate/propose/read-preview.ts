@@ -1,0 +1,63 @@
+import type { JsonObject, Preview, PreviewField, Tool } from '@countersign/core'
+import type { Clock } from '../../clock.ts'
+import { isToolError } from '../execute/attempt.ts'
+import { preconditionOf } from './digest.ts'
+import { withinTimeout } from '../execute/retry.ts'
+
+/** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
+const PREVIEW_TIMEOUT_MS = 5_000
+
+/** What a target was when it was read. */
+export interface SeenTarget {
+  preview: PreviewField[] | null
+  /** What would be done, with the names and values that were read; null where only the arguments tell. */
+  headline: string | null
+  previewError: string | null
+  previewedAtMs: number | null
+  /** Hash of what has to be the same still when the action starts. */
+  precondition: string | null
+  /** The version of the target, for the attempt to be held against. */
+  version: string | null
+  /** True where `previewError` says why the call cannot be done at all, whoever allows it. */
+  impossible: boolean
+}
+
+export const NOT_SEEN: SeenTarget = {
+  preview: null,
+  headline: null,
+  previewError: null,
+  previewedAtMs: null,
+  precondition: null,
+  version: null,
+  impossible: false,
+}
+
+/** Reads what would change. A target that cannot be read is one with an error in words for the card. */
+export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): Promise<SeenTarget> {
+  const { name, preview } = tool
+  if (!preview) return NOT_SEEN
+  const previewedAtMs = clock.nowMs()
+  try {
+    const { fields, headline, precondition, version } = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) =>
+      preview.call(tool, args, signal),
+    )
+    return {
+      preview: fields,
+      previewError: null,
+      previewedAtMs,
+      headline: headline ?? null,
+      precondition: restsOn(precondition, headline),
+      version: version ?? null,
+      impossible: false,
+    }
+  } catch (error) {
+    if (!isToolError(error)) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
+    return { ...NOT_SEEN, previewError: error.message, impossible: error.impossible === true }
+  }
+}
+
+/** A headline is read like the values below it: an action with another one is another action. */
+function restsOn(precondition: Preview['precondition'], headline: string | undefined): string | null {
+  if (headline !== undefined) return preconditionOf({ headline, ...(precondition !== undefined && { precondition }) })
+  return precondition === undefined ? null : preconditionOf(precondition)
+}

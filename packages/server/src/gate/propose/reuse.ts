@@ -1,0 +1,31 @@
+import { type ActionRow, reads, type Tx } from '../../store/index.ts'
+import type { PreparedAction } from './prepare.ts'
+
+/**
+ * What an identical read of the session found a short while ago (same tool, definition, arguments and destination, for the same
+ * principal). Only for a read that policy lets run: who has to be asked, or is refused, is given nothing.
+ */
+export function* findReusable(
+  { tool, policy, digest }: PreparedAction,
+  sessionId: string | null,
+  requestedBy: string,
+  nowMs: number,
+): Tx<ActionRow | undefined> {
+  if (tool.cacheForMs === undefined || policy.verdict !== 'allow' || sessionId === null) return undefined
+  return yield* reads.findReusable.first({ session_id: sessionId, digest, requested_by: requestedBy, now: nowMs })
+}
+
+/**
+ * Lets a read that succeeded be given again for `cacheForMs`, unless a write of its session went to the same destination meanwhile: what
+ * was read may be older than what was written.
+ * @param read As its attempt began.
+ */
+export function* keepForReuse({ id, session_id, destination, updated_at }: ActionRow, cacheForMs: number, nowMs: number): Tx<void> {
+  if (session_id === null || (yield* reads.findWriteSince.first({ session_id, destination, since: updated_at }))) return
+  yield* reads.beginReuse.run({ id, until: nowMs + cacheForMs })
+}
+
+/** A write begins or has ended: what the session has read at its destination may be otherwise now. */
+export function* endReuse({ effect, session_id, destination }: ActionRow): Tx<void> {
+  if (effect === 'write' && session_id !== null) yield* reads.endReuse.run({ session_id, destination })
+}

@@ -1,0 +1,75 @@
+import { CountersignError, type FullWaiting, isCountersignError, type PolicyDocument, WAITING_LIMITS } from '@countersign/core'
+import type { Refusals } from '../../audit/index.ts'
+import { lockKey, type Tx, waiting } from '../../store/index.ts'
+
+/** How much may wait for people at the same time. */
+export interface WaitingLimits {
+  perAgent: number
+  perSession: number
+}
+
+/** More transactions of one requester than this are not under way at once; below this distance from the limit none waits for another. */
+const HEADROOM = 100
+
+export const limitsOf = ({ limits }: PolicyDocument): WaitingLimits => ({
+  perAgent: limits?.waitingPerAgent ?? WAITING_LIMITS.perAgent,
+  perSession: limits?.waitingPerSession ?? WAITING_LIMITS.perSession,
+})
+
+/**
+ * Lets the asks of one requester wait for each other once their limit is near, so that two at once do not both take the last place. To be
+ * asked for before any other lock.
+ */
+export function* queueNearLimit(requestedBy: string, { perAgent }: WaitingLimits): Tx<void> {
+  const near = Math.max(perAgent - HEADROOM, 0)
+  if (near > 0 && (yield* countOf(requestedBy, near)) < near) return
+  yield* lockKey(`waiting ${requestedBy}`)
+}
+
+function* countOf(requestedBy: string, limit: number): Tx<number> {
+  return Number((yield* waiting.countWaitingOf.first({ requested_by: requestedBy, limit }))?.waiting)
+}
+
+/**
+ * To be asked in the transaction that stores what people are to be asked.
+ * @throws CountersignError `too_many_waiting` when the requester, or the session, has as much waiting as the policy allows.
+ */
+export function* requireRoomToWait(
+  { requestedBy, sessionId }: { requestedBy: string; sessionId: string | null },
+  { perAgent, perSession }: WaitingLimits,
+): Tx<void> {
+  if (sessionId !== null) {
+    const inSession = Number((yield* waiting.countWaitingIn.first({ session_id: sessionId, limit: perSession }))?.waiting)
+    if (inSession >= perSession) throw tooMany('this session', 'Session', perSession)
+  }
+  if ((yield* countOf(requestedBy, perAgent)) >= perAgent) throw tooMany('this agent', 'Agent', perAgent)
+}
+
+const tooMany = (who: string, scope: 'Agent' | 'Session', limit: number): CountersignError =>
+  new CountersignError(
+    'too_many_waiting',
+    `${limit} actions of ${who} wait for a decision already, which is the limit. Propose this again when some of them are decided; an admin can raise limits.waitingPer${scope} in the policy`,
+    { limit },
+  )
+
+/**
+ * Has the record say that an ask was refused because too much waits already. Those of one requester and session are one refusal and its
+ * repeats, whichever tools they called: a flood is two rows a minute. Any other error is left alone.
+ */
+export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: string; sessionId: string | null }, error: unknown): void {
+  if (!isCountersignError(error) || error.code !== 'too_many_waiting') return
+  const { actor, tool, sessionId } = ask
+  const data = { code: error.code, why: error.message, tool, ...(sessionId !== null && { session: sessionId }) }
+  refusals.note({ actor, data, sameAs: ['ask', sessionId ?? '', error.message] })
+}
+
+/** Who has as much waiting as the policy allows: the 20 agents and the 20 sessions with the most. */
+export function* findFullWaiting({ document }: { document: PolicyDocument }): Tx<FullWaiting[]> {
+  const { perAgent, perSession } = limitsOf(document)
+  const agents = yield* waiting.fullRequesters.all({ limit: perAgent })
+  const sessions = yield* waiting.fullSessions.all({ limit: perSession })
+  return [
+    ...agents.map((row) => ({ scope: 'agent' as const, ...row, waiting: Number(row.waiting), limit: perAgent })),
+    ...sessions.map((row) => ({ scope: 'session' as const, ...row, waiting: Number(row.waiting), limit: perSession })),
+  ]
+}

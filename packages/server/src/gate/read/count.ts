@@ -1,0 +1,34 @@
+import { type Requirements, type Tally, tallyVotes } from '@countersign/core'
+import { type ActionRow, delegations, type Tx, type VoteRow, type votes } from '../../store/index.ts'
+import { excludedBy, holds, holdsNow } from '../decide/rights.ts'
+
+/** A vote to be counted; one that is about to be cast comes without the person behind it. */
+export type Paper = VoteRow | votes.HeldVote
+
+/**
+ * Counts votes on an action, the earliest first, by what is true now: who lost the role, or asked for the action meanwhile, is not
+ * counted; nor is who voted for somebody who did, or whose delegation ended.
+ */
+export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Tally> {
+  const excluded = yield* excludedBy(requires, row)
+  const papers = []
+  for (const vote of cast) {
+    // By person: in older databases, the person at the server's machine may have voted under another id with the bootstrap key.
+    const voter = ('voter_person' in vote && vote.voter_person) || vote.principal_id
+    const right = ('holder_person' in vote && vote.holder_person) || (vote.for_id ?? voter)
+    const isLent = right === voter || (yield* isLentTo(voter, right, nowMs))
+    const isFree = isLent && !excluded.has(voter) && !excluded.has(right)
+    const counts =
+      isFree &&
+      ('holder_kind' in vote
+        ? holds({ kind: vote.holder_kind, roles: vote.holder_roles, disabled_at: vote.holder_disabled_at }, requires)
+        : yield* holdsNow(right, requires))
+    papers.push({ voter, right, verdict: vote.verdict, counts })
+  }
+  return tallyVotes(requires, papers)
+}
+
+function* isLentTo(voter: string, lender: string, nowMs: number): Tx<boolean> {
+  const lent = yield* delegations.delegationsTo.all({ to_id: voter, now: nowMs })
+  return lent.some(({ from_id }) => from_id === lender)
+}

@@ -1,0 +1,30 @@
+import type { ActionRevision } from '@countersign/core'
+import { revisions, type Tx } from '../../store/index.ts'
+import { isoTime, parsed, viewRevised, viewVotes } from './view.ts'
+
+/** The earlier revisions of an action as they were shown, the first one first. */
+export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
+  const views: ActionRevision[] = []
+  for (const row of yield* revisions.revisionsOf.all({ action_id: actionId })) {
+    const { revision } = row
+    views.push({
+      revision,
+      revised: row.revised === null ? null : yield* viewRevised(row.revised),
+      arguments: JSON.parse(row.arguments),
+      digest: row.digest,
+      destination: row.destination,
+      credential: row.credential,
+      precondition: row.precondition,
+      description: row.description,
+      preview: parsed(row.preview),
+      previewError: row.preview_error,
+      previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
+      risk: JSON.parse(row.risk),
+      policy: JSON.parse(row.policy),
+      requires: JSON.parse(row.requires),
+      votes: yield* viewVotes({ id: actionId, revision }),
+      ended: yield* viewRevised(row.ended),
+    })
+  }
+  return views
+}

@@ -1,0 +1,239 @@
+import {
+  type Action,
+  assert,
+  DEFAULT_REQUIREMENTS,
+  type Message,
+  type OutcomeChecks,
+  type Principal,
+  type Requires,
+  type Revised,
+  type Session,
+  type SessionPerson,
+  type Vote,
+} from '@countersign/core'
+import { isAgentVerified } from '../../policy/index.ts'
+import {
+  type ActionRow,
+  actions,
+  type MessageRow,
+  participants,
+  principals,
+  type SessionRow,
+  type Tx,
+  type VoteRow,
+  votes,
+} from '../../store/index.ts'
+import type { Checks } from '../execute/checks.ts'
+import { requesterIdsOf } from '../decide/requesters.ts'
+
+/** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+/** Principals that were read a moment ago: a page of the inbox names the same few again and again. */
+type Known = Map<string, Principal>
+
+export function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
+  const seen = known?.get(id)
+  if (seen) return seen
+  const row = yield* principals.findPrincipal.first({ id })
+  assert(row, `principal ${id} is in the table that refers to it`)
+  const principal = principals.readPrincipal(row)
+  known?.set(id, principal)
+  return principal
+}
+
+function* viewPrincipals(ids: readonly string[], known?: Known): Tx<Principal[]> {
+  const views: Principal[] = []
+  for (const id of ids) views.push(yield* viewPrincipal(id, known))
+  return views
+}
+
+function* viewVote(row: VoteRow): Tx<Vote> {
+  const by = yield* viewPrincipal(row.principal_id)
+  return {
+    by,
+    ...(row.for_id !== null && { for: yield* viewPrincipal(row.for_id) }),
+    verdict: row.verdict,
+    at: isoTime(row.created_at),
+    ...(row.reason !== null && { reason: row.reason }),
+  }
+}
+
+/** The votes of the revision that is asked, the earliest first. */
+export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
+  const views: Vote[] = []
+  for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
+  return views
+}
+
+/** Why an action is asked anew, as it is stored. */
+export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
+  /** Id of the person, where one did it. */
+  by: string | null
+  /** Epoch milliseconds. */
+  at: number
+}
+
+/** Why an action is asked anew, from how it is stored. */
+export function* viewRevised(text: string): Tx<Revised> {
+  const { by, at, ...why }: StoredRevised = JSON.parse(text)
+  return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
+}
+
+/** The automatic checks of an unknown outcome; null where it is known, or its tool cannot look. */
+export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_at'>): OutcomeChecks | null {
+  if (checks === null) return null
+  const { since, until, lastAt, lastFound }: Checks = JSON.parse(checks)
+  return {
+    since: isoTime(since),
+    until: isoTime(until),
+    ended: due_at === null,
+    lastAt: lastAt === null ? null : isoTime(lastAt),
+    lastFound,
+  }
+}
+
+export const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+
+/** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
+const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
+
+/**
+ * An action as it leaves the server.
+ * @param knownVotes Its votes, where they were read already.
+ */
+export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
+  const { verdict, rule, version, reason } = JSON.parse(row.policy)
+  const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) }
+  // Only what was asked has votes to look for, and where the first one decides, only what is decided.
+  const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    messageId: row.message_id,
+    toolCallId: row.tool_call_id,
+    tool: row.tool,
+    effect: row.effect,
+    destination: row.destination,
+    credential: row.credential,
+    arguments: JSON.parse(row.arguments),
+    digest: row.digest,
+    revision: row.revision,
+    revised: row.revised === null ? null : yield* viewRevised(row.revised),
+    description: row.description,
+    preview: parsed(row.preview),
+    previewError: row.preview_error,
+    previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
+    risk: JSON.parse(row.risk),
+    precondition: row.precondition,
+    state: row.state,
+    policy: { verdict, rule, version, reason },
+    requires,
+    votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
+    requestedBy: yield* viewPrincipal(row.requested_by, known),
+    requesters: yield* viewPrincipals(yield* requesterIdsOf(row), known),
+    agent: row.agent,
+    agentVerified: isAgentVerified(row),
+    agentSays: row.agent_says,
+    ...(row.times_asked > 1 && { timesAsked: row.times_asked }),
+    executor: row.executor,
+    attempt: row.attempt,
+    idempotencyKey: row.idempotency_key,
+    ...(row.result === null ? {} : { result: JSON.parse(row.result) }),
+    resultUrl: row.result_url,
+    error: parsed(row.error),
+    checks: viewChecks(row),
+    resolution: parsed(row.resolution),
+    cachedFrom: row.cached_from,
+    expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    overdue: isOverdue(row),
+    ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  }
+}
+
+export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
+  const views: Action[] = []
+  const known: Known = new Map()
+  for (const row of rows) views.push(yield* viewAction(row, undefined, known))
+  return views
+}
+
+const nameOf = ({ id, name }: SessionPerson): SessionPerson => ({ id, name })
+
+function* viewOwner(id: string): Tx<Session['owner']> {
+  const { name, personId } = yield* viewPrincipal(id)
+  return { id, name, ...(personId !== undefined && { personId }) }
+}
+
+/** A message without its actions: those change, the message does not. */
+export const viewMessage = (row: MessageRow, author?: SessionPerson): Message => ({
+  id: row.id,
+  sessionId: row.session_id,
+  runId: row.run_id,
+  role: row.role,
+  kind: row.kind,
+  content: row.content,
+  ...(author && { author }),
+  ...(row.queued ? { queued: true } : {}),
+  ...(row.tool_calls === null ? {} : { toolCalls: JSON.parse(row.tool_calls) }),
+  ...(row.tool_call_id === null ? {} : { toolCallId: row.tool_call_id }),
+  ...viewLookUps(row),
+  ...(row.action_ids === null ? {} : { actionIds: JSON.parse(row.action_ids) }),
+  ...(row.model === null ? {} : { model: row.model }),
+  createdAt: isoTime(row.created_at),
+  seq: row.seq,
+})
+
+/** What a brain told of its own look-ups stands beside what its provider wants back, which nobody is shown. */
+function viewLookUps({ role, payload }: MessageRow): Pick<Message, 'lookUps' | 'lookUpsLeftOut'> {
+  if (role !== 'assistant' || !payload?.includes('"lookUps"')) return {}
+  const { lookUps, lookUpsLeftOut } = JSON.parse(payload)
+  return { ...(lookUps && { lookUps }), ...(lookUpsLeftOut && { lookUpsLeftOut }) }
+}
+
+/** A message with its author, without its actions. */
+export function* viewSaid(row: MessageRow): Tx<Message> {
+  return viewMessage(row, yield* authorOf(row))
+}
+
+export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
+  const message = yield* viewSaid(row)
+  if (row.role !== 'assistant' || row.tool_calls === null) return message
+  return {
+    ...message,
+    actions: yield* viewActions(yield* actions.actionsOfMessage.all({ session_id: row.session_id, message_id: row.id })),
+  }
+}
+
+/** Who wrote a message, where somebody did: for people who read it. */
+function* authorOf({ author_id }: Pick<MessageRow, 'author_id'>): Tx<SessionPerson | undefined> {
+  if (author_id === null) return undefined
+  const { id, name } = yield* viewPrincipal(author_id)
+  return { id, name }
+}
+
+/** A session with the actions that wait in it. */
+export function* viewSession(row: SessionRow): Tx<Session> {
+  const pending: Action[] = []
+  for (const open of yield* actions.openActions.all({ session_id: row.id })) {
+    if (open.state !== 'proposed') continue
+    const action = yield* actions.findAction.first({ id: open.id })
+    if (action) pending.push(yield* viewAction(action))
+  }
+  return {
+    id: row.id,
+    agent: row.agent,
+    title: row.title,
+    status: row.status,
+    owner: yield* viewOwner(row.owner_id),
+    participants: (yield* participants.participantsOf.all({ session_id: row.id })).map(nameOf),
+    pendingApprovals: pending,
+    unknownOutcomes: Number((yield* actions.countUnknown.first({ session_id: row.id }))?.unknown ?? 0),
+    lastSeq: row.last_seq,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  }
+}

@@ -1,0 +1,173 @@
+import { type Action, checkJson, isCountersignError, isSettled, type JsonObject, type Tool } from '@countersign/core'
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { requireWriter } from '../gate/index.ts'
+import { newSalt } from '../store/index.ts'
+import { answerAbout, complaint, WAIT_TOOL } from './answers.ts'
+import type { Exchange, GatewayParts } from './exchange.ts'
+import type { GatewayCall } from './open-calls.ts'
+import { MAX_WAIT_SECONDS } from './tool-list.ts'
+import { waitForAction } from './wait-for-action.ts'
+
+/** What a client brings back with its answer to `input_required`. */
+export interface PausedCall {
+  actionId: string
+  tool: string
+}
+
+export interface CallParts {
+  parts: GatewayParts
+  exchange: Exchange
+  codec: RequestStateCodec<PausedCall>
+}
+
+/** No call is held longer, whatever it is waiting for: clients give up after 60 s. */
+const PATIENCE_SECONDS = 50
+
+/** Under which a client marks what is one call, however often it is sent. */
+const KEY = 'countersign/idempotencyKey'
+const Key = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'must be 1–255 printable ASCII characters')
+
+const WaitArguments = z.strictObject({ actionId: z.string().max(100), seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() })
+
+/** The one request that a client is given with `input_required`. */
+const APPROVAL = 'approval'
+
+/**
+ * Answers `tools/call`: proposes it, waits a little for people, and says where it stands. No call is held longer than its client is patient,
+ * and nothing in it can decide anything.
+ */
+export async function callTool(
+  call: CallParts,
+  { name, arguments: args = {} }: CallToolRequestParams,
+  ctx: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  try {
+    const read = checkJson(args)
+    if (!read.ok) return complaint(`${name}: the arguments are not acceptable JSON: ${read.reason}`)
+    if (name === WAIT_TOOL) return await waitAsAsked(call, args, ctx)
+    const tool = call.exchange.tools.find(({ modelName }) => modelName === name)
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
+    return await proposeAndWait(call, tool, read.value as JsonObject, ctx)
+  } catch (error) {
+    if (isCountersignError(error) && error.code !== 'internal') return complaint(error.message)
+    if (!(error instanceof ProtocolError)) call.parts.log.error({ error, tool: name }, 'gateway.call_failed')
+    throw error
+  }
+}
+
+async function waitAsAsked(call: CallParts, args: Record<string, unknown>, ctx: ServerContext): Promise<CallToolResult> {
+  const read = WaitArguments.safeParse(args)
+  if (!read.success) return complaint(`${WAIT_TOOL}: ${z.prettifyError(read.error)}`)
+  const { actionId, seconds = call.parts.gateway.waitSeconds } = read.data
+  const { caller, delivered } = call.exchange
+  // Who takes this request back takes back the waiting, not the call.
+  await call.parts.heldRequests.hold({ name: newSalt(), actionId, caller, isClosedByHangUp: false, delivered })
+  return tellAbout(call, await waitFor(call, actionId, { decision: seconds, result: seconds }, ctx), false)
+}
+
+async function proposeAndWait(
+  call: CallParts,
+  tool: Tool,
+  args: JsonObject,
+  ctx: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { parts, exchange } = call
+  const { waitSeconds } = parts.gateway
+  const paused = ctx.mcpReq.requestState<PausedCall>()
+  if (paused) {
+    if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
+    const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
+    // Whatever the client says was clicked there decides nothing: only how long it is worth waiting.
+    const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
+    return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
+  }
+  // What cannot become an action leaves no open call behind.
+  requireWriter(exchange.caller.principal)
+  const checked = tool.check(args)
+  if (!checked.ok)
+    return complaint(`${tool.modelName}: ${checked.issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`)
+  const startedAt = parts.clock.nowMs()
+  const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
+  const { action, isRepeated } = await parts.openCalls.actionOf(made, exchange.caller)
+  if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success) return askToOpen(call, action, ctx)
+  // Reading what would change may have taken some of the client's patience already.
+  const taken = (parts.clock.nowMs() - startedAt) / 1_000
+  const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
+  return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
+}
+
+function readKey({ mcpReq }: ServerContext): string | undefined {
+  const given = mcpReq._meta?.[KEY]
+  if (given === undefined) return undefined
+  const key = Key.safeParse(given)
+  if (key.success) return key.data
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `_meta["${KEY}"] ${key.error.issues[0]?.message}`)
+}
+
+/** What a client of 2026-07-28 says of itself with each request, as far as it can show a person a link. */
+const ShowsLinks = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.object({ url: z.object({}) }) }) })
+
+/** Asks the client to lead a person to the card. It makes the same call again after that, with what is sealed here. */
+async function askToOpen({ exchange, codec }: CallParts, action: Action, ctx: ServerContext): Promise<InputRequiredResult> {
+  const message = `${action.description}: a person has to approve this (${action.id}).`
+  return inputRequired({
+    inputRequests: { [APPROVAL]: inputRequired.elicitUrl({ message, url: urlOf(exchange, action) }) },
+    requestState: await codec.mint({ actionId: action.id, tool: action.tool }, ctx),
+  })
+}
+
+const urlOf = ({ consoleUrl }: Exchange, { id }: Action): string => `${consoleUrl}/actions/${id}`
+
+interface Waits {
+  /** Seconds for people. */
+  decision: number
+  /** Seconds in all, once nobody has to decide. */
+  result: number
+}
+
+/** Waits for the action of a call. Where the client takes the call back, and no other call waits for it, the action is withdrawn. */
+async function waitUnlessWithdrawn(call: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
+  const { heldRequests } = call.parts
+  const { caller, requestName: name, delivered, isWithdrawn } = call.exchange
+  await heldRequests.hold({ name, actionId, caller, isClosedByHangUp: ctx.mcpReq.envelope !== undefined, delivered })
+  const action = await waitFor(call, actionId, waits, ctx)
+  // It was taken back before its row was there.
+  return (isWithdrawn() && !isSettled(action.state) && (await heldRequests.takeBack(name, caller))) || action
+}
+
+async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
+  const token = ctx.mcpReq._meta?.progressToken
+  return waitForAction(parts, exchange, actionId, {
+    decisionMs: waits.decision * 1_000,
+    resultMs: waits.result * 1_000,
+    stop: AbortSignal.any([exchange.hungUp, ctx.mcpReq.signal]),
+    onBeat(action, waitedMs) {
+      if (token === undefined) return
+      const [message, total] =
+        action.state === 'proposed'
+          ? [`Waiting for approval ${action.id}`, waits.decision]
+          : [`${action.id} is being carried out`, waits.result]
+      const params = { progressToken: token, progress: waitedMs / 1_000, total: Math.ceil(total), message }
+      // Nobody to tell is no failure of the waiting.
+      ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+    },
+  })
+}
+
+/** The answer about an action; what is settled counts as told once this answer has left. */
+function tellAbout({ parts, exchange }: CallParts, action: Action, isRepeated: boolean): CallToolResult {
+  if (isSettled(action.state)) parts.openCalls.tell(action, exchange.delivered)
+  return answerAbout(action, { url: urlOf(exchange, action), isRepeated })
+}

@@ -1,0 +1,90 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { ana, ben, type OpenGate, openGate } from '../../../../verification/testing/open-gate.ts'
+import { defineTool } from '../tools/index.ts'
+import { createOpenCalls, type GatewayCall } from './open-calls.ts'
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  effect: 'write',
+  input: { type: 'object', additionalProperties: { type: 'string' } },
+  execute: () => ({ paid: true }),
+})
+
+const call: GatewayCall = { tool: 'own.pay', arguments: { to: 'x' }, agent: undefined, key: undefined }
+const caller = { principal: ana }
+
+const openCallsOf = ({ engine: { store, gate, clock } }: OpenGate) =>
+  createOpenCalls({ store, gate, clock, log: pino({ level: 'silent' }) })
+
+/** The action of the call, carried out. */
+async function settled(open: OpenGate, id: string) {
+  await open.engine.gate.decide(id, { verdict: 'approve' }, { principal: ben })
+  return open.until(id)
+}
+
+test('who has the answer already and calls again, before that is noted, makes a new action', async () => {
+  await using open = await openGate([pay])
+  const calls = openCallsOf(open)
+  const { action } = await calls.actionOf(call, caller)
+  const delivered = Promise.withResolvers<boolean>()
+  calls.tell(await settled(open, action.id), delivered.promise)
+  const next = calls.actionOf(call, caller)
+  delivered.resolve(true)
+  const { action: second, isRepeated } = await next
+  expect(second.id).not.toBe(action.id)
+  expect(isRepeated).toBe(false)
+})
+
+test('an answer that did not leave was given to nobody: the same call gets it', async () => {
+  await using open = await openGate([pay])
+  const calls = openCallsOf(open)
+  const { action } = await calls.actionOf(call, caller)
+  const lost = Promise.withResolvers<boolean>()
+  calls.tell(await settled(open, action.id), lost.promise)
+  const next = calls.actionOf(call, caller)
+  lost.resolve(false)
+  expect(await next).toMatchObject({ action: { id: action.id, state: 'succeeded', result: { paid: true } }, isRepeated: true })
+})
+
+test('the same call twenty times at once, from two processes, is one action', async () => {
+  await using open = await openGate([pay])
+  const processes = [openCallsOf(open), openCallsOf(open)]
+  const found = await Promise.all(Array.from({ length: 20 }, (_, index) => processes[index % 2]?.actionOf(call, caller)))
+  expect(new Set(found.map((one) => one?.action.id)).size).toBe(1)
+  expect(found.filter((one) => !one?.isRepeated)).toHaveLength(1)
+})
+
+test('another agent, another name, other arguments are other calls', async () => {
+  await using open = await openGate([pay])
+  const calls = openCallsOf(open)
+  const others = [call, { ...call, agent: 'desk' }, { ...call, arguments: { to: 'y' } }]
+  const found = await Promise.all([...others.map((one) => calls.actionOf(one, caller)), calls.actionOf(call, { principal: ben })])
+  expect(new Set(found.map(({ action }) => action.id)).size).toBe(4)
+})
+
+test('a result that nobody fetched for a month is not given any more, and a read that asked nobody never is', async () => {
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    effect: 'read',
+    input: { type: 'object' },
+    execute: () => ({ seen: true }),
+  })
+  await using open = await openGate([pay, look])
+  const { store, gate } = open.engine
+  let now = Date.now()
+  const calls = createOpenCalls({ store, gate, clock: { ...open.engine.clock, nowMs: () => now }, log: pino({ level: 'silent' }) })
+  const first = (await calls.actionOf(call, caller)).action.id
+  await settled(open, first)
+  now += 29 * 24 * 60 * 60_000
+  expect((await calls.actionOf(call, caller)).action.id).toBe(first)
+  now += 2 * 24 * 60 * 60_000
+  expect((await calls.actionOf(call, caller)).action.id).not.toBe(first)
+
+  const reading = { ...call, tool: 'own.look', arguments: {} }
+  const read = (await calls.actionOf(reading, caller)).action.id
+  await open.until(read)
+  expect((await calls.actionOf(reading, caller)).action.id).not.toBe(read)
+})

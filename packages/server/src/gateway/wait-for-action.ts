@@ -1,0 +1,76 @@
+import { type Action, isSettled } from '@countersign/core'
+import { requireVisibleAction, viewAction } from '../gate/index.ts'
+import { actions } from '../store/index.ts'
+import { watchStanding } from '../identity/standing.ts'
+import { readUntil } from './read-until.ts'
+import type { Exchange, GatewayParts } from './exchange.ts'
+
+/** How often a client that asked for it is told that its call is still waiting. */
+const BEAT_MS = 5_000
+
+export interface WaitOptions {
+  /** How long people may take. */
+  decisionMs: number
+  /** How long it may take in all, once nobody has to decide. */
+  resultMs: number
+  /** Stops the waiting and nothing else. */
+  stop: AbortSignal
+  /** Told when the waiting begins and now and then while it lasts, with how long it has by then. */
+  onBeat(action: Action, waitedMs: number): void
+}
+
+/**
+ * The action once it is settled, or as it stands when the time is over. It is looked at with the eyes of who asks, as they are by then.
+ * @throws CountersignError `not_found` for one that they may not see, `unauthenticated` once they are nobody's.
+ */
+export async function waitForAction(
+  { store, hub, clock, stopping }: GatewayParts,
+  { request }: Exchange,
+  actionId: string,
+  { decisionMs, resultMs, stop, onBeat }: WaitOptions,
+): Promise<Action> {
+  using standing = await watchStanding({ hub, clock }, request)
+  using timers = new DisposableStack()
+  const startedAt = clock.nowMs()
+  let isDecisionLate = decisionMs <= 0
+  let isResultLate = resultMs <= 0
+  let last: Action | undefined
+
+  function startTimers(changed: () => void): void {
+    const late = (ms: number, isLate: () => void) => ms > 0 && timers.defer(clock.after(ms, () => [isLate(), changed()]))
+    late(decisionMs, () => {
+      isDecisionLate = true
+    })
+    late(resultMs, () => {
+      isResultLate = true
+    })
+    const stopBeats = { now: () => {} }
+    timers.defer(() => stopBeats.now())
+    const beat = () => {
+      if (last) onBeat(last, Math.max(clock.nowMs() - startedAt, 0))
+      stopBeats.now = clock.after(BEAT_MS, beat)
+    }
+    stopBeats.now = clock.after(BEAT_MS, beat)
+  }
+
+  return await readUntil({
+    listen(changed) {
+      standing.onJudged(changed)
+      startTimers(changed)
+      return hub.onAction(actionId, changed)
+    },
+    async read() {
+      const action = await store.read(function* () {
+        const row = yield* actions.findAction.first({ id: actionId })
+        return yield* viewAction(yield* requireVisibleAction(standing.principal, row, `action ${actionId}`, clock.nowMs()))
+      })
+      // Told at once of what is new, so that a client which shows progress has something to show; what just runs is soon done.
+      if (action.state === 'proposed' ? !last : action.state === 'executing' && last?.state === 'proposed')
+        onBeat(action, Math.max(clock.nowMs() - startedAt, 0))
+      last = action
+      return action
+    },
+    isEnough: ({ state }) => isSettled(state) || (state === 'proposed' ? isDecisionLate : isResultLate),
+    giveUp: AbortSignal.any([stop, stopping]),
+  })
+}

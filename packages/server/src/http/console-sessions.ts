@@ -1,0 +1,75 @@
+import { ConsoleSessionList, CountersignError, PageQuery, type Principal } from '@countersign/core'
+import { z } from 'zod'
+import type { App, HttpParts } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
+import { callerOf } from '../identity/authenticate.ts'
+
+/** Where one is signed in oneself, and signing out there. */
+export function consoleSessionRoutes(app: App, { consoleSessions }: HttpParts): void {
+  const tags = ['identity']
+
+  app.get(
+    '/api/console-sessions',
+    {
+      schema: {
+        operationId: 'listConsoleSessions',
+        summary: 'List where you are signed in',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: ConsoleSessionList },
+      },
+    },
+    async (request) => {
+      const person = personOf(callerOf(request).principal)
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const current = request.consoleSession?.id
+      const items = rows.flatMap(({ isGood, ...session }) => (isGood ? { ...session, isCurrent: session.id === current } : []))
+      return { items, nextCursor }
+    },
+  )
+
+  app.delete(
+    '/api/console-sessions/:id',
+    {
+      schema: {
+        operationId: 'endConsoleSession',
+        summary: 'Sign out at one console',
+        tags,
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      const person = whoSignsOut(callerOf(request).principal)
+      const { id } = request.params
+      if (!(await consoleSessions.endOne(person.id, id))) throw new CountersignError('not_found', `there is no console session ${id}`)
+      return {}
+    },
+  )
+
+  // The one that asks stays: whoever sees what is not theirs ends it at once, and goes on.
+  app.delete(
+    '/api/console-sessions',
+    {
+      schema: { operationId: 'endOtherConsoleSessions', summary: 'Sign out at every other console', tags, response: { 200: z.object({}) } },
+    },
+    async (request) => {
+      await consoleSessions.endOthers(whoSignsOut(callerOf(request).principal).id, request.consoleSession?.id)
+      return {}
+    },
+  )
+}
+
+function personOf(principal: Principal): Principal {
+  if (principal.kind === 'person') return principal
+  throw new CountersignError('forbidden', `only persons sign in at a console, ${principal.name} is none`)
+}
+
+function whoSignsOut(principal: Principal): Principal {
+  if (principal.scopes === undefined || principal.scopes.includes('decide')) return personOf(principal)
+  throw new CountersignError('forbidden', 'this key may not end console sessions: it is limited to less')
+}

@@ -1,0 +1,113 @@
+import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
+import { z } from 'zod'
+import { requireAdmin, requirePerson, requireScope } from '../gate/index.ts'
+import type { App, HttpParts } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
+import { callerOf } from '../identity/authenticate.ts'
+
+/** The keys that were given out: for admins. One's own keys, and accepting what somebody else made: for every person. */
+export function keyRoutes(app: App, { directory }: HttpParts): void {
+  const tags = ['identity']
+
+  app.post(
+    '/api/keys',
+    {
+      schema: {
+        operationId: 'createKey',
+        summary: 'Make a key',
+        errors: ['not_found', 'invalid_arguments'],
+        tags,
+        body: CreateKeyBody,
+        response: { 201: CreatedKey },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      requireAdmin(caller.principal, 'makes keys')
+      reply.code(201)
+      return directory.createKey(request.body, caller)
+    },
+  )
+
+  app.get(
+    '/api/keys',
+    {
+      schema: {
+        operationId: 'listKeys',
+        summary: 'List all keys',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: KeyList },
+      },
+    },
+    async (request) => {
+      requireAdmin(callerOf(request).principal, 'sees the keys')
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      const found = await directory.listKeys({ before: place && String(place[0]), limit: limit + 1 })
+      const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      return { items, nextCursor }
+    },
+  )
+
+  app.get(
+    '/api/keys/own',
+    {
+      schema: {
+        operationId: 'listOwnKeys',
+        summary: 'List your own keys',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: KeyList },
+      },
+    },
+    async (request) => {
+      const { id: principalId } = requirePerson(callerOf(request).principal, 'look at keys of their own')
+      const { limit, cursor } = request.query
+      const place = decodeCursor(cursor, ['string'])
+      const found = await directory.listKeys({ principalId, before: place && String(place[0]), limit: limit + 1 })
+      const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      return { items, nextCursor }
+    },
+  )
+
+  app.post(
+    '/api/keys/:id/accept',
+    {
+      schema: {
+        operationId: 'acceptKey',
+        summary: 'Accept a key that somebody else made for you',
+        errors: ['gone'],
+        tags,
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: Key },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      requirePerson(caller.principal, 'accept keys')
+      requireScope(caller.principal, ['decide'], 'accept keys')
+      return directory.acceptKey(request.params.id, caller)
+    },
+  )
+
+  app.delete(
+    '/api/keys/:id',
+    {
+      schema: {
+        operationId: 'revokeKey',
+        summary: 'Revoke a key',
+        tags,
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: Key },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      requireAdmin(caller.principal, 'revokes keys')
+      return directory.revokeKey(request.params.id, caller)
+    },
+  )
+}

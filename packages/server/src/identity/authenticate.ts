@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { CountersignError, type Principal } from '@countersign/core'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../gate/index.ts'
+import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
+import type { Cookie } from './cookie.ts'
+import type { Directory } from './directory.ts'
+import { hashOf } from './keys.ts'
+import type { Limits } from './limits.ts'
+import type { Standing } from './standing.ts'
+
+export interface AuthenticateParts {
+  directory: Directory
+  consoleSessions: ConsoleSessions
+  /** How the signed-in console proves itself. */
+  consoleCredential: Cookie
+  limits: Limits
+  /** Where browsers find the console, when that is not simply where it listens. */
+  publicUrl: string | undefined
+  /** How long a session may last at most. */
+  sessionLimits: { maxMs: number }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | undefined
+    /** How they proved it, for the record: `key`, or `console` with how they signed in there. */
+    signIn: string
+    /** How whoever asks stands by now; undefined once they are nobody's. Asking is no sign of life of theirs. */
+    standing: (() => Promise<Standing | undefined>) | undefined
+    /** Set when a signed-in console asks. */
+    consoleSession: ConsoleSession | undefined
+  }
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const METRICS = '/metrics'
+
+/** Its key lies in a file of another program. Proposing alone would be reading: what reads runs without asking anybody. */
+const onlyMonitors = ({ kind, roles }: Principal): boolean =>
+  kind === 'service' && roles.length > 0 && roles.every((role) => role === 'monitor')
+
+/**
+ * Works out who asks, before any route and before the body is read: a key, or the console's credential. Refuses everybody else, except on
+ * routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it holds for all of them.
+ */
+export function authenticate(app: FastifyInstance, parts: AuthenticateParts): void {
+  const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = parts
+  app.decorateRequest('principal', undefined)
+  app.decorateRequest('signIn', 'key')
+  app.decorateRequest('standing', undefined)
+  app.decorateRequest('consoleSession', undefined)
+
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.access === 'probe') return
+    const { authorization } = request.headers
+    if (authorization !== undefined) {
+      const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
+      request.principal = key === undefined ? undefined : await directory.byKey(key)
+      if (key !== undefined) request.standing = () => directory.standing(hashOf(key))
+      if (!request.principal) {
+        limits.countAttempt(request.ip)
+        throw new CountersignError('unauthenticated', 'this key is not known here')
+      }
+    } else {
+      const secret = consoleCredential.read(request)
+      if (secret === undefined) return
+      // A browser sends a cookie by itself; only a page of ours may change anything with it, or with the console's header.
+      if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)
+      const session = await consoleSessions.read(secret)
+      if (!session) return limits.countAttempt(request.ip)
+      request.consoleSession = session
+      request.principal = session.principal
+      request.standing = () => consoleSessions.standing(session.id)
+      request.signIn = `console, ${session.how}`
+    }
+    limits.countRequest(request.principal.id)
+  })
+
+  // After the hook above, and before those of the routes: what a request holds is looked at only when it is known who sent it.
+  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config, url: routeUrl } }) => {
+    // An unknown address with a body: answered before the body is read.
+    if (is404 && !SAFE.has(method)) throw new CountersignError('not_found', `there is no ${method} ${url.split('?')[0]}`)
+    if (!principal && !is404 && config.access === undefined) throw unauthenticated()
+    if (principal && onlyMonitors(principal) && !is404 && config.access === undefined && routeUrl !== METRICS) {
+      throw new CountersignError('forbidden', `${principal.name} reads ${METRICS} and nothing else: it has the role monitor alone`)
+    }
+  })
+
+  // Not with an answer that streams: its head is gone when this would be known, and a secret that never arrives signs somebody out.
+  app.addHook('onSend', async (request, reply) => {
+    if (!request.consoleSession || SAFE.has(request.method)) return
+    const secret = await consoleSessions.renew(request.consoleSession)
+    if (secret !== undefined) consoleCredential.set(request, reply, secret, sessionLimits.maxMs / 1_000)
+  })
+}
+
+const unauthenticated = () => new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
+
+/** @throws CountersignError `forbidden` unless the request comes from a page of this very server. */
+export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest, publicUrl: string | undefined): void {
+  if (origin !== undefined && URL.canParse(origin) && origin !== 'null') {
+    const page = new URL(origin)
+    if (page.host === host || page.origin === publicUrl) return
+  }
+  throw new CountersignError('forbidden', 'a console’s sign-in only acts from the console’s own pages (same Origin)')
+}
+
+/**
+ * Who asks, with the idempotency key of the request.
+ * @throws CountersignError `unauthenticated`, `bad_request` for an unusable Idempotency-Key.
+ */
+export function callerOf(request: FastifyRequest): Caller {
+  const { principal, signIn } = request
+  if (!principal) throw unauthenticated()
+  const key = request.headers['idempotency-key']
+  if (key === undefined || SAFE.has(request.method)) return { principal, signIn }
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new CountersignError('bad_request', 'Idempotency-Key must be 1–255 printable ASCII characters')
+  }
+  const scope = `${principal.id} ${request.method} ${request.url.split('?')[0]}`
+  const requestHash = createHash('sha256')
+    .update(JSON.stringify(request.body ?? null))
+    .digest('hex')
+  return { principal, signIn, once: { scope, key, requestHash } }
+}

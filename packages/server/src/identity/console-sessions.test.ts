@@ -1,0 +1,119 @@
+import type { Principal } from '@countersign/core'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { principals } from '../store/index.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
+import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './console-sessions.ts'
+
+const HOUR = 3_600_000
+const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
+
+/** Two processes on one store, whose sign-ins end after 12 hours of rest and 3 days in any case. */
+async function openSessions({ store }: TempStore) {
+  await store.transact(() => principals.savePrincipal(ana, 1))
+  const clock = manualClock()
+  const accepted = new Set<SignedInHow>(['local', 'key', 'oidc'])
+  const keys = new Map([['hash-of-a-key', { ...ana, roles: [] }]])
+  const one = () =>
+    createConsoleSessions({
+      store,
+      clock,
+      log: pino({ level: 'silent' }),
+      limits: { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR },
+      accepts: (how) => accepted.has(how),
+      byKeyHash: async (hash) => keys.get(hash),
+      keyStanding: async (hash) => {
+        const principal = keys.get(hash)
+        return principal && { principal }
+      },
+    })
+  /** Resolves when it is noted that somebody was there just now. */
+  const noted = () =>
+    expect
+      .poll(async () => (await store.read(() => raw<{ at: unknown }>(sql`select max(seen_at) as at from console_session`)))[0]?.at, {
+        interval: 2,
+      })
+      .toSatisfy((at) => Number(at) === clock.nowMs())
+  return { clock, accepted, keys, noted, here: one(), there: one() }
+}
+
+test.each(STORES)('a session ends after its idle time and after its longest time, whatever is done in it ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { clock, noted, here, there } = await openSessions(temp)
+  const idle = await here.begin({ principal: ana, how: 'oidc' })
+  clock.pass(12 * HOUR)
+  expect((await there.read(idle))?.principal).toEqual(ana)
+  await noted()
+  clock.pass(12 * HOUR)
+  expect(await here.read(idle)).toBeDefined()
+  await noted()
+  clock.pass(12 * HOUR + 1)
+  expect(await here.read(idle)).toBeUndefined()
+
+  const busy = await here.begin({ principal: ana, how: 'oidc' })
+  for (let day = 0; day < 6; day++) {
+    expect(await there.read(busy), `half day ${day}`).toBeDefined()
+    await noted()
+    clock.pass(12 * HOUR)
+  }
+  clock.pass(1)
+  expect(await there.read(busy)).toBeUndefined()
+})
+
+test.each(STORES)(
+  'the secret changes every hour; the one before is good for a minute, and neither two give a third ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { clock, here, there } = await openSessions(temp)
+    const first = await here.begin({ principal: ana, how: 'local' })
+    const session = await here.read(first)
+    if (!session) throw new Error('the session has begun')
+    expect(await here.renew(session)).toBeUndefined()
+    clock.pass(ROTATED_EVERY_MS)
+    const renewed = await Promise.all([here.renew(session), there.renew(session)])
+    const [second, nothing] = renewed[0] === undefined ? renewed.reverse() : renewed
+    expect([typeof second, nothing]).toEqual(['string', undefined])
+    expect(await there.read(first)).toBeDefined()
+    clock.pass(60_001)
+    expect(await there.read(first)).toBeUndefined()
+    expect((await there.read(second ?? ''))?.id).toBe(session.id)
+  },
+)
+
+test.each(STORES)(
+  'signing out ends it in every process, here or everywhere, and a sign-in ends what the browser had ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { here, there } = await openSessions(temp)
+    const [one = '', two = '', three = ''] = [
+      await here.begin({ principal: ana, how: 'local' }),
+      await here.begin({ principal: ana, how: 'key', keyHash: 'hash-of-a-key' }),
+      await here.begin({ principal: ana, how: 'oidc', idToken: 'token' }),
+    ]
+    const session = await there.read(one)
+    if (!session) throw new Error('the session has begun')
+    await there.end(session, false)
+    expect([await here.read(one), await there.read(one)]).toEqual([undefined, undefined])
+    expect(await here.read(two)).toBeDefined()
+    const replaced = await there.begin({ principal: ana, how: 'local', replaces: two })
+    expect(await here.read(two)).toBeUndefined()
+    const last = await here.read(three)
+    if (!last) throw new Error('the session has begun')
+    expect(await here.end(last, true)).toEqual({ idToken: 'token' })
+    expect([await there.read(three), await there.read(replaced)]).toEqual([undefined, undefined])
+  },
+)
+
+test.each(STORES)('a session is never more than its key, and ends with it and with the way it began ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { accepted, keys, here } = await openSessions(temp)
+  const byKey = await here.begin({ principal: ana, how: 'key', keyHash: 'hash-of-a-key' })
+  expect((await here.read(byKey))?.principal.roles).toEqual([])
+  keys.clear()
+  expect(await here.read(byKey)).toBeUndefined()
+  const local = await here.begin({ principal: ana, how: 'local' })
+  accepted.delete('local')
+  expect(await here.read(local)).toBeUndefined()
+})

@@ -1,0 +1,123 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { CreatedKey, CreateKeyBody, Key, Principal } from '@countersign/core'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import type { Caller } from '../gate/index.ts'
+import { doOnce, keys, principals, type Store } from '../store/index.ts'
+import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
+import type { Standing } from './standing.ts'
+
+/** Who the server knows: the keys it gave out, and the person at this machine, whose key the bootstrap key is. */
+export interface Directory {
+  /** The principal of a key, or undefined for one that nobody gave out, or that has expired or was revoked. */
+  byKey(key: string): Promise<Principal | undefined>
+  /** The same by the key's hash. */
+  byHash(hash: string): Promise<Principal | undefined>
+  /** How the holder of a key stands, by the key's hash: asking is no use of it. */
+  standing(hash: string): Promise<Standing | undefined>
+  /** The person at this machine, who is the owner of the bootstrap key too: one person has one vote, whichever way they come in. */
+  readonly localPerson: Principal
+  /** Makes a key, with its principal where that is new. The same `once` answers the same key again, without its secret. */
+  createKey(body: CreateKeyBody, caller: Caller): Promise<CreatedKey>
+  listKeys(page: { principalId?: string | undefined; before: string | undefined; limit: number }): Promise<Key[]>
+  /** Lets a key that somebody else made for the caller do what it was made for. */
+  acceptKey(id: string, caller: Caller): Promise<Key>
+  /** Ends a key at once, in every process. */
+  revokeKey(id: string, caller: Caller): Promise<Key>
+}
+
+export interface DirectoryOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  savePrincipal(principal: Principal): Promise<void>
+  bootstrapKey: string | undefined
+  /** Of the MCP client that this process was started for. */
+  clientKey: string | undefined
+  /** Name of the person at this machine. */
+  localName: string
+}
+
+const SHOWN_BEFORE =
+  'This key was shown once, in the answer to the first request with this Idempotency-Key. If you did not get it, revoke the key and make another one.'
+
+/** How exactly it is noted when a key or a session was last used: a write for every request would cost more than it tells. */
+export const NOTED_EVERY_MS = 60_000
+
+export async function openDirectory({
+  store,
+  clock,
+  log,
+  savePrincipal,
+  bootstrapKey,
+  clientKey,
+  localName,
+}: DirectoryOptions): Promise<Directory> {
+  const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
+  // The same after every start, so that what it asked for stays its own.
+  const client: Principal = { id: 'prn_mcp_client', kind: 'agent', name: 'MCP client', roles: ['agent'], personId: localPerson.id }
+  for (const principal of [localPerson, ...(clientKey === undefined ? [] : [client])]) await savePrincipal(principal)
+  const held = [
+    ...(bootstrapKey === undefined ? [] : [{ hash: Buffer.from(hashOf(bootstrapKey), 'hex'), principal: localPerson }]),
+    ...(clientKey === undefined ? [] : [{ hash: Buffer.from(hashOf(clientKey), 'hex'), principal: client }]),
+  ]
+
+  /** Whose key is known to this process and not to the store. */
+  const holderHere = (hash: string): Principal | undefined =>
+    held.find((one) => timingSafeEqual(Buffer.from(hash, 'hex'), one.hash))?.principal
+
+  const isDisabled = ({ id, personId = id }: Principal): Promise<boolean> =>
+    store.read(function* () {
+      const rows = [yield* principals.findPrincipal.first({ id }), yield* principals.findPrincipal.first({ id: personId })]
+      return rows.some((row) => row !== undefined && row.disabled_at !== null)
+    })
+
+  function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
+    if (last_used_at !== null && now - last_used_at < NOTED_EVERY_MS) return
+    const noted = store.transact(() => keys.touchKey.run({ id, before: now - NOTED_EVERY_MS, now }))
+    noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.use_not_noted'))
+  }
+
+  const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
+
+  async function byHash(hash: string): Promise<Principal | undefined> {
+    const here = holderHere(hash)
+    if (here) return (await isDisabled(here)) ? undefined : here
+    const now = clock.nowMs()
+    const holder = await holderOf(hash, now)
+    if (!holder) return undefined
+    noteUse(holder, now)
+    return principalOf(holder)
+  }
+
+  async function standing(hash: string): Promise<Standing | undefined> {
+    const here = holderHere(hash)
+    if (here) return (await isDisabled(here)) ? undefined : { principal: here }
+    const holder = await holderOf(hash, clock.nowMs())
+    return holder && { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
+  }
+
+  return {
+    localPerson,
+    byKey: (key) => byHash(hashOf(key)),
+    byHash,
+    standing,
+    async createKey(body, { principal, once }) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        // What a repeat is answered from is stored, so the key itself is no part of it.
+        let key: string | null = null
+        const made = yield* doOnce(once, now, function* () {
+          const drawn = drawKey()
+          const created = yield* createKey(outbox, body, drawn, principal, now)
+          key = drawn
+          return created
+        })
+        return key === null ? { key, message: SHOWN_BEFORE, ...made } : { key, ...made }
+      })
+    },
+    acceptKey: (id, { principal }) => store.transact((outbox) => acceptKey(outbox, id, principal, clock.nowMs())),
+    listKeys: (page) => store.read(() => listKeys(page)),
+    revokeKey: (id, { principal }) => store.transact((outbox) => revokeKey(outbox, id, principal, clock.nowMs())),
+  }
+}

@@ -1,0 +1,213 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  assert,
+  CountersignError,
+  type CreatedKey,
+  type CreateKeyBody,
+  durationMs,
+  type Key,
+  type KeyScope,
+  type Principal,
+  personOf,
+} from '@countersign/core'
+import { recordAudit } from '../audit/index.ts'
+import { isoTime } from '../gate/index.ts'
+import { keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
+import { requireNoWiderKey } from './no-wider-key.ts'
+
+/** Roles that decide or see what others ask for: they are for persons. */
+const PERSONS_ROLES = ['admin', 'approver', 'viewer', 'member']
+
+/** Who acts in the record where no principal does: whoever has the data in their hands. */
+const SYSTEM_ACTOR = 'system'
+
+/** What is stored of a key, or of the secret in a cookie: it cannot be turned back. */
+export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+/** A new random key. It is stored nowhere: the database has its SHA-256. */
+export const drawKey = (): string => `cs_${randomBytes(32).toString('base64url')}`
+
+/**
+ * Gives out a key. A person's key that another person makes only reads until its person accepts it: see `acceptKey`.
+ * @param by Who makes it; null for whoever has the data in their hands.
+ * @throws CountersignError `invalid_arguments` for what a key of this kind cannot be or carry; `forbidden` for a key that may do more than
+ * the limited key of `by`.
+ */
+export function* createKey(
+  outbox: Outbox,
+  body: CreateKeyBody,
+  key: string,
+  by: Principal | null,
+  nowMs: number,
+): Tx<Omit<CreatedKey, 'key'>> {
+  const holder = yield* named(yield* holderOf(body), body)
+  const principal = holder ?? (yield* newPrincipal(body, by, nowMs))
+  if (by) yield* requireNoWiderKey(by, body, principal)
+  const acceptedAt = principal.kind !== 'person' || by === null || by.id === principal.id ? nowMs : null
+  const id = newId('key', nowMs)
+  const expiresAt = body.expiresIn === undefined ? null : nowMs + (durationMs(body.expiresIn) ?? 0)
+  const limits = { roles: holder && body.roles ? [...rolesOf(holder, body.roles)] : null, scopes: body.scopes ?? null }
+  const data = {
+    keyId: id,
+    name: body.name,
+    for: principal.id,
+    kind: body.kind,
+    has: principal.roles,
+    ...(principal.agent !== undefined && { agent: principal.agent }),
+    ...limits,
+    expiresAt,
+    isAccepted: acceptedAt !== null,
+  }
+  yield* recordAudit(outbox, { kind: 'key_made', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
+  if (!holder) yield* principals.savePrincipal(principal, nowMs)
+  yield* keys.insertKey.run({
+    id,
+    principal_id: principal.id,
+    name: body.name,
+    hash: hashOf(key),
+    created_by: by?.id ?? null,
+    roles: limits.roles && JSON.stringify(limits.roles),
+    scopes: limits.scopes && JSON.stringify(limits.scopes),
+    expires_at: expiresAt,
+    accepted_at: acceptedAt,
+    now: nowMs,
+  })
+  const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
+  return { id, principal, createdAt: isoTime(nowMs), expiresAt: time(expiresAt), acceptedAt: time(acceptedAt) }
+}
+
+/** Who a further key is for. */
+function* holderOf({ principal, person, kind }: CreateKeyBody): Tx<Principal | undefined> {
+  const id = principal ?? (kind === 'person' ? (person ?? undefined) : undefined)
+  if (id === undefined) return undefined
+  const row = yield* principals.findPrincipal.first({ id })
+  if (row?.kind !== kind) throw new CountersignError('invalid_arguments', `there is no ${kind} ${id} to make a key for`)
+  if (row.disabled_at !== null) throw new CountersignError('invalid_arguments', `${row.name} is disabled: enable them before making a key`)
+  return principals.readPrincipal(row)
+}
+
+/**
+ * Gives an agent from before names were kept the name that its keys prove from now on.
+ * @throws CountersignError `invalid_arguments` for a name where there is none to have, or another one than the agent has.
+ */
+function* named(holder: Principal | undefined, { kind, agent }: CreateKeyBody): Tx<Principal | undefined> {
+  if (agent === undefined) return holder
+  if (kind !== 'agent') throw new CountersignError('invalid_arguments', `only an agent has an agent name, not a ${kind}`)
+  if (!holder || holder.agent === agent) return holder
+  if (holder.agent !== undefined) {
+    throw new CountersignError('invalid_arguments', `${holder.name} is the agent ${holder.agent}: make a key for another agent instead`)
+  }
+  yield* principals.nameAgent.run({ id: holder.id, agent })
+  return { ...holder, agent }
+}
+
+function* newPrincipal({ kind, name, roles = [], person, agent }: CreateKeyBody, by: Principal | null, nowMs: number): Tx<Principal> {
+  const made: Principal = { id: newId('prn', nowMs), kind, name, roles, ...(kind === 'agent' && { agent: agent ?? name }) }
+  if (kind !== 'person') {
+    const refused = roles.find((role) => PERSONS_ROLES.includes(role))
+    if (refused)
+      throw new CountersignError(
+        'invalid_arguments',
+        `${kind === 'agent' ? 'an agent' : 'a service'} cannot have the role ${refused}: only persons decide and look on`,
+      )
+    const owner = person === undefined ? by && personOf(by) : person
+    if (owner !== null) made.personId = yield* idOfPerson(owner)
+  }
+  return made
+}
+
+function* idOfPerson(id: string): Tx<string> {
+  const row = yield* principals.findPrincipal.first({ id })
+  if (row?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${id} to own this`)
+  if (row.disabled_at !== null) throw new CountersignError('invalid_arguments', `${row.name} is disabled, and can own nothing new`)
+  return row.id
+}
+
+/** A key carries what its holder has, or less. */
+function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[] {
+  const missing = wanted.find((role) => !holder.roles.includes(role))
+  if (missing !== undefined) {
+    throw new CountersignError('invalid_arguments', `${holder.name} does not have the role ${missing}, so no key of theirs can carry it`)
+  }
+  return wanted
+}
+
+/** The principal that a key stands for, with what the key is limited to. */
+export function principalOf({ key_roles, scopes, accepted_at, ...row }: keys.KeyHolder): Principal {
+  const principal = principals.readPrincipal(row)
+  const isUnaccepted = row.kind === 'person' && accepted_at === null
+  const carried: string[] | null = key_roles === null ? null : JSON.parse(key_roles)
+  return {
+    ...principal,
+    ...(carried && { roles: principal.roles.filter((role) => carried.includes(role)) }),
+    ...(scopes !== null && { scopes: JSON.parse(scopes) }),
+    ...(isUnaccepted && { scopes: [], unaccepted: true as const }),
+  }
+}
+
+/**
+ * Lets a key that somebody else made for a person do what it was made for; doing it again changes nothing.
+ * @param by Its person, signed in with something that is their own already; null for whoever has the data in their hands.
+ * @throws CountersignError `not_found` for a key of somebody else; `gone` for a revoked one; `forbidden` for who comes with a key that was
+ * not accepted itself, or that may do less.
+ */
+export function* acceptKey(outbox: Outbox, id: string, by: Principal | null, nowMs: number): Tx<Key> {
+  const found = yield* keys.findKey.first({ id })
+  if (!found || (by && by.id !== found.principal_id)) throw new CountersignError('not_found', `there is no key ${id} for you to accept`)
+  if (by?.unaccepted) {
+    throw new CountersignError('forbidden', `a key cannot accept itself: sign in another way, or run countersign key accept ${id}`)
+  }
+  if (found.revoked_at !== null) throw new CountersignError('gone', `the key ${id} was revoked`)
+  if (by) {
+    const held = yield* principals.principalById(found.principal_id)
+    const limits = { roles: readList(found.roles), scopes: readScopes(found.scopes) }
+    yield* requireNoWiderKey(by, limits, held)
+  }
+  if (yield* keys.acceptKey.change({ id, now: nowMs })) {
+    const data = { keyId: id, name: found.name, for: found.principal_id, madeBy: found.created_by }
+    yield* recordAudit(outbox, { kind: 'key_accepted', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
+    tellAccess(outbox, found.principal_id)
+  }
+  return yield* viewKey((yield* keys.findKey.first({ id })) ?? found)
+}
+
+/** Ends a key for good; doing it again changes nothing. @throws CountersignError `not_found` */
+export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, nowMs: number): Tx<Key> {
+  const found = yield* keys.findKey.first({ id })
+  if (!found) throw new CountersignError('not_found', `there is no key ${id}`)
+  if (found.revoked_at === null) {
+    const data = { keyId: id, name: found.name, for: found.principal_id }
+    yield* recordAudit(outbox, { kind: 'key_revoked', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
+    yield* keys.revokeKey.run({ id, revoked_by: by?.id ?? null, now: nowMs })
+    tellAccess(outbox, found.principal_id)
+  }
+  const row = yield* keys.findKey.first({ id })
+  assert(row, 'a key is never deleted')
+  return yield* viewKey(row)
+}
+
+export function* listKeys(page: { principalId?: string | undefined; before: string | undefined; limit: number }): Tx<Key[]> {
+  const views: Key[] = []
+  for (const row of yield* keys.listKeys(page)) views.push(yield* viewKey(row))
+  return views
+}
+
+export function* viewKey(row: keys.KeyRow): Tx<Key> {
+  const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
+  return {
+    id: row.id,
+    name: row.name,
+    principal: yield* principals.principalById(row.principal_id),
+    roles: readList(row.roles) ?? null,
+    scopes: readScopes(row.scopes) ?? null,
+    createdBy: row.created_by === null ? null : yield* principals.principalById(row.created_by),
+    createdAt: isoTime(row.created_at),
+    expiresAt: time(row.expires_at),
+    lastUsedAt: time(row.last_used_at),
+    revokedAt: time(row.revoked_at),
+    acceptedAt: time(row.accepted_at),
+  }
+}
+
+const readList = (json: string | null): string[] | undefined => (json === null ? undefined : JSON.parse(json))
+const readScopes = (json: string | null): KeyScope[] | undefined => (json === null ? undefined : JSON.parse(json))

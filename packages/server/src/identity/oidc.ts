@@ -1,0 +1,149 @@
+import { CountersignError, type Principal } from '@countersign/core'
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import type { Clock } from '../clock.ts'
+import type { OidcSettings } from '../config/index.ts'
+import { type Network, outgoingFetch } from '../net/index.ts'
+import { consoleSessions, type Store } from '../store/index.ts'
+import { hashOf } from './keys.ts'
+import { type Claims, personFrom } from './oidc-person.ts'
+import { createSeal } from './seal.ts'
+
+/** How long somebody may take at the sign-in service. */
+export const SIGN_IN_SECONDS = 600
+
+/** What a browser carries through a sign-in, sealed. */
+const Begun = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  returnTo: z.string(),
+  until: z.number(),
+})
+
+export interface SignInService {
+  /** Begins a sign-in: where the browser goes, and what its cookie keeps until it is back. */
+  begin(redirectUri: string, returnTo: string): Promise<{ url: string; sealed: string }>
+  /**
+   * Takes what the browser came back with.
+   * @param answer The query of the address that it came back to.
+   * @throws CountersignError `unauthenticated` for whatever is not a fresh answer to this browser's own sign-in.
+   */
+  finish(answer: string, sealed: string | undefined): Promise<{ principal: Principal; idToken: string | undefined; returnTo: string }>
+  /** Where the browser signs out of the service itself; undefined when the service knows no such place. */
+  endSessionUrl(idToken: string, backTo: string): Promise<string | undefined>
+}
+
+export interface SignInServiceOptions {
+  settings: OidcSettings
+  store: Store
+  clock: Clock
+  log: Logger
+  secret: string
+  /** Where requests to the provider go through: what its own documents name is not ours to trust. */
+  network: Network
+}
+
+/**
+ * Signs people in with an OpenID Connect provider: authorization code with PKCE, state and nonce, each bound to the browser by a sealed
+ * cookie. ID tokens are verified by their signature, although they come straight from the provider. The provider is asked for when it is
+ * first needed: a server starts without it.
+ */
+export function createSignInService({ settings, store, clock, log, secret, network }: SignInServiceOptions): SignInService {
+  const seal = createSeal(secret, 'sign-in')
+  let found: Promise<Configuration> | undefined
+  const configuration = (): Promise<Configuration> => {
+    found ??= discover(settings, network).catch((error: unknown) => {
+      found = undefined
+      log.warn({ error, issuer: settings.issuer }, 'sign_in.service_not_found')
+      throw new CountersignError('not_ready', 'the sign-in service cannot be reached; try again in a moment')
+    })
+    return found
+  }
+
+  async function readClaims(config: Configuration, begun: z.infer<typeof Begun>, answer: string): Promise<[Claims, string | undefined]> {
+    const url = new URL(begun.redirectUri)
+    url.search = answer
+    const tokens = await authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: begun.verifier,
+      expectedState: begun.state,
+      expectedNonce: begun.nonce,
+      idTokenExpected: true,
+    })
+    const claims = tokens.claims()
+    if (!claims) throw new Error('there is no ID token')
+    if (claims[settings.groupsClaim] !== undefined || !config.serverMetadata().userinfo_endpoint) return [claims, tokens.id_token]
+    // Many providers keep the ID token small and tell groups and names on request.
+    return [{ ...claims, ...(await fetchUserInfo(config, tokens.access_token, claims.sub)) }, tokens.id_token]
+  }
+
+  return {
+    async begin(redirectUri, returnTo) {
+      const config = await configuration()
+      const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri, returnTo }
+      const url = buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: settings.scopes,
+        state: begun.state,
+        nonce: begun.nonce,
+        code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url: url.href, sealed: seal.close({ ...begun, until: clock.nowMs() + SIGN_IN_SECONDS * 1_000 }) }
+    },
+
+    async finish(answer, sealed) {
+      const { data: begun } = Begun.safeParse(sealed === undefined ? undefined : seal.open(sealed))
+      const now = clock.nowMs()
+      if (!begun || begun.until < now || new URLSearchParams(answer).get('state') !== begun.state) {
+        throw new CountersignError('unauthenticated', 'this sign-in is over, or was begun in another browser: begin again')
+      }
+      const isFirst = await store.transact(function* () {
+        yield* consoleSessions.forgetSignIns.run({ before: now - 2 * SIGN_IN_SECONDS * 1_000 })
+        return (yield* consoleSessions.useSignIn.change({ state_hash: hashOf(begun.state), now })) === 1
+      })
+      if (!isFirst) throw new CountersignError('unauthenticated', 'this sign-in was used already: begin again')
+      const config = await configuration()
+      const [claims, idToken] = await readClaims(config, begun, answer).catch((error: unknown) => {
+        log.warn({ error, issuer: settings.issuer }, 'sign_in.refused')
+        throw new CountersignError('unauthenticated', 'the answer of the sign-in service was not accepted: begin again')
+      })
+      return { principal: personFrom(claims, settings), idToken, returnTo: begun.returnTo }
+    },
+
+    async endSessionUrl(idToken, backTo) {
+      const config = await configuration()
+      if (!config.serverMetadata().end_session_endpoint) return undefined
+      return buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: backTo }).href
+    },
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: OidcSettings, network: Network): Promise<Configuration> {
+  const send = outgoingFetch(network, new URL(issuer).origin)
+  // Plain http is refused by the settings unless the provider is on this machine.
+  const isPlain = issuer.startsWith('http:')
+  const config = await discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
+    timeout: 10,
+    // Its own name for the same options, with the body's bytes in a wider type.
+    [customFetch]: (url, options) => send(url, options as RequestInit),
+  })
+  return config
+}

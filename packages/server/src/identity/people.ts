@@ -1,0 +1,179 @@
+import { assert, CountersignError, type PersonDetails, type Principal } from '@countersign/core'
+import { recordAudit } from '../audit/index.ts'
+import { isoTime, viewDelegation, viewGrant, viewPrincipal } from '../gate/index.ts'
+import {
+  consoleSessions,
+  delegations,
+  grants,
+  keys,
+  lockKey,
+  type Outbox,
+  type PrincipalRow,
+  principals,
+  type Tx,
+  tellAccess,
+} from '../store/index.ts'
+import { viewKey } from './keys.ts'
+
+/** The server gives this person their roles at every start. */
+const LOCAL = 'prn_local'
+
+/** As many as fit on a page; everything ends with the person, whether it is shown or not. */
+const MOST_SHOWN = 200
+
+/** What ended with a person, by id; of console sessions how many. */
+export interface Ended {
+  keys: string[]
+  grants: string[]
+  delegations: string[]
+  consoleSessions: number
+}
+
+/**
+ * Shuts a person out for good: their keys and those of their agents and services, their console sessions, grants and delegations end in this
+ * transaction, in every process. Enabling them again brings none of it back. Their votes count no more from then on.
+ * @returns What ended; undefined when they were disabled before.
+ * @throws CountersignError `forbidden` for oneself, and for who is no admin any more; `not_found`.
+ */
+export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: number): Tx<Ended | undefined> {
+  const person = yield* findForChange(id, by)
+  if (id === by.id) throw new CountersignError('forbidden', 'you cannot disable yourself: another admin has to do that')
+  if (person.disabled_at !== null) return undefined
+  const theirs = yield* principals.principalsOfPerson.all({ id })
+  const held = yield* keys.keysOfPerson.all({ person_id: id })
+  const given = yield* grants.grantsBy.all({ made_by: id, now })
+  const lent = yield* delegations.delegationsOf.all({ person_id: id, now })
+  const signedIn = yield* consoleSessions.countOpen.first({ principal_id: id })
+  const ended: Ended = {
+    keys: held.map((key) => key.id),
+    grants: given.map((grant) => grant.id),
+    delegations: lent.map((delegation) => delegation.id),
+    consoleSessions: Number(signedIn?.open ?? 0),
+  }
+  const data = { person: id, name: person.name, ended: { ...ended } }
+  yield* recordAudit(outbox, { kind: 'person_disabled', actor: by.id, data }, now)
+  yield* principals.disablePerson.run({ id, by: by.id, now })
+  for (const key of held) yield* keys.revokeKey.run({ id: key.id, revoked_by: by.id, now })
+  for (const grant of given) yield* grants.revokeGrant.run({ id: grant.id, revoked_by: by.id, now })
+  for (const delegation of lent) yield* delegations.revokeDelegation.run({ id: delegation.id, revoked_by: by.id, now })
+  yield* consoleSessions.endConsoleSessions.run({ principal_id: id, now })
+  for (const one of theirs) tellAccess(outbox, one.id)
+  for (const { from_id, to_id } of lent) for (const one of [from_id, to_id]) tellAccess(outbox, one)
+  return ended
+}
+
+/** Lets a person in again, with their roles and nothing else. @throws CountersignError `forbidden`, `not_found`. */
+export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: number): Tx<void> {
+  const person = yield* findForChange(id, by)
+  if (person.disabled_at === null) return
+  yield* recordAudit(outbox, { kind: 'person_enabled', actor: by.id, data: { person: id, name: person.name } }, now)
+  yield* principals.enablePerson.run({ id })
+  tellAccess(outbox, id)
+}
+
+/**
+ * Gives a person other roles.
+ * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from the
+ * server; `invalid_arguments` for leaving out a role that the sign-in service gives; `not_found`.
+ */
+export function* changeRoles(outbox: Outbox, id: string, roles: readonly string[], by: Principal, now: number): Tx<void> {
+  const person = yield* findForChange(id, by)
+  if (id === by.id) throw new CountersignError('forbidden', 'you cannot change your own roles: another admin has to do that')
+  if (id === LOCAL) throw new CountersignError('forbidden', `the roles of ${person.name} come from the server itself; disable them instead`)
+  const before: string[] = JSON.parse(person.roles)
+  const next = [...new Set(roles)].sort()
+  const added = next.filter((role) => !before.includes(role))
+  const own: string[] = JSON.parse((yield* principals.findPrincipal.first({ id: by.id }))?.roles ?? '[]')
+  if (own.some((role) => !by.roles.includes(role)) && added.some((role) => !by.roles.includes(role))) {
+    throw new CountersignError('forbidden', `this key is limited, and gives out no role but its own (${by.roles.join(', ') || 'none'})`)
+  }
+  const kept = readList(person.provided_roles)?.find((role) => !next.includes(role))
+  if (kept !== undefined) {
+    throw new CountersignError('invalid_arguments', `${person.name} has the role ${kept} from the sign-in service: take it away there`)
+  }
+  if (JSON.stringify(next) === JSON.stringify([...before].sort())) return
+  const data = { principal: id, name: person.name, roles: next, before: { name: person.name, roles: before } }
+  yield* recordAudit(outbox, { kind: 'principal_changed', actor: by.id, data }, now)
+  yield* principals.setRoles.run({ id, roles: JSON.stringify(next), provided_roles: person.provided_roles })
+  tellAccess(outbox, id)
+}
+
+/** One change of people at a time: of two admins who disable each other at the same moment, one stays. */
+function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
+  yield* lockKey('people')
+  const admin = yield* principals.findPrincipal.first({ id: by.id })
+  const isAdmin = admin?.disabled_at === null && (JSON.parse(admin.roles) as string[]).includes('admin')
+  if (!isAdmin) throw new CountersignError('forbidden', 'only an admin changes people')
+  return yield* findPerson(id)
+}
+
+function* findPerson(id: string): Tx<PrincipalRow> {
+  const person = yield* principals.findPrincipal.first({ id })
+  if (person?.kind !== 'person') throw new CountersignError('not_found', `there is no person ${id}`)
+  return person
+}
+
+/** A person with what they can act with, besides their console sessions. @throws CountersignError `not_found` */
+export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'consoleSessions'>> {
+  const person = yield* findPerson(id)
+  const view: Omit<PersonDetails, 'consoleSessions'> = {
+    id,
+    name: person.name,
+    roles: JSON.parse(person.roles),
+    providedRoles: readList(person.provided_roles),
+    hasFixedRoles: id === LOCAL,
+    disabledAt: person.disabled_at === null ? null : isoTime(person.disabled_at),
+    disabledBy: person.disabled_by === null ? null : yield* viewPrincipal(person.disabled_by),
+    createdAt: isoTime(person.created_at),
+    keys: [],
+    agents: [],
+    grants: [],
+    delegations: [],
+  }
+  for (const one of yield* principals.principalsOfPerson.all({ id })) if (one.id !== id) view.agents.push(principals.readPrincipal(one))
+  for (const key of (yield* keys.keysOfPerson.all({ person_id: id })).slice(0, MOST_SHOWN)) view.keys.push(yield* viewKey(key))
+  for (const grant of (yield* grants.grantsBy.all({ made_by: id, now })).slice(0, MOST_SHOWN))
+    view.grants.push(yield* viewGrant(grant, now))
+  for (const lent of (yield* delegations.delegationsOf.all({ person_id: id, now })).slice(0, MOST_SHOWN)) {
+    view.delegations.push(yield* viewDelegation(lent, now))
+  }
+  view.agents.splice(MOST_SHOWN)
+  return view
+}
+
+/**
+ * Takes the name and the roles that a sign-in service gives somebody now. Roles that an admin of this server gave them stay.
+ * @throws CountersignError `forbidden` for somebody who is disabled.
+ */
+export function* takeProvided(outbox: Outbox, person: Principal, now: number): Tx<void> {
+  const row = yield* principals.findPrincipal.first({ id: person.id })
+  const known = row && principals.readPrincipal(row)
+  const provided = readList(row?.provided_roles ?? null) ?? known?.roles ?? []
+  const given = known?.roles.filter((role) => !provided.includes(role)) ?? []
+  const roles = [...new Set([...person.roles, ...given])].sort()
+  const isKnown = known?.name === person.name && known.roles.join('\n') === roles.join('\n')
+  if (!isKnown) {
+    const before = known ? { name: known.name, roles: known.roles } : null
+    const data = { principal: person.id, name: person.name, roles, before }
+    yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
+    yield* principals.savePrincipal({ ...person, roles }, now)
+    tellAccess(outbox, person.id)
+  }
+  const nowProvided = JSON.stringify(person.roles)
+  if (row?.provided_roles !== nowProvided) {
+    yield* principals.setRoles.run({ id: person.id, roles: JSON.stringify(roles), provided_roles: nowProvided })
+  }
+}
+
+/** @throws CountersignError `forbidden` for somebody who may not come in. */
+export function* requireEnabled(id: string): Tx<void> {
+  const row = yield* principals.findPrincipal.first({ id })
+  if (row && row.disabled_at !== null) throw new CountersignError('forbidden', `${row.name} is disabled here: ask an admin of this server`)
+}
+
+const readList = (json: string | null): string[] | null => {
+  if (json === null) return null
+  const list: unknown = JSON.parse(json)
+  assert(Array.isArray(list), 'roles are stored as a list')
+  return list
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
+import { createDatabase, startPostgres } from '../../../../../verification/testing/postgres.ts'
+import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
+import { findRow, inboxRowsAfter, insertEvents } from '../tables/events.ts'
+import { openPostgres } from './postgres.ts'
+import type { Tx } from '../query.ts'
+import type { Outbox } from '../store.ts'
+
+/** Says one thing about one action, in the log alone. */
+const say = (actionId: string, onSaid = () => {}) =>
+  function* (outbox: Outbox): Tx<void> {
+    const event = { type: 'approval_overdue', data: { actionId, waitedMs: 1 } } as const
+    outbox.events.push(...(yield* insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs: 1 })))
+    // Waited for: the COMMIT comes alone, behind what is written.
+    yield* findRow.first({ id: 0 })
+    onSaid()
+  }
+
+test('what a crash of the database lost is done again, also when another transaction has its number now', async () => {
+  // Nothing is written before somebody commits.
+  await using postgres = await startPostgres({ settings: { wal_writer_delay: 10_000 } })
+  const url = await createDatabase(postgres.url('postgres'))
+  await using proxy = await openFaultProxy({ host: '127.0.0.1', port: postgres.port })
+  const store = await openPostgres({ url: throughProxy(url, proxy), onCommitted: () => undefined })
+  // The COMMIT leaves and never arrives; what it was to keep is in nobody's memory but that of the server.
+  const sent = Promise.withResolvers<void>()
+  proxy.onRequest = (bytes) => {
+    if (!bytes.includes('COMMIT')) return 'pass'
+    sent.resolve()
+    return 'hold'
+  }
+  let runs = 0
+  const said = store.transact(say('act_lost', () => runs++))
+  await sent.promise
+  proxy.refuse(true)
+  await postgres.stop('crash')
+  await postgres.start()
+  proxy.onRequest = () => 'pass'
+  {
+    // Others are first after the crash.
+    await using others = await openTempPostgres(url)
+    for (let n = 0; n < 20; n++) await others.store.transact(say(`act_${n}`))
+  }
+  proxy.refuse(false)
+  await said
+  expect(runs).toBe(2)
+  const rows = await store.read(() => inboxRowsAfter.all({ after: -1, limit: 100, known: 0 }))
+  expect(rows.filter(({ events }) => events.includes('act_lost'))).toHaveLength(1)
+  await store.close()
+})

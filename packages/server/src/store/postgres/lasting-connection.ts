@@ -1,0 +1,102 @@
+import { CountersignError } from '@countersign/core'
+import type { DatabaseClient, Machine } from '../machine.ts'
+import type { OwnConnection } from '../tables/processes.ts'
+
+/** A connection that answers nothing for this long is given up. */
+const ANSWER_MS = 5_000
+const FIRST_RETRY_MS = 50
+const LAST_RETRY_MS = 500
+
+// What is written here says who is alive; it means nothing after a crash of the database. A peer that vanished is noticed in 5 s.
+export const LASTING_OPTIONS = '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3'
+
+export interface LastingConnectionOptions {
+  /** Straight to the database: this is a session, no pooler may share it. */
+  url: string
+  /** Seen in `pg_stat_activity`. */
+  name: string
+  machine: Machine
+  /** Makes the session what it is to be, each time. The connection does not count as open before. */
+  onOpen(connection: OwnConnection): Promise<void>
+  onLost?(): void
+  onNotification?(payload: string): void
+}
+
+/** One session of this process's own, which is made again whenever it breaks: then its queries are refused. They run in their order. */
+export interface LastingConnection extends OwnConnection, AsyncDisposable {
+  readonly isOpen: boolean
+}
+
+/** @throws Error when the first connection cannot be made. */
+export async function openLastingConnection({
+  url,
+  name,
+  machine,
+  onOpen,
+  onLost,
+  onNotification,
+}: LastingConnectionOptions): Promise<LastingConnection> {
+  let client: DatabaseClient | undefined
+  let isOpen = false
+  let isClosed = false
+  let stopWaiting: (() => void) | undefined
+
+  async function connect(): Promise<void> {
+    const attempt = machine.newClient({
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: ANSWER_MS,
+      // Queries go out at once, in their order, and a connection that hangs is cut.
+      pipeline: true,
+      query_timeout: ANSWER_MS,
+      // One that only listens asks nothing: a database that vanished without a word is noticed in 15 s.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: ANSWER_MS,
+      options: LASTING_OPTIONS,
+    })
+    // The end of the connection is told by 'end', however it came.
+    attempt.on('error', () => {})
+    attempt.on('notification', ({ payload = '' }) => onNotification?.(payload))
+    try {
+      await attempt.connect()
+      await onOpen(attempt)
+    } catch (error) {
+      attempt.end().catch(() => {})
+      throw error
+    }
+    if (isClosed) return void attempt.end().catch(() => {})
+    client = attempt
+    isOpen = true
+    attempt.once('end', () => {
+      if (!isOpen || client !== attempt) return
+      isOpen = false
+      onLost?.()
+      reconnect(FIRST_RETRY_MS)
+    })
+  }
+
+  function reconnect(delayMs: number): void {
+    if (isClosed) return
+    stopWaiting = machine.clock.after(delayMs, () => {
+      connect().catch(() => reconnect(Math.min(delayMs * 2, LAST_RETRY_MS)))
+    })
+  }
+
+  await connect()
+
+  return {
+    get isOpen() {
+      return isOpen
+    },
+    query: async (query) => {
+      if (!client || !isOpen) throw new CountersignError('not_ready', 'the database does not answer, try again')
+      return client.query(query)
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      isOpen = false
+      stopWaiting?.()
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { type Client, DatabaseError } from 'pg'
+import { reach } from '../../checkpoints.ts'
+import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+
+/** Locks out other processes that migrate the same database. Any number that nobody else uses in it. */
+const MIGRATION_LOCK = 4_319_001
+/**
+ * Shorter than the second after which Postgres looks for a deadlock: of a migration and a process at work that wait for each other, it is
+ * the migration that gives way.
+ */
+const TABLES_TIMEOUT_MS = 300
+const MAX_TRIES = 100
+/** What transactions write to, from where most of them begin. */
+const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
+
+/**
+ * Brings a Postgres database to this code's version, one transaction per migration. Several processes may start at once: the first one
+ * migrates, the others wait and find it done. An older version that is still running goes on working beside it.
+ * @param client Connected, in no transaction, and nobody else's meanwhile.
+ * @throws Error naming the migration when it fails, or when the database was written by a newer version.
+ */
+export async function migratePostgres(client: Client): Promise<void> {
+  await inMigrationLock(client, async () => {
+    await client.query('create table if not exists migration (number bigint primary key, name text not null, applied_at bigint not null)')
+  })
+  const { rows } = await client.query('select number, name from migration order by number')
+  for (const migration of missing(listMigrations('pg'), rows)) {
+    for (let tries = 1; !(await apply(client, migration, tries < MAX_TRIES)); tries++);
+  }
+}
+
+/** False when others had the tables. */
+async function apply(client: Client, migration: Migration, mayTryAgain: boolean): Promise<boolean> {
+  try {
+    await inMigrationLock(client, async () => {
+      const { rowCount } = await client.query(
+        `insert into migration (number, name, applied_at) values ($1, $2, extract(epoch from now()) * 1000) on conflict do nothing`,
+        [migration.number, migration.name],
+      )
+      if (rowCount === 0) return
+      await takeTables(client)
+      await client.query(textOf(migration))
+      reach('migrate.before_commit')
+    })
+    reach('migrate.after_commit')
+    return true
+  } catch (error) {
+    // lock_not_available, deadlock_detected
+    if (mayTryAgain && error instanceof DatabaseError && (error.code === '55P03' || error.code === '40P01')) return false
+    throw failed(migration, error)
+  }
+}
+
+/** Waits until no transaction is in the middle of anything. */
+async function takeTables(client: Client): Promise<void> {
+  const { rows } = await client.query(
+    'select name from unnest($1::text[]) with ordinality as t (name, n) where to_regclass(name) is not null order by n',
+    [WRITTEN],
+  )
+  if (rows.length === 0) return
+  await client.query(`set local lock_timeout = ${TABLES_TIMEOUT_MS}`)
+  await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
+  await client.query('set local lock_timeout = 0')
+}
+
+/** One transaction at a time over all processes. The lock ends with the transaction: it works through a pooler too. */
+export async function inMigrationLock(client: Client, work: () => Promise<void>): Promise<void> {
+  await client.query('BEGIN')
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await work()
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}

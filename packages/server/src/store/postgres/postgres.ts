@@ -1,0 +1,153 @@
+import { CountersignError } from '@countersign/core'
+import { Client } from 'pg'
+import { type Clock, systemClock } from '../../clock.ts'
+import { watchDamage } from '../damage-watch.ts'
+import { isInLog } from '../tables/events.ts'
+import { ConnectionLost, failureOf, postgresDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { createPatience } from './retry.ts'
+import { createPool } from './pool.ts'
+import { requireOwnSession, requirePreparedStatements } from './pooler.ts'
+import { prepareDatabase } from './prepare.ts'
+import { postgresRoom } from './room.ts'
+import type { Session } from './session.ts'
+import { CommitUnanswered, findFate, Transaction } from './transaction.ts'
+import type { Tx } from '../query.ts'
+import { ALWAYS_WELL, type Outbox, type Store } from '../store.ts'
+import { watchHealth } from '../watch-health.ts'
+
+/** Longer than any transaction is allowed to take: then the other side is gone without a word. */
+const ATTEMPT_LIMIT_MS = 35_000
+
+export interface PostgresOptions {
+  /** `postgres://…`, as `DATABASE_URL`. */
+  url: string
+  /** The same database without the pooler in transaction mode that `url` goes through. */
+  directUrl?: string | undefined
+  /** Called after each commit with what its transaction asked for. Those of several connections come in any order. */
+  onCommitted(outbox: Outbox): void
+  /** Called when it stays unknown what became of a commit: there may be news of which {@link onCommitted} never hears. Default: nobody minds. */
+  onUnknown?: () => void
+  /** The last part of each transaction: writes down what is to be done next, for whichever process does it. */
+  enqueue?: (outbox: Outbox) => Tx<void>
+  /** Told, as a sentence, what makes the database unsafe without being refused. */
+  warn?: (sentence: string) => void
+  /** Told, as a sentence, when the database turns out to be damaged. Default: nobody. */
+  onDamage?: ((sentence: string) => void) | undefined
+  /** Connections at most, default 10. */
+  maxSessions?: number
+  clock?: Clock
+}
+
+/**
+ * Opens (and migrates) a Postgres database, which any number of processes may share.
+ * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, forgets commits, or is behind a
+ * pooler that keeps too little.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const {
+    url,
+    directUrl,
+    onCommitted,
+    onUnknown = () => undefined,
+    enqueue,
+    warn,
+    onDamage,
+    maxSessions = 10,
+    clock = systemClock,
+  } = options
+  const ownUrl = directUrl ?? url
+  const firstTransaction = await onOneConnection(ownUrl, async (client) => {
+    await requireOwnSession(client, ownUrl, directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
+    return prepareDatabase(client, warn)
+  })
+  if (directUrl !== undefined) await requirePreparedStatements(url, clock)
+  const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
+  const patience = createPatience(clock)
+  const underWay = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  /** Runs `work` with a connection, which is given up when not even the server's own timeouts end it. */
+  const inSession = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    pool.use(async (session) => {
+      const stop = clock.after(ATTEMPT_LIMIT_MS, () => session.destroy())
+      try {
+        return await work(session)
+      } catch (error) {
+        // The server may have become a standby, or the tables others than the statements here were prepared for: the next one connects anew.
+        if (failureOf(error) === 'lost' || error instanceof CommitUnanswered) session.destroy()
+        throw error
+      } finally {
+        stop()
+      }
+    })
+
+  async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>): Promise<T> {
+    const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    const result: { value?: T } = {}
+    const tx = function* (): Tx<void> {
+      result.value = yield* work(outbox)
+      if (enqueue) yield* enqueue(outbox)
+    }
+    try {
+      await inSession((session) => new Transaction(session).write(tx(), firstTransaction))
+    } catch (error) {
+      if (!(error instanceof CommitUnanswered)) throw error
+      const ask = () => inSession((session) => isDurable(session, error.transactionId, outbox))
+      const isCommitted = await patience.untilKnown(ask).catch((reason) => {
+        onUnknown()
+        throw reason
+      })
+      if (!isCommitted) throw new ConnectionLost(error)
+    }
+    onCommitted(outbox)
+    return result.value as T
+  }
+
+  function start<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
+    const promise = patience.insist(work)
+    underWay.add(promise)
+    const done = () => underWay.delete(promise)
+    promise.then(done, done)
+    return promise
+  }
+
+  const store: Store = {
+    health: ALWAYS_WELL,
+    transact: (work) => start(() => transactOnce(work)),
+    read: (work) => start(() => inSession((session) => new Transaction(session).read(work))),
+    async close() {
+      isClosed = true
+      await Promise.allSettled(underWay)
+      await pool.close()
+    },
+  }
+  const watch = watchDamage({ damageOf: postgresDamage, whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
+  return watchHealth(store, { watch, findRoom: postgresRoom(store) })
+}
+
+/**
+ * True when what a transaction did is in the database, undefined while it is under way. A database that crashed gives the numbers of
+ * transactions that it lost to the next ones: what it said has to be in the log, too.
+ */
+async function isDurable(session: Session, transactionId: string, { events: said }: Outbox): Promise<boolean | undefined> {
+  const fate = await findFate(session, transactionId)
+  const last = said.findLast(({ id }) => id > 0)
+  return fate && last ? new Transaction(session).read(() => isInLog(last)) : fate
+}
+
+async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: 5_000 })
+  // What breaks is told by the query that it breaks.
+  client.on('error', () => undefined)
+  await client.connect().catch((cause) => {
+    const { host, pathname } = new URL(url)
+    const why = cause.message || cause.code || cause
+    throw new Error(`the database ${pathname.slice(1)} at ${host || 'this machine'} cannot be opened: ${why}`, { cause })
+  })
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,57 @@
+import type { Client } from 'pg'
+import { FIRST_TRANSACTION, PLACES_PER_TRANSACTION } from '../dialect.ts'
+import { inMigrationLock, migratePostgres } from './migrate.ts'
+
+const OLDEST_VERSION = 15
+
+/**
+ * Makes a database ready for this code: checks what it can do, migrates it. Answers the transaction that counts as the first of its log.
+ * @param warn Told, as a sentence, what makes it unsafe that its operator may have meant.
+ * @throws Error in plain words.
+ */
+export async function prepareDatabase(client: Client, warn: (sentence: string) => void = () => undefined): Promise<number> {
+  await requireDurability(client, warn)
+  await migratePostgres(client)
+  let first = 0
+  await inMigrationLock(client, async () => {
+    first = await findFirstTransaction(client)
+  })
+  return first
+}
+
+async function requireDurability(client: Client, warn: (sentence: string) => void): Promise<void> {
+  const { rows } = await client.query(`select current_setting('server_version_num')::int / 10000 as version,
+    current_setting('server_version') as version_name, current_setting('synchronous_commit') as waits_for_disk, current_setting('fsync') as fsync,
+    current_setting('full_page_writes') as full_page_writes, pg_is_in_recovery() as is_standby`)
+  const { version, version_name, waits_for_disk, fsync, full_page_writes, is_standby } = rows[0]
+  if (version < OLDEST_VERSION) throw new Error(`Postgres ${version_name} is too old: ${OLDEST_VERSION} or newer is needed`)
+  if (is_standby) throw new Error('the database is a standby that takes no writes: name the primary in DATABASE_URL')
+  if (waits_for_disk === 'off') {
+    throw new Error(
+      'the database has synchronous_commit = off and could forget a decision that was taken: set it on for this database (alter database … set synchronous_commit = on)',
+    )
+  }
+  // Of the whole cluster, not of this database: somebody chose it, and only losing the machine tells the difference.
+  for (const [name, value] of Object.entries({ fsync, full_page_writes })) {
+    if (value === 'off')
+      warn(`the database server runs with ${name} = off: when its machine fails, decisions that were taken are lost or the data is damaged`)
+  }
+}
+
+/**
+ * The log counts transactions from this one. A database that was restored into a cluster which has had fewer transactions counts from
+ * an earlier one, or new events would stand before old ones.
+ */
+async function findFirstTransaction(client: Client): Promise<number> {
+  const { rows } = await client.query(
+    `select value::bigint::text as first, pg_snapshot_xmax(pg_current_snapshot())::text as next,
+    greatest((select max(id) from event), (select max(id) from audit), (select max(last_event) from archive_file))::text as last_place from setting where name = $1`,
+    [FIRST_TRANSACTION],
+  )
+  const first = Number(rows[0].first)
+  const next = Number(rows[0].next)
+  const transactionsInLog = Math.floor(Number(rows[0].last_place ?? 0) / PLACES_PER_TRANSACTION) + 1
+  if (next - first >= transactionsInLog) return first
+  await client.query('update setting set value = $2 where name = $1', [FIRST_TRANSACTION, String(next - transactionsInLog)])
+  return next - transactionsInLog
+}

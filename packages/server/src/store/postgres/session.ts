@@ -1,0 +1,161 @@
+import { assert } from '@countersign/core'
+import { Client, DatabaseError, type QueryResult } from 'pg'
+import { ConnectionLost } from './errors.ts'
+import { readText } from './text.ts'
+import { type BoundQuery, prepareForPostgres, type Row } from '../query.ts'
+
+/** Longer than any of our queries takes; shorter than people wait. */
+const STATEMENT_TIMEOUT_MS = 30_000
+const LOCK_TIMEOUT_MS = 20_000
+/** A process that stands still in the middle of a transaction holds its session's row no longer than this. */
+const IDLE_IN_TRANSACTION_MS = 10_000
+const CONNECT_TIMEOUT_MS = 5_000
+
+export interface SessionOptions {
+  url: string
+  /** True when a pooler in transaction mode stands between: nothing can be set for the whole connection. */
+  isPooled: boolean
+}
+
+/** A statement as it goes over the wire. */
+interface Statement {
+  text: string
+  values?: (string | number | null)[]
+  name?: string | undefined
+}
+
+const prepared = new WeakMap<object, ReturnType<typeof prepareForPostgres>>()
+
+/** One connection. Queries are sent at once, one behind the other, without waiting for the answers before them. */
+export class Session {
+  readonly #client: Client
+  readonly #isPooled: boolean
+  #isBroken = false
+  #isCorked = false
+
+  private constructor(client: Client, isPooled: boolean) {
+    this.#client = client
+    this.#isPooled = isPooled
+  }
+
+  /** @throws ConnectionLost, or what the server refuses the connection with. */
+  static async connect({ url, isPooled }: SessionOptions): Promise<Session> {
+    const client = new Client({
+      connectionString: url,
+      application_name: 'countersign',
+      pipeline: true,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      types: { getTypeParser: parserOf as () => (text: string) => unknown },
+      ...(isPooled
+        ? {}
+        : {
+            statement_timeout: STATEMENT_TIMEOUT_MS,
+            lock_timeout: LOCK_TIMEOUT_MS,
+            idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+          }),
+    })
+    const session = new Session(client, isPooled)
+    client.on('error', () => {
+      session.#isBroken = true
+    })
+    client.on('end', () => {
+      session.#isBroken = true
+    })
+    try {
+      await client.connect()
+    } catch (error) {
+      throw asSessionError(error)
+    }
+    return session
+  }
+
+  /** True once nothing more can be asked here. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  /** Begins a transaction that sees what others commit meanwhile. Nobody waits for it. */
+  begin(onError: (error: unknown) => void): void {
+    this.tell({ text: this.#isPooled ? `BEGIN; ${LOCAL_TIMEOUTS}` : 'BEGIN' }, onError)
+  }
+
+  /** Begins a transaction that sees the database as it is at its first query, and writes nothing. */
+  beginReading(onError: (error: unknown) => void): void {
+    this.tell({ text: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY${this.#isPooled ? `; ${LOCAL_TIMEOUTS}` : ''}` }, onError)
+  }
+
+  /** Sends a statement whose answer nobody waits for. `onError` is called before the answer to any later one arrives. */
+  tell(statement: Statement, onError: (error: unknown) => void): void {
+    this.#cork()
+    this.#client.query(statement, (error: Error | null) => {
+      if (error) onError(asSessionError(error))
+    })
+  }
+
+  ask(statement: Statement): Promise<QueryResult<Row>> {
+    this.#cork()
+    return new Promise((resolve, reject) => {
+      this.#client.query<Row>(statement, (error: Error | null, result) => {
+        if (error) reject(asSessionError(error))
+        else resolve(result)
+      })
+    })
+  }
+
+  /** What is sent in one go travels in one packet. */
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    const { stream } = this.#client.connection
+    stream.cork()
+    process.nextTick(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
+  }
+
+  /** Lets go of the connection without a word; whoever waits for an answer hears that it broke. */
+  destroy(): void {
+    this.#isBroken = true
+    this.#client.connection.stream.destroy()
+  }
+
+  async close(): Promise<void> {
+    this.#isBroken = true
+    await this.#client.end()
+  }
+}
+
+const LOCAL_TIMEOUTS = `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; \
+SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
+
+/** A query as a statement, compiled and named once. */
+export function statementOf(query: BoundQuery): Statement {
+  let use = prepared.get(query.definition)
+  if (!use) {
+    use = prepareForPostgres(query)
+    prepared.set(query.definition, use)
+  }
+  return { text: use.sql, values: use.bind(query.values), name: use.name }
+}
+
+const asSessionError = (error: unknown): unknown => (error instanceof DatabaseError ? error : new ConnectionLost(error))
+
+const INT8 = 20
+const NUMBERS = new Set([21, 23, 26, 700, 701])
+const BOOLEAN = 16
+
+/** Numbers as numbers; what is neither number nor truth stays text. */
+function parserOf(type: number): (text: string) => unknown {
+  if (type === INT8) return readInteger
+  if (NUMBERS.has(type)) return Number
+  return type === BOOLEAN ? (text) => text === 't' : readText
+}
+
+function readInteger(text: string): number {
+  const value = Number(text)
+  assert(Number.isSafeInteger(value), `${text} from the database is a number that can be counted with`)
+  return value
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Principal } from '@countersign/core'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { policyVersions, principals, type Store } from './index.ts'
+import { ask, type Tx } from './query.ts'
+
+const person = (id: string, role: string): Principal => ({ id, kind: 'person', name: id, roles: [role] })
+
+/** What the table says, whatever anybody remembers. */
+function* rolesInTable(id: string): Tx<string | undefined> {
+  const [row] = yield* ask((db) => db.selectFrom('principal').select('roles').where('id', '=', id))
+  return row?.roles
+}
+const roles = (store: Store, id: string) => store.transact(() => rememberedRoles(id))
+function* rememberedRoles(id: string): Tx<string | undefined> {
+  return (yield* principals.findPrincipal.first({ id }))?.roles
+}
+
+const IDS = ['prn_a', 'prn_b'] as const
+/** A member of a batch: asks, writes or not, asks again, and may fail. */
+const memberOf = fc.record({ id: fc.constantFrom(...IDS), role: fc.option(fc.constantFrom('x', 'y')), fails: fc.boolean() })
+
+test('what is remembered is what the table says, whatever is written, undone and asked side by side', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(memberOf, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 15 }), async (batches) => {
+      await using it = await openTempSqlite()
+      for (const batch of batches) {
+        await Promise.allSettled(
+          batch.map(({ id, role, fails }) =>
+            it.store.transact(function* () {
+              expect(yield* rememberedRoles(id)).toBe(yield* rolesInTable(id))
+              if (role !== null) yield* principals.savePrincipal(person(id, role), 1)
+              for (const other of IDS) expect(yield* rememberedRoles(other)).toBe(yield* rolesInTable(other))
+              if (fails) throw new Error('undone')
+            }),
+          ),
+        ).then((outcomes) => {
+          const wrong = outcomes.filter((one) => one.status === 'rejected' && one.reason.message !== 'undone')
+          expect(wrong).toEqual([])
+        })
+      }
+    }),
+    // Each opens a database: long ones, and few.
+    { numRuns: 20 },
+  )
+})
+
+test('what another connection wrote is seen by the next transaction', async () => {
+  await using it = await openTempSqlite()
+  await it.store.transact(() => principals.savePrincipal(person('prn_a', 'approver'), 1))
+  expect(await roles(it.store, 'prn_a')).toBe('["approver"]')
+  using other = new DatabaseSync(join(it.dataDir, 'countersign.db'), { timeout: 5_000 })
+  other.exec(`update principal set roles = '["viewer"]' where id = 'prn_a'`)
+  expect(await roles(it.store, 'prn_a')).toBe('["viewer"]')
+})
+
+test('nobody can change the answer of another', async () => {
+  await using it = await openTempSqlite()
+  await it.store.transact(() => principals.savePrincipal(person('prn_a', 'approver'), 1))
+  const row = await it.store.transact(() => principals.findPrincipal.first({ id: 'prn_a' }))
+  expect(() => Object.assign(row ?? {}, { roles: '["admin"]' })).toThrow(TypeError)
+})
+
+test('a version that is not in use any more is forgotten', async () => {
+  await using it = await openTempSqlite()
+  const version = (number: number) => ({
+    number,
+    document: '{}',
+    digest: String(number),
+    source: 'file' as const,
+    author: null,
+    reason: '',
+    in_use: 'force' as const,
+    replaces: null,
+    created_at: 1,
+  })
+  const inForce = () => it.store.transact(() => policyVersions.inUse.all({}))
+  await it.store.transact(() => policyVersions.insertVersion.run(version(1)))
+  expect(await inForce()).toMatchObject([{ number: 1 }])
+  await it.store.transact(function* () {
+    yield* policyVersions.endUse.run({ in_use: 'force' })
+    yield* policyVersions.insertVersion.run(version(2))
+  })
+  expect(await inForce()).toMatchObject([{ number: 2 }])
+})

@@ -1,0 +1,84 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { type Dialect, SQLITE } from '../dialect.ts'
+import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from '../query.ts'
+
+interface Prepared extends PreparedQuery {
+  statement: StatementSync
+  columns: readonly string[]
+  /** The table that it writes to; `?` for one that cannot be told, undefined for a statement that only reads. */
+  writes: string | undefined
+}
+
+const NO_ROWS: Row[] = []
+
+/** Statements belong to their connection and are prepared once for it, whoever asks. */
+const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
+
+/**
+ * What runs one query of a transaction on a connection, always in the same dialect.
+ * @param onWrite Told of each table before it is written to; of none where that cannot be told.
+ */
+export function queryRunner(
+  db: DatabaseSync,
+  dialect: Dialect = SQLITE,
+  onWrite: (table: string | undefined) => void = () => undefined,
+): (query: BoundQuery) => Row[] {
+  const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
+  ofConnection.set(db, prepared)
+
+  return (query) => {
+    let use = prepared.get(query.definition)
+    if (!use) {
+      const compiled = prepareForSqlite(query, dialect)
+      const statement = db.prepare(compiled.sql)
+      // Rows as lists, made into objects here: node:sqlite's own row objects are dictionaries, slow to make and slower to read.
+      statement.setReturnArrays(true)
+      use = { ...compiled, statement, columns: statement.columns().map((column) => column.name), writes: tableWrittenBy(compiled.sql) }
+      prepared.set(query.definition, use)
+    }
+    const values: Bindable[] = use.bind(query.values)
+    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes)
+    if (query.want === 'change') return [{ changes: Number(use.statement.run(...values).changes) }]
+    if (query.want === 'nothing') {
+      use.statement.run(...values)
+      return NO_ROWS
+    }
+    const { columns } = use
+    if (query.want === 'rows') return use.statement.all(...values).map((list) => toRow(columns, list))
+    const list = use.statement.get(...values)
+    return list === undefined ? NO_ROWS : [toRow(columns, list)]
+  }
+}
+
+const ANY_TABLE = '?'
+
+function tableWrittenBy(text: string): string | undefined {
+  if (/^\s*(select|with)\b/i.test(text) && !/\b(insert|replace|update|delete)\b/i.test(text)) return undefined
+  return /^\s*(?:insert into|update|delete from) "(\w+)"/i.exec(text)?.[1] ?? ANY_TABLE
+}
+
+/**
+ * Runs a transaction's queries one after another, without a pause.
+ * @param takePlaces Hands out the next places in the log and answers the last of them.
+ */
+export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): T {
+  let next = tx.next([])
+  while (!next.done) {
+    next = tx.next(answer(next.value, runQuery, takePlaces))
+  }
+  return next.value
+}
+
+function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
+  if ('places' in request) return [{ last: takePlaces(request.places) }]
+  if ('together' in request) return [{ answers: request.together.map(runQuery) }]
+  // Nobody else is under way.
+  return 'lock' in request ? NO_ROWS : runQuery(request)
+}
+
+function toRow(columns: readonly string[], list: unknown): Row {
+  const values = list as unknown[]
+  const row: Row = {}
+  for (const [i, column] of columns.entries()) row[column] = values[i]
+  return row
+}

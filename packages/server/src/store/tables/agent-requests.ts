@@ -1,0 +1,33 @@
+import { ask, lit, question, type Tx } from '../query.ts'
+import type { ActionRow, AgentRequestRow } from './schema.ts'
+import { actionIsVisible, type Reader } from './visibility.ts'
+
+export const insertRequest = question<{ [K in keyof AgentRequestRow]: AgentRequestRow[K] }>((db, p) =>
+  db.insertInto('agent_request').values({ id: p.id, session_id: p.session_id, held_seq: p.held_seq }),
+)
+
+export const findRequest = question<{ id: string }, AgentRequestRow>((db, p) =>
+  db.selectFrom('agent_request').selectAll().where('id', '=', p.id),
+)
+
+/** A request that nobody called for yet. */
+export const findHeldRequest = question<{ session_id: string; seq: number }, { id: string }>((db, p) =>
+  db.selectFrom('message').select('id').where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
+)
+
+export interface ToolCallFilter {
+  toolCallId: string
+  /** Only those that wait for a decision. */
+  waiting: boolean
+  /** Whom they are for; undefined for who sees all of them. */
+  reader: Reader | undefined
+}
+
+/** The newest two actions of a tool call id: models' ids are theirs, so two sessions may have the same. */
+export const actionsOfToolCall = ({ toolCallId, waiting, reader }: ToolCallFilter): Tx<ActionRow[]> =>
+  ask((db, dialect) => {
+    let query = db.selectFrom('action').selectAll().where('tool_call_id', '=', toolCallId).orderBy('id', 'desc').limit(2)
+    if (waiting) query = query.where('state', '=', 'proposed')
+    if (reader !== undefined) query = query.where(actionIsVisible(reader, 'action', dialect))
+    return query
+  })

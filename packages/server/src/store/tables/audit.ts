@@ -1,0 +1,235 @@
+import { sql } from 'kysely'
+import { ask, lit, question, type Tx, takePlaces } from '../query.ts'
+import type { AuditHeadRow, AuditRow } from './schema.ts'
+
+const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
+  db.insertInto('audit').values({
+    id: p.id,
+    scope: p.scope,
+    seq: p.seq,
+    prev: p.prev,
+    follows: p.follows,
+    at: p.at,
+    kind: p.kind,
+    actor: p.actor,
+    action_id: p.action_id,
+    data: p.data,
+    salt: p.salt,
+    data_hash: p.data_hash,
+    hash: p.hash,
+  }),
+)
+
+/** Stores one row of the record, at the next place, and answers that. The transaction holds the lock of the scope, so that one row follows another. */
+export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
+  const id = yield* takePlaces(1)
+  yield* insert.run({ id, ...row })
+  return id
+}
+
+/** True of what is no session: in the very words of the index that knows these scopes. A session remembers its end itself. */
+const isNoSession = sql<boolean>`substr(scope, 1, 4) <> 'ses_'`
+
+/** The last row of a scope that is no session. */
+export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'> & { place: number }>((db, p) =>
+  db
+    .selectFrom('audit')
+    .select(['seq', 'hash', 'id as place'])
+    .where('scope', '=', p.scope)
+    .where(isNoSession)
+    .orderBy('seq', 'desc')
+    .limit(lit(1)),
+)
+
+/** The places of a scope's rows, from its end, or from the row that the one at `before` follows, back to its first. */
+function chainOf(scope: string, before?: number) {
+  const end = sql`select audit_place from session where id = ${scope}
+    union all select * from (select id from audit where scope = ${scope} and ${isNoSession} order by seq desc limit 1) as newest`
+  const start = before === undefined ? end : sql`select follows from audit where id = ${before} and scope = ${scope}`
+  return sql<number>`(with recursive chain (place) as (
+    select * from (${start}) as start
+    union all select audit.follows from chain join audit on audit.id = chain.place where audit.follows is not null
+  ) select place from chain)`
+}
+
+export const lastHead = question<Record<string, never>, AuditHeadRow>((db) =>
+  db.selectFrom('audit_head').selectAll().orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** What a head covers of a row. */
+export type SealedRow = Pick<AuditRow, 'id' | 'at' | 'hash' | 'follows'>
+
+/** Rows of the record after a place, in order. Those that are not final are not to be sealed yet: others may still appear before them. */
+export const rowsToSeal = question<{ after: number; limit: number }, SealedRow & { is_final: number }>((db, p, { firstOpenPlace }) =>
+  db
+    .selectFrom('audit')
+    .select(['id', 'at', 'hash', 'follows'])
+    .select(sql<number>`case when id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)} then 1 else 0 end`.as('is_final'))
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+)
+
+/** Stores a head. It fails when another process sealed meanwhile. */
+export const insertHead = question<{ [K in keyof AuditHeadRow]: AuditHeadRow[K] }>((db, p) =>
+  db.insertInto('audit_head').values({
+    number: p.number,
+    prev: p.prev,
+    at: p.at,
+    first_id: p.first_id,
+    last_id: p.last_id,
+    row_count: p.row_count,
+    first_at: p.first_at,
+    last_at: p.last_at,
+    rows_hash: p.rows_hash,
+    key: p.key,
+    hash: p.hash,
+    signature: p.signature,
+    format: p.format,
+    gap: p.gap,
+  }),
+)
+
+/** The newest head before which a person accepted a gap. */
+export const lastGapHead = question<Record<string, never>, AuditHeadRow>((db) =>
+  db.selectFrom('audit_head').selectAll().where('gap', 'is not', null).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** Heads up to `last`, newest first. */
+export const headsDownFrom = question<{ last: number; limit: number }, AuditHeadRow>((db, p) =>
+  db.selectFrom('audit_head').selectAll().where('number', '<=', p.last).orderBy('number', 'desc').limit(p.limit),
+)
+
+/** Takes away heads that nobody of this installation signed. Answers how many. */
+export const deleteHeadsAfter = question<{ number: number }>((db, p) => db.deleteFrom('audit_head').where('number', '>', p.number))
+
+/** A row, and the hash of the row that it says it follows. */
+export type CheckedRow = AuditRow & { follows_hash: string | null }
+
+/** Rows behind `after` up to `last`, in order, each with the hash of the row at the place that it follows. */
+export const rowsToCheck = question<{ after: number; last: number; limit: number }, CheckedRow>((db, p) =>
+  db
+    .selectFrom('audit')
+    .leftJoin('audit as followed', 'followed.id', 'audit.follows')
+    .selectAll('audit')
+    .select('followed.hash as follows_hash')
+    .where('audit.id', '>', p.after)
+    .where('audit.id', '<=', p.last)
+    .orderBy('audit.id')
+    .limit(p.limit),
+)
+
+/** The newest rows of a scope that is no session. */
+export const newestOfScope = question<{ scope: string; limit: number }, Pick<AuditRow, 'kind' | 'data'>>((db, p) =>
+  db.selectFrom('audit').select(['kind', 'data']).where('scope', '=', p.scope).where(isNoSession).orderBy('seq', 'desc').limit(p.limit),
+)
+
+/** The numbers of the first and the last head with rows of a time; null without any. */
+export const headRange = question<{ since: number; until: number }, { first: number | null; last: number }>((db, p) =>
+  db
+    .selectFrom('audit_head')
+    .select((eb) => [eb.fn.min('number').as('first'), eb.fn.max('number').as('last')])
+    .where('last_at', '>=', p.since)
+    .where('first_at', '<', p.until),
+)
+
+/** Heads behind `after` up to `last`, in order. */
+export const headsUpTo = question<{ after: number; last: number; limit: number }, AuditHeadRow>((db, p) =>
+  db.selectFrom('audit_head').selectAll().where('number', '>', p.after).where('number', '<=', p.last).orderBy('number').limit(p.limit),
+)
+
+/** Rows behind `after` up to `last`, in order. */
+export const rowsUpTo = question<{ after: number; last: number; limit: number }, AuditRow>((db, p) =>
+  db.selectFrom('audit').selectAll().where('id', '>', p.after).where('id', '<=', p.last).orderBy('id').limit(p.limit),
+)
+
+/** The last head whose rows are all older than `before`. */
+export const lastHeadBefore = question<{ before: number }, Pick<AuditHeadRow, 'last_id'>>((db, p) =>
+  db.selectFrom('audit_head').select('last_id').where('last_at', '<', p.before).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** The first head whose rows are all younger than `after`. */
+export const firstHeadAfter = question<{ after: number }, Pick<AuditHeadRow, 'first_id'>>((db, p) =>
+  db.selectFrom('audit_head').select('first_id').where('first_at', '>', p.after).orderBy('number').limit(lit(1)),
+)
+
+export interface AuditFilter {
+  actionId?: string | undefined
+  actor?: string | undefined
+  kind?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** Rows of one scope that fit every given filter, newest first. @param before Only rows before the one at this place. */
+export const listScope = (scope: string, filter: AuditFilter, before: number | undefined, limit: number): Tx<AuditRow[]> =>
+  ask((db) =>
+    db
+      .selectFrom('audit')
+      .selectAll()
+      .where('id', 'in', chainOf(scope, before))
+      .where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
+      .orderBy('seq', 'desc')
+      .limit(limit),
+  )
+
+/** The same over all scopes, among the rows with places from `from` up to, not including, `before`. */
+export const listRows = (filter: AuditFilter, { from, before }: { from: number; before: number }, limit: number): Tx<AuditRow[]> =>
+  ask((db) =>
+    db
+      .selectFrom('audit')
+      .selectAll()
+      .where('id', '>=', from)
+      .where('id', '<', before)
+      .where((eb) => eb.and(fitting(filter).map(([column, is, value]) => eb(column, is, value))))
+      .orderBy('id', 'desc')
+      .limit(limit),
+  )
+
+type Condition = [column: 'action_id' | 'actor' | 'kind' | 'at', is: '=' | '>=' | '<', value: string | number]
+
+const fitting = ({ actionId, actor, kind, since, until }: AuditFilter): Condition[] =>
+  [
+    ['action_id', '=', actionId] as const,
+    ['actor', '=', actor] as const,
+    ['kind', '=', kind] as const,
+    ['at', '>=', since] as const,
+    ['at', '<', until] as const,
+  ].flatMap(([column, is, value]) => (value === undefined ? [] : [[column, is, value] as Condition]))
+
+/** The place of the row that stands `count` rows before `before`; undefined when there are not so many. */
+export const placeBefore = question<{ before: number; count: number }, { id: number }>((db, p) =>
+  db.selectFrom('audit').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
+
+/** Blanks what is known of an action beyond that it happened. */
+export const blankRows = ({ scope, actionId }: { scope: string; actionId: string }): Tx<unknown[]> =>
+  ask((db) => db.updateTable('audit').set({ data: null, salt: null }).where('id', 'in', chainOf(scope)).where('action_id', '=', actionId))
+
+/** Blanks what an action was about, once it is settled for good. Nothing changed: it is not, or was blanked before. */
+export const blankAction = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({
+      arguments: lit('{}'),
+      description: lit('Redacted'),
+      preview: null,
+      preview_error: null,
+      precondition: null,
+      revised: null,
+      agent_says: null,
+      result: null,
+      result_url: null,
+      error: null,
+      resolution: null,
+      reusable_until: null,
+      redacted_at: p.now,
+    })
+    .where('id', '=', p.id)
+    .where(sql<boolean>`state in ('succeeded', 'failed', 'declined', 'expired', 'cancelled')`)
+    .where('redacted_at', 'is', null),
+)
+
+export const blankVotes = question<{ action_id: string }>((db, p) =>
+  db.updateTable('vote').set({ reason: null }).where('action_id', '=', p.action_id),
+)

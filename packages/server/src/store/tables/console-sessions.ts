@@ -1,0 +1,129 @@
+import type { Kysely } from 'kysely'
+import { question } from '../query.ts'
+import type { ConsoleSessionRow, PrincipalRow, Schema } from './schema.ts'
+
+type NewSession = Pick<ConsoleSessionRow, 'id' | 'principal_id' | 'hash' | 'how' | 'key_hash' | 'id_token'>
+
+export const insertConsoleSession = question<NewSession & { now: number }>((db, p) =>
+  db.insertInto('console_session').values({
+    id: p.id,
+    principal_id: p.principal_id,
+    hash: p.hash,
+    how: p.how as ConsoleSessionRow['how'],
+    key_hash: p.key_hash,
+    id_token: p.id_token,
+    created_at: p.now,
+    seen_at: p.now,
+    rotated_at: p.now,
+  }),
+)
+
+export type OpenConsoleSession = Pick<ConsoleSessionRow, 'id' | 'hash' | 'how' | 'key_hash' | 'seen_at' | 'rotated_at'> &
+  Pick<PrincipalRow, 'kind' | 'name' | 'roles' | 'person_id'> & { began_at: number; principal: string }
+
+const openSession = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('console_session as s')
+    .innerJoin('principal', 'principal.id', 's.principal_id')
+    .select(['s.id', 's.hash', 's.how', 's.key_hash', 's.created_at as began_at', 's.seen_at', 's.rotated_at'])
+    .select(['principal.id as principal', 'principal.kind', 'principal.name', 'principal.roles', 'principal.person_id'])
+    .where('s.ended_at', 'is', null)
+    .where('principal.disabled_at', 'is', null)
+
+/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended, or they are disabled. */
+export const findConsoleSession = question<{ hash: string }, OpenConsoleSession>((db, p) =>
+  openSession(db).where((eb) => eb.or([eb('s.hash', '=', p.hash), eb('s.earlier_hash', '=', p.hash)])),
+)
+
+/** The same session by its id. */
+export const readConsoleSession = question<{ id: string }, OpenConsoleSession>((db, p) => openSession(db).where('s.id', '=', p.id))
+
+export const idTokenOf = question<{ id: string }, { id_token: string | null }>((db, p) =>
+  db.selectFrom('console_session').select('id_token').where('id', '=', p.id),
+)
+
+/** Notes that somebody is there. Nothing changed: it was noted since `before`. */
+export const touchConsoleSession = question<{ id: string; before: number; now: number }>((db, p) =>
+  db.updateTable('console_session').set({ seen_at: p.now }).where('id', '=', p.id).where('seen_at', '<=', p.before),
+)
+
+/** Gives a session another secret. Nothing changed: another request did, or it has ended. */
+export const rotateConsoleSession = question<{ id: string; from: string; to: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ hash: p.to, earlier_hash: p.from, rotated_at: p.now })
+    .where('id', '=', p.id)
+    .where('hash', '=', p.from)
+    .where('ended_at', 'is', null),
+)
+
+export const endConsoleSession = question<{ id: string; now: number }>((db, p) =>
+  db.updateTable('console_session').set({ ended_at: p.now, id_token: null }).where('id', '=', p.id).where('ended_at', 'is', null),
+)
+
+export type ListedConsoleSession = Pick<ConsoleSessionRow, 'id' | 'how' | 'key_hash' | 'created_at' | 'seen_at'>
+
+/** The sessions of a principal that were neither ended nor left alone since `seenAfter` nor began before `beganAfter`, newest first. */
+export const listConsoleSessions = question<
+  { principal_id: string; seenAfter: number; beganAfter: number; before: string; limit: number },
+  ListedConsoleSession
+>((db, p) =>
+  db
+    .selectFrom('console_session')
+    .select(['id', 'how', 'key_hash', 'created_at', 'seen_at'])
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null)
+    .where('seen_at', '>=', p.seenAfter)
+    .where('created_at', '>=', p.beganAfter)
+    .where('id', '<', p.before)
+    .orderBy('id', 'desc')
+    .limit(p.limit),
+)
+
+/** Ends one session of a principal. Nothing changed: it is not theirs, or has ended. */
+export const endOwnConsoleSession = question<{ id: string; principal_id: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ ended_at: p.now, id_token: null })
+    .where('id', '=', p.id)
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null),
+)
+
+/** Ends every session of a principal but `kept`. */
+export const endOtherConsoleSessions = question<{ principal_id: string; kept: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ ended_at: p.now, id_token: null })
+    .where('principal_id', '=', p.principal_id)
+    .where('id', '!=', p.kept)
+    .where('ended_at', 'is', null),
+)
+
+export const countOpen = question<{ principal_id: string }, { open: number | string }>((db, p) =>
+  db
+    .selectFrom('console_session')
+    .select(({ fn }) => fn.countAll<number | string>().as('open'))
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null),
+)
+
+/** Ends every session of a principal. */
+export const endConsoleSessions = question<{ principal_id: string; now: number }>((db, p) =>
+  db
+    .updateTable('console_session')
+    .set({ ended_at: p.now, id_token: null })
+    .where('principal_id', '=', p.principal_id)
+    .where('ended_at', 'is', null),
+)
+
+/** Takes an answer of the sign-in service. Nothing changed: it was used before, by whichever process. */
+export const useSignIn = question<{ state_hash: string; now: number }>((db, p) =>
+  db
+    .insertInto('used_sign_in')
+    .values({ state_hash: p.state_hash, used_at: p.now })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+/** Forgets used answers that could not be used again anyway. */
+export const forgetSignIns = question<{ before: number }>((db, p) => db.deleteFrom('used_sign_in').where('used_at', '<', p.before))

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { ask, lit, question, type Tx } from '../query.ts'
+import type { DelegationRow } from './schema.ts'
+
+export const insertDelegation = question<{ [K in keyof DelegationRow]: DelegationRow[K] }>((db, p) =>
+  db.insertInto('delegation').values({
+    id: p.id,
+    from_id: p.from_id,
+    to_id: p.to_id,
+    reason: p.reason,
+    made_by: p.made_by,
+    expires_at: p.expires_at,
+    revoked_at: p.revoked_at,
+    revoked_by: p.revoked_by,
+    created_at: p.created_at,
+  }),
+)
+
+export const findDelegation = question<{ id: string }, DelegationRow>((db, p) =>
+  db.selectFrom('delegation').selectAll().where('id', '=', p.id),
+)
+
+const isInForce = (dialect: Dialect, now: number) => sql<boolean>`expires_at > ${dialect.nowMs(now)}`
+
+/** What others have delegated to somebody and is in force, the oldest first. */
+export const delegationsTo = question<{ to_id: string; now: number }, DelegationRow>((db, p, dialect) =>
+  db
+    .selectFrom('delegation')
+    .selectAll()
+    .where('to_id', '=', p.to_id)
+    .where('revoked_at', 'is', null)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id')
+    .limit(lit(1_000)),
+)
+
+/** The delegations from or to a person that are in force, the newest first. */
+export const delegationsOf = question<{ person_id: string; now: number }, DelegationRow>((db, p, dialect) =>
+  db
+    .selectFrom('delegation')
+    .selectAll()
+    .where((eb) => eb.or([eb('from_id', '=', p.person_id), eb('to_id', '=', p.person_id)]))
+    .where('revoked_at', 'is', null)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id', 'desc')
+    .limit(lit(10_000)),
+)
+
+/** Ends a delegation. Nothing changed: it had ended. */
+export const revokeDelegation = question<{ id: string; revoked_by: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('delegation')
+    .set({ revoked_at: p.now, revoked_by: p.revoked_by })
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null)
+    .where(isInForce(dialect, p.now)),
+)
+
+/** Delegations, newest first: those from or to `personId`, or with undefined all. */
+export const listDelegations = (page: { personId: string | undefined; before: string | undefined; limit: number }): Tx<DelegationRow[]> =>
+  ask((db) => {
+    const { personId, before, limit } = page
+    let query = db.selectFrom('delegation').selectAll().orderBy('id', 'desc').limit(limit)
+    if (personId !== undefined) query = query.where((eb) => eb.or([eb('from_id', '=', personId), eb('to_id', '=', personId)]))
+    if (before !== undefined) query = query.where('id', '<', before)
+    return query
+  })

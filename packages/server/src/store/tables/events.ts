@@ -1,0 +1,158 @@
+import type { NewEvent } from '@countersign/core'
+import { sql } from 'kysely'
+import { lit, question, type Tx, takePlaces } from '../query.ts'
+import type { EventRow } from './schema.ts'
+import type { StoredEvent } from '../store.ts'
+
+/** The types of events that are about an action. */
+export const INBOX_TYPES: ReadonlySet<string> = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
+
+const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>
+  db.insertInto('event').values({
+    id: p.id,
+    session_id: p.session_id,
+    last_seq: p.last_seq,
+    delta_of: p.delta_of,
+    inbox: p.inbox,
+    events: p.events,
+    created_at: p.created_at,
+  }),
+)
+
+export interface EventBatch {
+  sessionId: string | null
+  events: readonly { seq: number | null; event: NewEvent }[]
+  /** The message that these events are pieces of. */
+  deltaOf?: string | undefined
+  nowMs: number
+}
+
+/** Stores what one transaction says to one session, and answers it with its places in the log. */
+export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
+  const id = yield* takePlaces(events.length)
+  yield* insertRow.run({
+    id,
+    session_id: sessionId,
+    last_seq: events.at(-1)?.seq ?? null,
+    delta_of: deltaOf ?? null,
+    inbox: events.some(({ event }) => INBOX_TYPES.has(event.type)) ? 1 : 0,
+    events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
+    created_at: nowMs,
+  })
+  const before = id - events.length
+  return events.map(({ seq, event }, i) => ({ id: before + 1 + i, sessionId, seq, event }))
+}
+
+/** The row of the log that ends with this event. */
+export const rowOf = (last: StoredEvent | undefined): number | undefined => last?.id
+
+/** A row of the log, while it is there. */
+export const findRow = question<{ id: number }, { id: number }>((db, p) => db.selectFrom('event').select('id').where('id', '=', p.id))
+
+/** The events of a row of the log. */
+export function readEvents(row: EventRow): StoredEvent[] {
+  const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(row.events)
+  const before = row.id - events.length
+  return events.map(([seq, type, data], i) => ({
+    id: before + 1 + i,
+    sessionId: row.session_id,
+    seq,
+    event: { type, data } as NewEvent,
+  }))
+}
+
+const findWholeRow = question<{ id: number }, EventRow>((db, p) => db.selectFrom('event').selectAll().where('id', '=', p.id))
+
+/** True when the log holds this event, the last of its row, and no other one at its place. */
+export function* isInLog({ id, event }: StoredEvent): Tx<boolean> {
+  const row = yield* findWholeRow.first({ id })
+  const found = row && readEvents(row).at(-1)
+  return found !== undefined && found.event.type === event.type && JSON.stringify(found.event.data) === JSON.stringify(event.data)
+}
+
+/** The action that an event is about. */
+export const actionOf = ({ data }: NewEvent): string | undefined => {
+  if ('proposal' in data) return data.proposal.id
+  if ('proposalId' in data) return data.proposalId
+  return 'actionId' in data ? data.actionId : undefined
+}
+
+export const isForInbox = ({ event }: StoredEvent): boolean => INBOX_TYPES.has(event.type)
+
+/** Rows with events of a session after number `after`, in order; the first may begin before it. */
+export const sessionRowsAfter = question<{ session_id: string; after: number; limit: number }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('last_seq', '>', p.after)
+    .orderBy('last_seq')
+    .limit(p.limit),
+)
+
+/**
+ * Rows with events about actions, of every session, after place `after` in the log, in order; the first may begin before it. Where several
+ * transactions write at once, only up to the first place that one of them may still fill: nothing ever appears behind a reader. At times
+ * that place is seen lower than before, when a transaction of another database has just ended; `known` is final for sure.
+ */
+export const inboxRowsAfter = question<{ after: number; limit: number; known: number }, EventRow>((db, p, { firstOpenPlace }) => {
+  const query = db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>', p.after).orderBy('id').limit(p.limit)
+  return firstOpenPlace ? query.where('id', '<', sql<number>`greatest(${firstOpenPlace}, ${p.known}::bigint + 1)`) : query
+})
+
+/** The same with the rows above that place, which are not final: others may still appear before them. */
+export const newInboxRows = question<{ after: number; limit: number }, EventRow & { is_final: boolean }>((db, p, { firstOpenPlace }) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .select(sql<boolean>`id < ${firstOpenPlace ?? lit(Number.MAX_SAFE_INTEGER)}`.as('is_final'))
+    .where('inbox', '=', lit(1))
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+)
+
+const findLastPlace = question<Record<string, never>, { place: number | null }>((db, _, { firstOpenPlace }) => {
+  const query = db.selectFrom('event').select((eb) => eb.fn.max('id').as('place'))
+  return firstOpenPlace ? query.where('id', '<', firstOpenPlace) : query
+})
+
+const findNewestPlace = question<Record<string, never>, { place: number | null }>((db) =>
+  db.selectFrom('event').select((eb) => eb.fn.max('id').as('place')),
+)
+
+/** True when the log may have given out this place: it ends there or behind it. */
+export function* isWithinLog(place: number): Tx<boolean> {
+  return place <= Math.max((yield* findNewestPlace.first({}))?.place ?? 0, yield* archivedPlace())
+}
+
+/** The highest place in the log behind which a reader can go on. */
+export function* lastPlace(): Tx<number> {
+  const row = yield* findLastPlace.first({})
+  return Math.max(row?.place ?? 0, yield* archivedPlace())
+}
+
+const lastArchived = question<Record<string, never>, { last_event: number | null }>((db) =>
+  db.selectFrom('archive_file').select('last_event').where('last_event', 'is not', null).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** The highest place in the log of what was archived; -1 when nothing was. */
+export function* archivedPlace(): Tx<number> {
+  return (yield* lastArchived.first({}))?.last_event ?? -1
+}
+
+/** The streamed pieces of a message that is not stored whole, in order. */
+export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('delta_of', 'is not', null)
+    .where('delta_of', '=', p.message_id)
+    .orderBy('id')
+    .limit(lit(100_000)),
+)
+
+/** Drops the streamed pieces of a message that is now stored whole. */
+export const dropDeltas = question<{ message_id: string }>((db, p) =>
+  db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
+)

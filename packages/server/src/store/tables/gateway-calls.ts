@@ -1,0 +1,33 @@
+import { question, type Tx } from '../query.ts'
+import type { GatewayCallRow } from './schema.ts'
+
+/** The call that is open under this hash. */
+export const findCall = question<{ call: string }, GatewayCallRow>((db, p) =>
+  db.selectFrom('gateway_call').selectAll().where('call', '=', p.call),
+)
+
+const insertCall = question<{ call: string; once_key: string; now: number }>((db, p) =>
+  db
+    .insertInto('gateway_call')
+    .values({ call: p.call, once_key: p.once_key, action_id: null, created_at: p.now })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+/** The call that is open under this hash: the one that was there, or else a new one with `onceKey`. */
+export function* openCall(call: string, onceKey: string, now: number): Tx<GatewayCallRow | undefined> {
+  yield* insertCall.run({ call, once_key: onceKey, now })
+  return yield* findCall.first({ call })
+}
+
+/** Notes which action a call became. */
+export const nameAction = question<{ call: string; once_key: string; action_id: string }>((db, p) =>
+  db.updateTable('gateway_call').set({ action_id: p.action_id }).where('call', '=', p.call).where('once_key', '=', p.once_key),
+)
+
+/** Ends an open call: the next one like it is another action. */
+export const endCall = question<{ call: string; once_key: string }>((db, p) =>
+  db.deleteFrom('gateway_call').where('call', '=', p.call).where('once_key', '=', p.once_key),
+)
+
+/** The same for whichever call an action came of. */
+export const endCallOf = question<{ action_id: string }>((db, p) => db.deleteFrom('gateway_call').where('action_id', '=', p.action_id))

@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { ask, lit, question, type Tx } from '../query.ts'
+import type { GrantRow } from './schema.ts'
+
+export const insertGrant = question<{ [K in keyof GrantRow]: GrantRow[K] }>((db, p) =>
+  db.insertInto('action_grant').values({
+    id: p.id,
+    scope: p.scope,
+    session_id: p.session_id,
+    agent: p.agent,
+    requested_by: p.requested_by,
+    requesters: p.requesters,
+    tool: p.tool,
+    definitions: p.definitions,
+    arguments: p.arguments,
+    condition: p.condition,
+    uses_left: p.uses_left,
+    used: p.used,
+    last_used_at: p.last_used_at,
+    made_by: p.made_by,
+    made_from: p.made_from,
+    expires_at: p.expires_at,
+    revoked_at: p.revoked_at,
+    revoked_by: p.revoked_by,
+    created_at: p.created_at,
+  }),
+)
+
+export const findGrant = question<{ id: string }, GrantRow>((db, p) => db.selectFrom('action_grant').selectAll().where('id', '=', p.id))
+
+const isInForce = (dialect: Dialect, now: number) =>
+  sql<boolean>`(revoked_at is null and expires_at > ${dialect.nowMs(now)} and (uses_left is null or uses_left > 0))`
+
+/** The grants in force for calls of a tool in a session, the oldest first. */
+export const grantsOfSession = question<{ session_id: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .where('session_id', '=', p.session_id)
+    .where((eb) => eb.or([eb('tool', 'is', null), eb('tool', '=', p.tool)]))
+    .where(isInForce(dialect, p.now))
+    .orderBy('id')
+    .limit(lit(200)),
+)
+
+/** The grants in force for calls of a tool by an agent, the oldest first. */
+export const grantsOfAgent = question<{ agent: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .where('session_id', 'is', null)
+    .where('requested_by', 'is', null)
+    .where('agent', '=', p.agent)
+    .where('tool', '=', p.tool)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id')
+    .limit(lit(200)),
+)
+
+/** The grants in force for calls of a tool by an outside agent, the oldest first. */
+export const grantsOfKey = question<{ requested_by: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .where('requested_by', '=', p.requested_by)
+    .where('tool', '=', p.tool)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id')
+    .limit(lit(200)),
+)
+
+/** Uses a grant once. Nothing changed: it was revoked, its time is over, or it was used up. */
+export const countUse = question<{ id: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action_grant')
+    .set((eb) => ({ used: eb('used', '+', 1), uses_left: eb('uses_left', '-', 1), last_used_at: p.now }))
+    .where('id', '=', p.id)
+    .where(isInForce(dialect, p.now)),
+)
+
+/** True while a grant is neither revoked nor over; how often it was used is not asked. */
+export const isStanding = question<{ id: string; now: number }, { id: string }>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .select('id')
+    .where('id', '=', p.id)
+    .where(sql<boolean>`(revoked_at is null and expires_at > ${dialect.nowMs(p.now)})`),
+)
+
+/** Ends a grant. Nothing changed: it had been revoked. */
+export const revokeGrant = question<{ id: string; revoked_by: string; now: number }>((db, p) =>
+  db
+    .updateTable('action_grant')
+    .set({ revoked_at: p.now, revoked_by: p.revoked_by })
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null),
+)
+
+/** The grants that a person gave and that are in force, the newest first. */
+export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('made_by', '=', p.made_by)
+    .where(isInForce(dialect, p.now))
+    .orderBy('id', 'desc')
+    .limit(lit(10_000)),
+)
+
+/** The grants in force for whatever a session still asks: "approve all". */
+export const wholeSessionGrants = question<{ session_id: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('revoked_at', 'is', null)
+    .where('session_id', '=', p.session_id)
+    .where('tool', 'is', null)
+    .where(isInForce(dialect, p.now))
+    .limit(lit(1_000)),
+)
+
+/** Grants that fit every given filter, newest first. */
+export const listGrants = (page: {
+  session: string | undefined
+  agent: string | undefined
+  madeBy: string | undefined
+  /** The caller's time: only grants in force then. */
+  standingAt: number | undefined
+  before: string | undefined
+  limit: number
+}): Tx<GrantRow[]> =>
+  ask((db, dialect) => {
+    const { session, agent, madeBy, standingAt, before, limit } = page
+    let query = db.selectFrom('action_grant').selectAll().orderBy('id', 'desc').limit(limit)
+    if (session !== undefined) query = query.where('session_id', '=', session)
+    if (agent !== undefined) query = query.where('agent', '=', agent)
+    if (madeBy !== undefined) query = query.where('made_by', '=', madeBy)
+    if (standingAt !== undefined) query = query.where(isInForce(dialect, standingAt))
+    if (before !== undefined) query = query.where('id', '<', before)
+    return query
+  })
+
+/**
+ * What there is that may answer a call of a session in place of people: something that was declined under its digest, a grant that may
+ * cover it. One look instead of three: mostly there is nothing.
+ */
+export const saidBefore = question<
+  { session_id: string; agent: string | null; tool: string; digest: string },
+  { declined: number; granted: number }
+>((db, p) => {
+  const standing = db.selectFrom('action_grant').select(lit(1).as('one')).where('revoked_at', 'is', null)
+  const declined = db
+    .selectFrom('action')
+    .select(lit(1).as('one'))
+    .where('session_id', '=', p.session_id)
+    .where('digest', '=', p.digest)
+    .where('state', '=', lit('declined'))
+  const ofSession = standing.where('session_id', '=', p.session_id)
+  const ofAgent = standing
+    .where('session_id', 'is', null)
+    .where('requested_by', 'is', null)
+    .where('agent', '=', p.agent)
+    .where('tool', '=', p.tool)
+  return db.selectNoFrom(({ exists, or }) => [
+    sql<number>`case when ${exists(declined)} then 1 else 0 end`.as('declined'),
+    sql<number>`case when ${or([exists(ofSession), exists(ofAgent)])} then 1 else 0 end`.as('granted'),
+  ])
+})

@@ -1,0 +1,15 @@
+import type { ActionState, AuditKind, Executor, Verdict } from '@countersign/core'
+import type { ModelCallRow } from './schema.ts'
+import type { Outbox } from '../store.ts'
+
+/** Something that a transaction did, for the metrics of the process that committed it. */
+export type Happening =
+  | { what: 'proposed'; verdict: Verdict; state: ActionState }
+  | { what: 'moved'; kind: AuditKind; state: ActionState; executor: Executor; isByPerson: boolean; tookMs: number | undefined }
+  | { what: 'model_call'; call: ModelCallRow; tookMs: number }
+
+/** Adds it to what the metrics of this process count once the transaction is committed. */
+export function noteHappening(outbox: Outbox, happening: Happening): void {
+  outbox.happened ??= []
+  outbox.happened.push(happening)
+}

@@ -1,0 +1,142 @@
+import { lit, question } from '../query.ts'
+import type { MessageRow } from './schema.ts'
+
+type Insert = { [K in keyof MessageRow]: MessageRow[K] }
+
+export const insertMessage = question<Insert>((db, p) =>
+  db.insertInto('message').values({
+    session_id: p.session_id,
+    seq: p.seq,
+    id: p.id,
+    run_id: p.run_id,
+    role: p.role,
+    kind: p.kind,
+    in_history: p.in_history,
+    queued: p.queued,
+    content: p.content,
+    tool_calls: p.tool_calls,
+    tool_call_id: p.tool_call_id,
+    action_ids: p.action_ids,
+    model: p.model,
+    payload: p.payload,
+    author_id: p.author_id,
+    created_at: p.created_at,
+  }),
+)
+
+/** A message of a session, looked for from its end. */
+export const findMessage = question<{ session_id: string; id: string }, MessageRow>((db, p) =>
+  db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).orderBy('seq', 'desc').limit(lit(1)),
+)
+
+/** Adds to a message what belongs to it beside its text, and who wrote it, where there is nothing yet. */
+export const addPayload = question<{ session_id: string; id: string; payload: string; model: string }>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ payload: p.payload, model: p.model })
+    .where('session_id', '=', p.session_id)
+    .where('id', '=', p.id)
+    .where('payload', 'is', null),
+)
+
+/** A page of a session's messages, newest first. */
+export const listMessages = question<{ session_id: string; before: number; limit: number }, MessageRow>((db, p) =>
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('seq', '<', p.before)
+    .orderBy('seq', 'desc')
+    .limit(p.limit),
+)
+
+/** What the model is given of a session after place `after`, in order. */
+export const historyAfter = question<{ session_id: string; after: number }, MessageRow>((db, p) =>
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('seq', '>', p.after)
+    .where('in_history', '=', lit(1))
+    .orderBy('seq')
+    .limit(lit(100_000)),
+)
+
+/** What was said last in a run: by the agent, or to people about it. Newest first. */
+export const lastOfRun = question<{ session_id: string; run_id: string }, MessageRow>((db, p) =>
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('run_id', '=', p.run_id)
+    .where('role', 'in', [lit('assistant'), lit('system')])
+    .orderBy('seq', 'desc')
+    .limit(lit(10)),
+)
+
+/** The result that a tool call has in its session. */
+export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'id'>>((db, p) =>
+  db
+    .selectFrom('message')
+    .select('id')
+    .where('session_id', '=', p.session_id)
+    .where('tool_call_id', '=', p.tool_call_id)
+    .where('role', '=', lit('tool'))
+    .limit(lit(1)),
+)
+
+export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
+  db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
+)
+
+/** Puts the message of a held request into the queue. Nothing changed: it had been called for. */
+export const callHeldMessage = question<{ session_id: string; seq: number }>((db, p) =>
+  db.updateTable('message').set({ queued: 1 }).where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
+)
+
+/** Takes a message out of the queue into the history of a run, at the place `to`. */
+export const dequeueMessage = question<{ session_id: string; seq: number; run_id: string; to: number }, MessageRow>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ seq: p.to, queued: 0, in_history: 1, run_id: p.run_id })
+    .where('session_id', '=', p.session_id)
+    .where('seq', '=', p.seq)
+    .where('queued', '=', lit(1))
+    .returningAll(),
+)
+
+/** Leaves a message that waits for its run where it stands, and out of what the model is given. */
+export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ queued: 0 })
+    .where('session_id', '=', p.session_id)
+    .where('seq', '=', p.seq)
+    .where('queued', '=', lit(1))
+    .returningAll(),
+)
+
+/** A message of this author that a run answers, looked for from the end of the session. */
+export const messageInRun = question<{ session_id: string; run_id: string; author_id: string }, Pick<MessageRow, 'seq'>>((db, p) =>
+  db
+    .selectFrom('message')
+    .select('seq')
+    .where('session_id', '=', p.session_id)
+    .where('run_id', '=', p.run_id)
+    .where('author_id', '=', p.author_id)
+    .orderBy('seq', 'desc')
+    .limit(lit(1)),
+)
+
+/** The ids of those who wrote what the model was given in a session. */
+export const authorsOf = question<{ session_id: string }, { author_id: string }>((db, p) =>
+  db
+    .selectFrom('message')
+    .select((eb) => eb.ref('author_id').$notNull().as('author_id'))
+    .distinct()
+    .where('session_id', '=', p.session_id)
+    .where('in_history', '=', lit(1))
+    .where('author_id', 'is not', null)
+    .orderBy('author_id')
+    .limit(lit(1_000)),
+)

@@ -1,0 +1,162 @@
+import type { ObjectiveState } from '@countersign/core'
+import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
+import { ask, lit, question, type Tx } from '../query.ts'
+
+export const findObjective = question<{ id: string }, ObjectiveRow>((db, p) =>
+  db.selectFrom('objective').selectAll().where('id', '=', p.id),
+)
+
+/** Objectives, newest first. */
+export const listObjectives = (page: {
+  owner: string | undefined
+  period: string | undefined
+  state: ObjectiveState | undefined
+  before: string | undefined
+  limit: number
+}): Tx<ObjectiveRow[]> =>
+  ask((db) => {
+    const { owner, period, state, before, limit } = page
+    let query = db.selectFrom('objective').selectAll().orderBy('id', 'desc').limit(limit)
+    if (owner !== undefined) query = query.where('owner', '=', owner)
+    if (period !== undefined) query = query.where('period', '=', period)
+    if (state !== undefined) query = query.where('state', '=', state)
+    if (before !== undefined) query = query.where('id', '<', before)
+    return query
+  })
+
+/** More key results than this make no objective clearer. */
+const MAX_KEY_RESULTS = 50
+
+/** The key results of an objective that are not taken out, the oldest first. */
+export const keyResultsOf = question<{ objective_id: string }, KeyResultRow>((db, p) =>
+  db
+    .selectFrom('key_result')
+    .selectAll()
+    .where('objective_id', '=', p.objective_id)
+    .where('archived_at', 'is', null)
+    .orderBy('id')
+    .limit(lit(MAX_KEY_RESULTS)),
+)
+
+/** Taken out or not. */
+export const findKeyResult = question<{ id: string }, KeyResultRow>((db, p) =>
+  db.selectFrom('key_result').selectAll().where('id', '=', p.id),
+)
+
+export const insertObjective = question<{ [K in keyof ObjectiveRow]: ObjectiveRow[K] }>((db, p) =>
+  db.insertInto('objective').values({
+    id: p.id,
+    title: p.title,
+    description: p.description,
+    owner: p.owner,
+    period: p.period,
+    state: p.state,
+    version: p.version,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+  }),
+)
+
+/** Sets the values of an objective that is still of this version. Nothing changed: somebody else was first. */
+export const setObjective = question<
+  Pick<ObjectiveRow, 'id' | 'title' | 'description' | 'owner' | 'period' | 'state' | 'version'> & { now: number }
+>((db, p) =>
+  db
+    .updateTable('objective')
+    .set((eb) => ({
+      title: p.title,
+      description: p.description,
+      owner: p.owner,
+      period: p.period,
+      state: p.state,
+      version: eb('version', '+', lit(1)),
+      updated_at: p.now,
+    }))
+    .where('id', '=', p.id)
+    .where('version', '=', p.version),
+)
+
+/** Notes a change of its key results. Nothing changed: it is not open any more. */
+export const touchObjective = question<{ id: string; now: number }>((db, p) =>
+  db.updateTable('objective').set({ updated_at: p.now }).where('id', '=', p.id).where('state', '=', lit('open')),
+)
+
+export const insertKeyResult = question<{ [K in keyof KeyResultRow]: KeyResultRow[K] }>((db, p) =>
+  db.insertInto('key_result').values({
+    id: p.id,
+    objective_id: p.objective_id,
+    title: p.title,
+    metric: p.metric,
+    unit: p.unit,
+    start_value: p.start_value,
+    target_value: p.target_value,
+    current_value: p.current_value,
+    version: p.version,
+    archived_at: p.archived_at,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+  }),
+)
+
+/** Sets the values of a key result that is still of this version and there. Nothing changed: somebody else was first. */
+export const setKeyResult = question<
+  Pick<KeyResultRow, 'id' | 'title' | 'metric' | 'unit' | 'start_value' | 'target_value' | 'current_value' | 'version' | 'archived_at'> & {
+    now: number
+  }
+>((db, p) =>
+  db
+    .updateTable('key_result')
+    .set((eb) => ({
+      title: p.title,
+      metric: p.metric,
+      unit: p.unit,
+      start_value: p.start_value,
+      target_value: p.target_value,
+      current_value: p.current_value,
+      archived_at: p.archived_at,
+      version: eb('version', '+', lit(1)),
+      updated_at: p.now,
+    }))
+    .where('id', '=', p.id)
+    .where('version', '=', p.version)
+    .where('archived_at', 'is', null),
+)
+
+/** Nothing changed: this attempt has made its change already. */
+export const insertChange = question<{ [K in keyof ObjectiveChangeRow]: ObjectiveChangeRow[K] }>((db, p) =>
+  db
+    .insertInto('objective_change')
+    .values({
+      id: p.id,
+      objective_id: p.objective_id,
+      key_result_id: p.key_result_id,
+      kind: p.kind,
+      before: p.before,
+      after: p.after,
+      note: p.note,
+      by_id: p.by_id,
+      action_id: p.action_id,
+      attempt_key: p.attempt_key,
+      at: p.at,
+    })
+    .onConflict((conflict) => conflict.column('attempt_key').doNothing()),
+)
+
+export const changeByKey = question<{ attempt_key: string }, ObjectiveChangeRow>((db, p) =>
+  db.selectFrom('objective_change').selectAll().where('attempt_key', '=', p.attempt_key),
+)
+
+/** The changes of an objective, or of one of its key results, newest first. */
+export const listChanges = (page: {
+  objectiveId: string
+  keyResultId: string | undefined
+  before: string | undefined
+  limit: number
+}): Tx<ObjectiveChangeRow[]> =>
+  ask((db) => {
+    const { objectiveId, keyResultId, before, limit } = page
+    let query = db.selectFrom('objective_change').selectAll().where('objective_id', '=', objectiveId).orderBy('id', 'desc').limit(limit)
+    if (keyResultId !== undefined) query = query.where('key_result_id', '=', keyResultId)
+    if (before !== undefined) query = query.where('id', '<', before)
+    return query
+  })

@@ -1,0 +1,31 @@
+import { lit, question } from '../query.ts'
+import type { ParticipantRow, PrincipalRow } from './schema.ts'
+
+/** Lets somebody write in a session. Nothing changed: they were invited already. */
+export const insertParticipant = question<{ [K in keyof ParticipantRow]: ParticipantRow[K] }>((db, p) =>
+  db
+    .insertInto('session_participant')
+    .values({ session_id: p.session_id, principal_id: p.principal_id, invited_by: p.invited_by, created_at: p.created_at })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+/** Ends an invitation. Nothing changed: there is none. */
+export const deleteParticipant = question<{ session_id: string; principal_id: string }>((db, p) =>
+  db.deleteFrom('session_participant').where('session_id', '=', p.session_id).where('principal_id', '=', p.principal_id),
+)
+
+export const findParticipant = question<{ session_id: string; principal_id: string }, ParticipantRow>((db, p) =>
+  db.selectFrom('session_participant').selectAll().where('session_id', '=', p.session_id).where('principal_id', '=', p.principal_id),
+)
+
+/** Who is invited to a session, the first one first. */
+export const participantsOf = question<{ session_id: string }, Pick<PrincipalRow, 'id' | 'name'>>((db, p) =>
+  db
+    .selectFrom('session_participant')
+    .innerJoin('principal', 'principal.id', 'session_participant.principal_id')
+    .select(['principal.id', 'principal.name'])
+    .where('session_participant.session_id', '=', p.session_id)
+    .orderBy('session_participant.created_at')
+    .orderBy('principal.id')
+    .limit(lit(1_000)),
+)

@@ -1,0 +1,96 @@
+import { makeId } from '@countersign/core'
+import { lit, question, type Tx } from '../query.ts'
+import type { PolicyDifferenceRow, PolicyVersionRow } from './schema.ts'
+
+/** The version in force and the one that is tried beside it, by number and digest: asked with every proposal. */
+export const inUse = question<Record<string, never>, Pick<PolicyVersionRow, 'number' | 'digest' | 'in_use'>>(
+  (db) => db.selectFrom('policy_version').select(['number', 'digest', 'in_use']).where('in_use', 'is not', null),
+  { remembered: 'policy_version' },
+)
+
+export const findVersion = question<{ number: number }, PolicyVersionRow>((db, p) =>
+  db.selectFrom('policy_version').selectAll().where('number', '=', p.number),
+)
+
+export const newestVersion = question<Record<string, never>, PolicyVersionRow>((db) =>
+  db.selectFrom('policy_version').selectAll().orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** The newest version that came from the configuration. */
+export const newestOfFile = question<Record<string, never>, PolicyVersionRow>((db) =>
+  db.selectFrom('policy_version').selectAll().where('source', '=', lit('file')).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** Versions, newest first. */
+export const listVersions = question<{ before: number; limit: number }, PolicyVersionRow>((db, p) =>
+  db.selectFrom('policy_version').selectAll().where('number', '<', p.before).orderBy('number', 'desc').limit(p.limit),
+)
+
+/** The version before one. */
+export const versionBefore = question<{ number: number }, PolicyVersionRow>((db, p) =>
+  db.selectFrom('policy_version').selectAll().where('number', '<', p.number).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** Ends the use of whichever version is in this use. How many there were: none or one. */
+export const endUse = question<{ in_use: 'force' | 'shadow' }>((db, p) =>
+  db.updateTable('policy_version').set({ in_use: null }).where('in_use', '=', p.in_use),
+)
+
+export const insertVersion = question<{ [K in keyof PolicyVersionRow]: PolicyVersionRow[K] }>((db, p) =>
+  db.insertInto('policy_version').values({
+    number: p.number,
+    document: p.document,
+    digest: p.digest,
+    source: p.source,
+    author: p.author,
+    reason: p.reason,
+    in_use: p.in_use,
+    replaces: p.replaces,
+    created_at: p.created_at,
+  }),
+)
+
+export const insertDifference = question<{ [K in keyof PolicyDifferenceRow]: PolicyDifferenceRow[K] }>((db, p) =>
+  db.insertInto('policy_difference').values({
+    shadow: p.shadow,
+    action_id: p.action_id,
+    in_force: p.in_force,
+    was: p.was,
+    would_be: p.would_be,
+    said: p.said,
+  }),
+)
+
+export const countDifferences = question<{ shadow: number }, Pick<PolicyDifferenceRow, 'was' | 'would_be'> & { count: number }>((db, p) =>
+  db
+    .selectFrom('policy_difference')
+    .select((eb) => ['was', 'would_be', eb.fn.countAll<number>().as('count')])
+    .where('shadow', '=', p.shadow)
+    .groupBy(['was', 'would_be'])
+    .orderBy('was')
+    .orderBy('would_be'),
+)
+
+/** Differences with the tools they are about, newest first. */
+export const listDifferences = question<{ shadow: number; limit: number }, PolicyDifferenceRow & { tool: string }>((db, p) =>
+  db
+    .selectFrom('policy_difference')
+    .innerJoin('action', 'action.id', 'policy_difference.action_id')
+    .selectAll('policy_difference')
+    .select('action.tool')
+    .where('shadow', '=', p.shadow)
+    .orderBy('action_id', 'desc')
+    .limit(p.limit),
+)
+
+const countFrom = question<{ first: string }, { count: number }>((db, p) =>
+  db
+    .selectFrom('action')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('id', '>=', p.first),
+)
+
+/** How many actions were proposed since. Ids sort by the time of their making. */
+export function* countProposedSince(sinceMs: number): Tx<number> {
+  return Number((yield* countFrom.first({ first: makeId('act', sinceMs, new Uint8Array(16)) }))?.count)
+}

@@ -1,0 +1,112 @@
+import { assert, type Principal, personOf } from '@countersign/core'
+import { sql } from 'kysely'
+import { ask, lit, question, type Tx } from '../query.ts'
+import type { PrincipalRow } from './schema.ts'
+
+const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id' | 'agent'> & { now: number }>((db, p) =>
+  db
+    .insertInto('principal')
+    .values({ id: p.id, kind: p.kind, name: p.name, roles: p.roles, person_id: p.person_id, agent: p.agent, created_at: p.now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: p.name, roles: p.roles })),
+)
+
+/** Makes a principal known, or changes the name and roles of one that is. */
+export const savePrincipal = (principal: Principal, now: number): Tx<void> => {
+  const { id, kind, name, roles, agent = null } = principal
+  return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), agent, now })
+}
+
+export const readPrincipal = ({
+  id,
+  kind,
+  name,
+  roles,
+  person_id,
+  agent,
+}: Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { agent?: string | null }): Principal => ({
+  id,
+  kind,
+  name,
+  roles: JSON.parse(roles),
+  ...(kind !== 'person' && person_id !== null && { personId: person_id }),
+  ...(kind === 'agent' && agent != null && { agent }),
+})
+
+/** Gives an agent from before names were kept the name that its keys prove from now on. Nothing changed: it has one. */
+export const nameAgent = question<{ id: string; agent: string }>((db, p) =>
+  db.updateTable('principal').set({ agent: p.agent }).where('id', '=', p.id).where('kind', '=', lit('agent')).where('agent', 'is', null),
+)
+
+/** The roles of every principal, as lists in JSON, each list once. */
+export const listRoles = question<Record<string, never>, { roles: string }>((db) =>
+  db.selectFrom('principal').select('roles').distinct().limit(lit(10_000)),
+)
+
+export const findPrincipal = question<{ id: string }, PrincipalRow>(
+  (db, p) => db.selectFrom('principal').selectAll().where('id', '=', p.id),
+  { remembered: 'principal' },
+)
+
+/** Shuts a person out. Nothing changed: they were disabled. */
+export const disablePerson = question<{ id: string; by: string | null; now: number }>((db, p) =>
+  db.updateTable('principal').set({ disabled_at: p.now, disabled_by: p.by }).where('id', '=', p.id).where('disabled_at', 'is', null),
+)
+
+/** Lets a person in again. Nothing changed: they were not disabled. */
+export const enablePerson = question<{ id: string }>((db, p) =>
+  db.updateTable('principal').set({ disabled_at: null, disabled_by: null }).where('id', '=', p.id).where('disabled_at', 'is not', null),
+)
+
+/** Stores all roles of a person, and which of them the sign-in service gave. */
+export const setRoles = question<{ id: string; roles: string; provided_roles: string | null }>((db, p) =>
+  db.updateTable('principal').set({ roles: p.roles, provided_roles: p.provided_roles }).where('id', '=', p.id),
+)
+
+/** A person and the agents and services that they own, the oldest first. */
+export const principalsOfPerson = question<{ id: string }, PrincipalRow>((db, p) =>
+  db
+    .selectFrom('principal')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', p.id), eb('person_id', '=', p.id)]))
+    .orderBy('id')
+    .limit(lit(10_000)),
+)
+
+/** People by name. @param page `text` is what an id or a name has in it; only people behind `after`; the disabled ones only when they are asked for. */
+export const listPeople = (page: {
+  text: string | undefined
+  after: { name: string; id: string } | undefined
+  withDisabled: boolean
+  limit: number
+}): Tx<Pick<PrincipalRow, 'id' | 'name' | 'roles' | 'disabled_at'>[]> =>
+  ask((db, dialect) => {
+    const { text, after, withDisabled, limit } = page
+    let query = db
+      .selectFrom('principal')
+      .select(['id', 'name', 'roles', 'disabled_at'])
+      .where('kind', '=', lit('person'))
+      .orderBy('name')
+      .orderBy('id')
+      .limit(limit)
+    if (!withDisabled) query = query.where('disabled_at', 'is', null)
+    if (after !== undefined) query = query.where(sql<boolean>`(name, id) > (${after.name}, ${after.id})`)
+    if (text !== undefined) {
+      const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+      query = query.where(sql<boolean>`(name ${dialect.like} ${pattern} escape '\\' or id ${dialect.like} ${pattern} escape '\\')`)
+    }
+    return query
+  })
+
+/** The person behind a principal, where that person is disabled: for an agent or a service, its owner. */
+export function* disabledPersonOf(id: string): Tx<PrincipalRow | undefined> {
+  const row = yield* findPrincipal.first({ id })
+  const person = row && row.person_id !== null && row.person_id !== row.id ? yield* findPrincipal.first({ id: row.person_id }) : row
+  return person && person.disabled_at !== null ? person : undefined
+}
+
+/** Somebody whom another row refers to. */
+export function* principalById(id: string): Tx<Principal> {
+  const row = yield* findPrincipal.first({ id })
+  assert(row, `principal ${id} is in the table that refers to it`)
+  return readPrincipal(row)
+}

@@ -1,0 +1,275 @@
+import { isSettled } from '@countersign/core'
+import { sql } from 'kysely'
+import { ask, lit, lockKey, question, type Tx } from '../query.ts'
+import type { ActionRow } from './schema.ts'
+import { forgetEarlierSecrets } from './webhooks.ts'
+
+/** Rows that one transaction looks at. A batch takes 2–5 ms on the embedded database, during which nothing else is written. */
+const BATCH_ROWS = 200
+
+/** What one batch did. */
+export interface Batch {
+  /** Rows that are gone. */
+  deleted: number
+  /** True when the batch was full: there may be more. */
+  isFull: boolean
+}
+
+/** Deletes one batch of the rows of a table that nobody needs any more. */
+export type DeleteBatch = (nowMs: number, limits?: RetentionLimits) => Tx<Batch>
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/** How long rows are kept that only serve a request, a sign-in or a wake-up: milliseconds. */
+export interface RetentionLimits {
+  /** Answers to requests with an `Idempotency-Key`. Clients repeat a request within minutes, and a deploy or a night may lie in between. */
+  answersMs: number
+  /** What an MCP client may still fetch, or name by its own key, after its action was settled. */
+  gatewayCallsMs: number
+  /** What single model calls counted. Statistics reach back no further. */
+  modelCallsMs: number
+  /** Sessions of the console after their end, for an operator who looks at the database after an incident. */
+  endedSessionsMs: number
+  /** Used sign-ins. The state of a sign-in is good for 10 minutes; a used one has to be remembered for longer than any clock is wrong. */
+  usedSignInsMs: number
+  /** Jobs of Postgres that failed on each of their attempts, for an operator who looks for the reason. */
+  failedJobsMs: number
+  /** Deliveries to webhooks after they were delivered or given up. */
+  deliveriesMs: number
+}
+
+export const DEFAULT_RETENTION: RetentionLimits = {
+  answersMs: DAY_MS,
+  gatewayCallsMs: 30 * DAY_MS,
+  // Statistics reach back a year from any day within the last month.
+  modelCallsMs: 400 * DAY_MS,
+  endedSessionsMs: DAY_MS,
+  usedSignInsMs: DAY_MS,
+  failedJobsMs: 7 * DAY_MS,
+  deliveriesMs: 30 * DAY_MS,
+}
+
+/** One process at a time: two that delete the same rows in another order would wait for each other. */
+const alone = (): Tx<void> => lockKey('retention')
+
+const batchOf = (deleted: number): Batch => ({ deleted, isFull: deleted === BATCH_ROWS })
+
+const deleteAnswersOfADay = question<{ before: number }>((db, p) =>
+  db.deleteFrom('once').where(({ eb, refTuple, selectFrom }) =>
+    eb(
+      refTuple('scope', 'key'),
+      'in',
+      selectFrom('once as old')
+        .select(['old.scope', 'old.key'])
+        .where('old.kept_for', '=', lit('day'))
+        .where('old.created_at', '<', p.before)
+        // The gateway finds the action of a call by its answer until the call names its action.
+        .where(sql<boolean>`not exists (select 1 from gateway_call where action_id is null and once_key = old.key)`)
+        .orderBy('old.created_at')
+        .limit(lit(BATCH_ROWS))
+        .$asTuple('scope', 'key'),
+    ),
+  ),
+)
+
+/** Answers to requests with an `Idempotency-Key`, by default a day after they were given. */
+export function* deleteAnswers(nowMs: number, { answersMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteAnswersOfADay.change({ before: nowMs - answersMs }))
+}
+
+interface OldRow {
+  state: ActionRow['state'] | null
+  updated_at: number | null
+}
+
+/**
+ * When a row counts as made, so that it is looked at again at the right time; undefined when it can go. What is open, or has an outcome
+ * that nobody knows, is looked at again after the whole time.
+ */
+function keptFrom({ state, updated_at }: OldRow, nowMs: number, keptMs: number): number | undefined {
+  if (state === null || updated_at === null) return undefined
+  if (!isSettled(state) || state === 'outcome_unknown') return nowMs
+  return Number(updated_at) < nowMs - keptMs ? undefined : Number(updated_at)
+}
+
+const oldAnswersOfActions = question<{ before: number }, { scope: string; key: string; answer: string }>((db, p) =>
+  db
+    .selectFrom('once')
+    .select(['scope', 'key', 'answer'])
+    .where('kept_for', '=', lit('action'))
+    .where('created_at', '<', p.before)
+    .orderBy('created_at')
+    .limit(lit(BATCH_ROWS)),
+)
+const stateOf = question<{ id: string }, Pick<ActionRow, 'state' | 'updated_at'>>((db, p) =>
+  db.selectFrom('action').select(['state', 'updated_at']).where('id', '=', p.id),
+)
+const deleteAnswer = question<{ scope: string; key: string }>((db, p) =>
+  db.deleteFrom('once').where('scope', '=', p.scope).where('key', '=', p.key),
+)
+const keepAnswerFrom = question<{ scope: string; key: string; from: number }>((db, p) =>
+  db.updateTable('once').set({ created_at: p.from }).where('scope', '=', p.scope).where('key', '=', p.key),
+)
+
+/** The actions of MCP calls that a client named by its own key, by default 30 days after the action was settled. */
+export function* deleteAnswersOfActions(nowMs: number, { gatewayCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  const rows = yield* oldAnswersOfActions.all({ before: nowMs - gatewayCallsMs })
+  let deleted = 0
+  for (const { scope, key, answer } of rows) {
+    const action = yield* stateOf.first({ id: String((JSON.parse(answer) as { id?: unknown } | null)?.id) })
+    const from = keptFrom(action ?? { state: null, updated_at: null }, nowMs, gatewayCallsMs)
+    if (from === undefined) {
+      yield* deleteAnswer.run({ scope, key })
+      deleted++
+    } else yield* keepAnswerFrom.run({ scope, key, from })
+  }
+  return { deleted, isFull: rows.length === BATCH_ROWS }
+}
+
+const oldCalls = question<{ before: number }, OldRow & { call: string }>((db, p) =>
+  db
+    .selectFrom('gateway_call')
+    .leftJoin('action', 'action.id', 'gateway_call.action_id')
+    .select(['gateway_call.call', 'action.state', 'action.updated_at'])
+    .where('gateway_call.created_at', '<', p.before)
+    .orderBy('gateway_call.created_at')
+    .limit(lit(BATCH_ROWS)),
+)
+const deleteCall = question<{ call: string }>((db, p) => db.deleteFrom('gateway_call').where('call', '=', p.call))
+const keepCallFrom = question<{ call: string; from: number }>((db, p) =>
+  db.updateTable('gateway_call').set({ created_at: p.from }).where('call', '=', p.call),
+)
+
+/** MCP calls whose result nobody fetched, by default 30 days after their action was settled. */
+export function* deleteGatewayCalls(nowMs: number, { gatewayCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  const rows = yield* oldCalls.all({ before: nowMs - gatewayCallsMs })
+  let deleted = 0
+  for (const { call, ...action } of rows) {
+    const from = keptFrom(action, nowMs, gatewayCallsMs)
+    if (from === undefined) {
+      yield* deleteCall.run({ call })
+      deleted++
+    } else yield* keepCallFrom.run({ call, from })
+  }
+  return { deleted, isFull: rows.length === BATCH_ROWS }
+}
+
+const deleteOldModelCalls = question<{ before: number }>((db, p) =>
+  db
+    .deleteFrom('model_call')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('created_at', 'session_id', 'run_id', 'step'),
+        'in',
+        selectFrom('model_call as old')
+          .select(['old.created_at', 'old.session_id', 'old.run_id', 'old.step'])
+          .where('old.created_at', '<', p.before)
+          .orderBy('old.created_at')
+          .limit(lit(BATCH_ROWS))
+          .$asTuple('created_at', 'session_id', 'run_id', 'step'),
+      ),
+    ),
+)
+
+/** What single model calls counted, by default after 400 days. */
+export function* deleteModelCalls(nowMs: number, { modelCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteOldModelCalls.change({ before: nowMs - modelCallsMs }))
+}
+
+const deleteOldSignIns = question<{ before: number }>((db, p) =>
+  db
+    .deleteFrom('used_sign_in')
+    .where('state_hash', 'in', (eb) =>
+      eb.selectFrom('used_sign_in as old').select('old.state_hash').where('old.used_at', '<', p.before).limit(lit(BATCH_ROWS)),
+    ),
+)
+
+/** Used answers of the sign-in service, by default after a day. */
+export function* deleteUsedSignIns(nowMs: number, { usedSignInsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteOldSignIns.change({ before: nowMs - usedSignInsMs }))
+}
+
+const deleteOldSessions = question<{ ended: number; seen: number; began: number }>((db, p) =>
+  db.deleteFrom('console_session').where('id', 'in', (eb) =>
+    eb
+      .selectFrom('console_session as old')
+      .select('old.id')
+      .where((or) => or.or([or('old.ended_at', '<', p.ended), or('old.seen_at', '<', p.seen), or('old.created_at', '<', p.began)]))
+      .limit(lit(BATCH_ROWS)),
+  ),
+)
+
+/** Sessions of the console, by default a day after they were ended or ran out. */
+export const deleteConsoleSessions = ({ idleMs, maxMs }: { idleMs: number; maxMs: number }): DeleteBatch =>
+  function* (nowMs, { endedSessionsMs } = DEFAULT_RETENTION) {
+    yield* alone()
+    const ended = nowMs - endedSessionsMs
+    return batchOf(yield* deleteOldSessions.change({ ended, seen: ended - idleMs, began: ended - maxMs }))
+  }
+
+const deleteOldDifferences = question<Record<never, never>>((db) =>
+  db.deleteFrom('policy_difference').where(({ eb, refTuple, selectFrom }) =>
+    eb(
+      refTuple('shadow', 'action_id'),
+      'in',
+      selectFrom('policy_difference as old')
+        .innerJoin('policy_version', 'policy_version.number', 'old.shadow')
+        .select(['old.shadow', 'old.action_id'])
+        .where((is) => is.or([is('in_use', 'is', null), is('in_use', '!=', lit('shadow'))]))
+        .limit(lit(BATCH_ROWS))
+        .$asTuple('shadow', 'action_id'),
+    ),
+  ),
+)
+
+/** What policy versions said that are not tried any more: only the report of the one that is tried reads it. */
+export function* deletePolicyDifferences(): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteOldDifferences.change({}))
+}
+
+const deleteOldDeliveries = question<{ before: number }>((db, p) =>
+  db
+    .deleteFrom('webhook_delivery')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('webhook_id', 'id'),
+        'in',
+        selectFrom('webhook_delivery as old')
+          .select(['old.webhook_id', 'old.id'])
+          .where('old.ended_at', '<', p.before)
+          .orderBy('old.ended_at')
+          .limit(lit(BATCH_ROWS))
+          .$asTuple('webhook_id', 'id'),
+      ),
+    ),
+)
+
+/** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also forgets secrets that have stopped signing. */
+export function* deleteDeliveries(nowMs: number, { deliveriesMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  yield* forgetEarlierSecrets.run({ before: nowMs })
+  return batchOf(yield* deleteOldDeliveries.change({ before: nowMs - deliveriesMs }))
+}
+
+/** Jobs of Postgres that failed on each of their attempts. The rows of sessions and actions are the truth: no work is lost with a job. */
+export function* deleteFailedJobs(nowMs: number, { failedJobsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
+  yield* alone()
+  const rows = yield* ask((db, { hasJobs }) => ({
+    compile: () =>
+      (hasJobs
+        ? sql<{ id: string }>`delete from graphile_worker._private_jobs where id in (
+            select id from graphile_worker._private_jobs
+            where not is_available and attempts >= max_attempts and locked_at is null and run_at < to_timestamp(${nowMs - failedJobsMs} / 1000.0)
+            limit ${lit(BATCH_ROWS)}) returning id`
+        : sql<{ id: string }>`select 1 as id where false`
+      ).compile(db),
+  }))
+  return batchOf(rows.length)
+}

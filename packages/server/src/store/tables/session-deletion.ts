@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import { INBOX_TYPES } from './events.ts'
+import { lit, question, type Tx } from '../query.ts'
+import type { ActionRow, EventRow, GrantRow } from './schema.ts'
+
+/** An action of a session that something is being done with, or of which nobody knows what was done. */
+export const unsettledAction = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'description'>>((db, p) =>
+  db
+    .selectFrom('action')
+    .select(['id', 'state', 'description'])
+    .where('session_id', '=', p.session_id)
+    .where(sql<boolean>`state in ('executing', 'outcome_unknown')`)
+    .orderBy('id')
+    .limit(lit(1)),
+)
+
+/** Every grant for the session that somebody could still use. */
+export const grantsToEnd = question<{ session_id: string }, Pick<GrantRow, 'id'>>((db, p) =>
+  db
+    .selectFrom('action_grant')
+    .select('id')
+    .where('revoked_at', 'is', null)
+    .where('session_id', '=', p.session_id)
+    .orderBy('id')
+    .limit(lit(100_000)),
+)
+
+const deleteMessages = question<{ session_id: string }>((db, p) => db.deleteFrom('message').where('session_id', '=', p.session_id))
+
+const deleteRequests = question<{ session_id: string }>((db, p) => db.deleteFrom('agent_request').where('session_id', '=', p.session_id))
+
+const deleteParticipants = question<{ session_id: string }>((db, p) =>
+  db.deleteFrom('session_participant').where('session_id', '=', p.session_id),
+)
+
+const deleteEvents = question<{ session_id: string; last: number }>((db, p) =>
+  db.deleteFrom('event').where('session_id', '=', p.session_id).where('last_seq', '<=', p.last).where('inbox', '=', lit(0)),
+)
+
+const INBOX_PAGE = 100
+
+const inboxRows = question<{ session_id: string; after: number; last: number }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('last_seq', '>', p.after)
+    .where('last_seq', '<=', p.last)
+    .where('inbox', '=', lit(1))
+    .orderBy('last_seq')
+    .limit(lit(INBOX_PAGE)),
+)
+
+const updateEvents = question<{ id: number; events: string }>((db, p) =>
+  db.updateTable('event').set({ events: p.events }).where('id', '=', p.id),
+)
+
+const markDeleted = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('session')
+    .set({ deleted_at: p.now, title: lit('') })
+    .where('id', '=', p.id),
+)
+
+/**
+ * Takes away what was said in a session: messages, requests, invitations, and its events up to number `last`. What the inbox was told of
+ * its actions stays where it is, for readers who are behind.
+ */
+export function* deleteSession({ id, last, now }: { id: string; last: number; now: number }): Tx<void> {
+  yield* deleteMessages.run({ session_id: id })
+  yield* deleteRequests.run({ session_id: id })
+  yield* deleteParticipants.run({ session_id: id })
+  yield* deleteEvents.run({ session_id: id, last })
+  for (let after = -1, isMore = true; isMore; ) {
+    const rows: EventRow[] = yield* inboxRows.all({ session_id: id, after, last })
+    for (const row of rows) yield* updateEvents.run({ id: row.id, events: forInboxOnly(row.events) })
+    after = rows.at(-1)?.last_seq ?? last
+    isMore = rows.length === INBOX_PAGE
+  }
+  yield* markDeleted.run({ id, now })
+}
+
+/** Each event keeps its place in the row, because its place in the log is counted from the end of the row. */
+function forInboxOnly(text: string): string {
+  const events: [number, string, unknown][] = JSON.parse(text)
+  return JSON.stringify(events.map(([seq, type, data]) => [seq, type, INBOX_TYPES.has(type) ? data : {}]))
+}

@@ -1,0 +1,211 @@
+import type { SessionStatus } from '@countersign/core'
+import { ask, lit, question, type Tx } from '../query.ts'
+import type { RunRow, SessionRow } from './schema.ts'
+import { type Reader, sessionIsVisible } from './visibility.ts'
+
+export const insertSession = question<{
+  id: string
+  agent: string
+  title: string
+  owner_id: string
+  now: number
+}>((db, p) =>
+  db.insertInto('session').values({
+    id: p.id,
+    agent: p.agent,
+    title: p.title,
+    status: 'idle',
+    owner_id: p.owner_id,
+    archived_at: null,
+    archived_seq: 0,
+    deleted_at: null,
+    last_seq: 0,
+    last_run: 0,
+    audit_seq: 0,
+    audit_hash: '',
+    audit_place: null,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+export const findSession = question<{ id: string }, SessionRow>((db, p) => db.selectFrom('session').selectAll().where('id', '=', p.id))
+
+/** Writes back what one transaction did to a session's counters and status. */
+export const updateSession = question<{
+  id: string
+  status: SessionStatus
+  last_seq: number
+  last_run: number
+  title: string
+  audit_seq: number
+  audit_hash: string
+  audit_place: number | null
+  now: number
+}>((db, p) =>
+  db
+    .updateTable('session')
+    .set({
+      status: p.status,
+      last_seq: p.last_seq,
+      last_run: p.last_run,
+      title: p.title,
+      audit_seq: p.audit_seq,
+      audit_hash: p.audit_hash,
+      audit_place: p.audit_place,
+      updated_at: p.now,
+    })
+    .where('id', '=', p.id),
+)
+
+export interface SessionPage {
+  /** Who the sessions are for; undefined for who sees all of them. */
+  reader: Reader | undefined
+  /** Only these; empty for all. */
+  statuses: readonly SessionStatus[]
+  /** Only ids before this one. */
+  before: string | undefined
+  limit: number
+}
+
+/** Sessions that are not deleted, newest first. */
+export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
+  ask((db, dialect) => {
+    let query = db.selectFrom('session').selectAll().where('deleted_at', 'is', null).orderBy('id', 'desc').limit(page.limit)
+    if (page.statuses.length > 0) query = query.where('status', 'in', page.statuses)
+    if (page.reader !== undefined) query = query.where(sessionIsVisible(page.reader, 'session', dialect))
+    if (page.before !== undefined) query = query.where('id', '<', page.before)
+    return query
+  })
+
+export const insertRun = question<{ id: string; session_id: string; number: number; now: number }>((db, p) =>
+  db.insertInto('run').values({
+    session_id: p.session_id,
+    number: p.number,
+    id: p.id,
+    state: 'open',
+    steps: 0,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    cache_write_tokens: 0,
+    estimated_steps: 0,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+/** The newest run of a session, open or ended. */
+export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
+  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
+)
+
+/** A run of a session, whatever came after it. */
+export const findRun = question<{ session_id: string; id: string }, RunRow>((db, p) =>
+  db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).limit(lit(1)),
+)
+
+/** Counts one step of a session's open run. Nothing changed: another loop made this step, or the run has ended. */
+export const countStep = question<{
+  session_id: string
+  id: string
+  steps: number
+  input_tokens: number
+  cached_input_tokens: number
+  output_tokens: number
+  cache_write_tokens: number
+  estimated: number
+  now: number
+}>((db, p) =>
+  db
+    .updateTable('run')
+    .set((eb) => ({
+      steps: eb('steps', '+', 1),
+      input_tokens: eb('input_tokens', '+', p.input_tokens),
+      cached_input_tokens: eb('cached_input_tokens', '+', p.cached_input_tokens),
+      output_tokens: eb('output_tokens', '+', p.output_tokens),
+      cache_write_tokens: eb('cache_write_tokens', '+', p.cache_write_tokens),
+      estimated_steps: eb('estimated_steps', '+', p.estimated),
+      updated_at: p.now,
+    }))
+    .where('session_id', '=', p.session_id)
+    .where('state', '=', lit('open'))
+    .where('id', '=', p.id)
+    .where('steps', '=', p.steps),
+)
+
+/** Ends a session's open run because a step of it failed. Nothing changed: that step was made, by another loop, or the run has ended. */
+export const failRun = question<{ session_id: string; id: string; steps: number; now: number }>((db, p) =>
+  db
+    .updateTable('run')
+    .set({ state: 'failed', updated_at: p.now })
+    .where('session_id', '=', p.session_id)
+    .where('state', '=', lit('open'))
+    .where('id', '=', p.id)
+    .where('steps', '=', p.steps),
+)
+
+/** Ends a session's open run, when it is this one. Nothing changed: it had ended already. */
+export const endRun = question<{ session_id: string; id: string; state: string; now: number }>((db, p) =>
+  db
+    .updateTable('run')
+    .set({ state: p.state as RunRow['state'], updated_at: p.now })
+    .where('session_id', '=', p.session_id)
+    .where('state', '=', lit('open'))
+    .where('id', '=', p.id),
+)
+
+const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
+  db.selectFrom('run').select('session_id').where('state', '=', lit('open')).limit(lit(1_000_000)),
+)
+
+const sessionsWithQueue = question<Record<string, never>, { session_id: string }>((db) =>
+  db.selectFrom('message').select('session_id').distinct().where('queued', '=', lit(1)).limit(lit(1_000_000)),
+)
+
+const openRunsOf = question<{ person_id: string }, { session_id: string }>((db, p) =>
+  db
+    .selectFrom('run')
+    .innerJoin('session', 'session.id', 'run.session_id')
+    .select('run.session_id')
+    .where('run.state', '=', lit('open'))
+    .where((eb) => {
+      const theirs = eb.selectFrom('principal').select('principal.id').where('principal.person_id', '=', p.person_id)
+      const wrote = eb
+        .selectFrom('message')
+        .select('message.id')
+        .whereRef('message.session_id', '=', 'run.session_id')
+        .whereRef('message.run_id', '=', 'run.id')
+        .where('message.author_id', 'in', theirs)
+      return eb.or([eb('session.owner_id', 'in', theirs), eb.exists(wrote)])
+    })
+    .orderBy('run.session_id')
+    .limit(lit(1_000_000)),
+)
+
+const queuesWith = question<{ person_id: string }, { session_id: string }>((db, p) =>
+  db
+    .selectFrom('message')
+    .innerJoin('session', 'session.id', 'message.session_id')
+    .select('message.session_id')
+    .distinct()
+    .where('message.queued', '=', lit(1))
+    .where((eb) => {
+      const theirs = eb.selectFrom('principal').select('principal.id').where('principal.person_id', '=', p.person_id)
+      return eb.or([eb('session.owner_id', 'in', theirs), eb('message.author_id', 'in', theirs)])
+    })
+    .orderBy('message.session_id')
+    .limit(lit(1_000_000)),
+)
+
+/** Sessions in which something is done or waits to be done for a person or an agent of theirs. */
+export function* sessionsWithWorkOf(personId: string): Tx<string[]> {
+  const rows = [...(yield* openRunsOf.all({ person_id: personId })), ...(yield* queuesWith.all({ person_id: personId }))]
+  return [...new Set(rows.map((row) => row.session_id))]
+}
+
+/** Sessions whose rows call for something: a run that is open, a message that waits for its run. What a starting process looks at. */
+export function* sessionsWithWork(): Tx<string[]> {
+  const rows = [...(yield* sessionsWithOpenRun.all({})), ...(yield* sessionsWithQueue.all({}))]
+  return [...new Set(rows.map((row) => row.session_id))]
+}

@@ -1,0 +1,21 @@
+import { question } from '../query.ts'
+
+export const findSetting = question<{ name: string }, { value: string }>((db, p) =>
+  db.selectFrom('setting').select('value').where('name', '=', p.name),
+)
+
+/** Keeps the value that is there. */
+export const insertSetting = question<{ name: string; value: string }>((db, p) =>
+  db
+    .insertInto('setting')
+    .values({ name: p.name, value: p.value })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+/** Replaces the value that is there. */
+export const saveSetting = question<{ name: string; value: string }>((db, p) =>
+  db
+    .insertInto('setting')
+    .values({ name: p.name, value: p.value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: p.value })),
+)

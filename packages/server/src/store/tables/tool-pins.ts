@@ -1,0 +1,22 @@
+import { question } from '../query.ts'
+import type { ToolPinRow } from './schema.ts'
+
+export const pinsOfGroup = question<{ group_name: string }, ToolPinRow>((db, p) =>
+  db.selectFrom('tool_pin').selectAll().where('group_name', '=', p.group_name).orderBy('tool'),
+)
+
+/** Keeps the pin that is there. */
+export const insertPin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((db, p) =>
+  db
+    .insertInto('tool_pin')
+    .values({ group_name: p.group_name, tool: p.tool, hash: p.hash, definition: p.definition, pinned_at: p.pinned_at })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+export const replacePin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((db, p) =>
+  db
+    .updateTable('tool_pin')
+    .set({ hash: p.hash, definition: p.definition, pinned_at: p.pinned_at })
+    .where('group_name', '=', p.group_name)
+    .where('tool', '=', p.tool),
+)

@@ -1,0 +1,83 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { ask, type Tx } from '../query.ts'
+
+/** Who reads, where they do not see everything. */
+export interface Reader {
+  /** Of the principal. */
+  id: string
+  /** The person, whose agents' requests are theirs as well; null for an agent or a service. */
+  personId: string | null
+  /** What is routed to one of these roles is for their eyes. */
+  roles: readonly string[]
+}
+
+type Condition = RawBuilder<boolean>
+
+/** The id in `column` is the reader's: their own, or that of an agent of theirs. */
+const isOwn = ({ id, personId }: Reader, column: string): Condition =>
+  personId === null
+    ? sql`${sql.ref(column)} = ${id}`
+    : sql`${sql.ref(column)} in (select own.id from principal as own where own.person_id = ${personId})`
+
+/** The action in `table` asks people who have a role of the reader's. */
+const isRouted = ({ roles }: Reader, table: string, dialect: Dialect): Condition =>
+  roles.length === 0
+    ? sql`1 = 0`
+    : sql`(${sql.ref(`${table}.policy`)} like '%"verdict":"ask"%' and ${dialect.listHasAny(sql.ref(`${table}.requires`), 'roles', roles)})`
+
+const hasVoted = (reader: Reader, table: string): Condition =>
+  sql`exists (select 1 from vote where vote.action_id = ${sql.ref(`${table}.id`)} and ${isOwn(reader, 'vote.principal_id')})`
+
+/** The action itself is for the reader's eyes: they asked for it, it asks them, or they said something about it. */
+const concerns = (reader: Reader, table: string, dialect: Dialect): Condition =>
+  sql`(${isOwn(reader, `${table}.requested_by`)} or ${isRouted(reader, table, dialect)} or ${hasVoted(reader, table)})`
+
+/** The reader was invited to the session in `table`. */
+const isInvited = ({ id }: Reader, table: string): Condition =>
+  sql`exists (select 1 from session_participant as invited where invited.session_id = ${sql.ref(`${table}.id`)} and invited.principal_id = ${id})`
+
+/** The reader sees the session in `table`: it is theirs, they were invited, or some action in it concerns them. A conversation is seen as a whole or not at all. */
+export const sessionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
+  sql`(${isOwn(reader, `${table}.owner_id`)} or ${isInvited(reader, table)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${concerns(reader, 'one', dialect)}))`
+
+/** The reader sees the action in `table`: it concerns them, or they see the session it stands in. */
+export const actionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
+  sql`(${concerns(reader, table, dialect)} or exists (select 1 from session as around where around.id = ${sql.ref(`${table}.session_id`)} and ${sessionIsVisible(reader, 'around', dialect)}))`
+
+export function* seesActionOf(reader: Reader, actionId: string): Tx<boolean> {
+  const rows = yield* ask((db, dialect) =>
+    db
+      .selectFrom('action')
+      .select('id')
+      .where('id', '=', actionId)
+      .where(actionIsVisible(reader, 'action', dialect))
+      .limit(1),
+  )
+  return rows.length > 0
+}
+
+/** Those of the actions that the reader sees, by their ids. */
+export function* visibleAmong(reader: Reader, actionIds: readonly string[]): Tx<Set<string>> {
+  if (actionIds.length === 0) return new Set()
+  const rows = yield* ask((db, dialect) =>
+    db
+      .selectFrom('action')
+      .select('id')
+      .where('id', 'in', actionIds)
+      .where(actionIsVisible(reader, 'action', dialect)),
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+export function* seesSessionOf(reader: Reader, sessionId: string): Tx<boolean> {
+  const rows = yield* ask((db, dialect) =>
+    db
+      .selectFrom('session')
+      .select('id')
+      .where('id', '=', sessionId)
+      .where(sessionIsVisible(reader, 'session', dialect))
+      .limit(1),
+  )
+  return rows.length > 0
+}

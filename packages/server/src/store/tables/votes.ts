@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import { lit, question } from '../query.ts'
+import type { PrincipalRow, VoteRow } from './schema.ts'
+
+/** Takes a person's vote for a revision, or lets it take the place of the one they gave before. */
+export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>
+  db
+    .insertInto('vote')
+    .values({
+      action_id: p.action_id,
+      revision: p.revision,
+      principal_id: p.principal_id,
+      for_id: p.for_id,
+      verdict: p.verdict,
+      reason: p.reason,
+      created_at: p.created_at,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['action_id', 'revision', 'principal_id'])
+        .doUpdateSet({ for_id: p.for_id, verdict: p.verdict, reason: p.reason, created_at: p.created_at }),
+    ),
+)
+
+/** The votes of one revision, the earliest first. */
+export const votesOf = question<{ action_id: string; revision: number }, VoteRow>((db, p) =>
+  db
+    .selectFrom('vote')
+    .selectAll()
+    .where('action_id', '=', p.action_id)
+    .where('revision', '=', p.revision)
+    .orderBy('created_at')
+    .orderBy('principal_id')
+    .limit(lit(1_000)),
+)
+
+/** A vote, and the person by whose right it was cast as they are now. */
+export type HeldVote = VoteRow & {
+  holder_kind: PrincipalRow['kind']
+  holder_roles: string
+  holder_disabled_at: number | null
+  /** The persons whose principals `for_id` (or the voter) and `principal_id` are. */
+  holder_person: string | null
+  voter_person: string | null
+}
+
+/** The same votes with the persons by whose right they were cast: who counts them asks for nobody one by one. */
+export const votesWithHolders = question<{ action_id: string; revision: number }, HeldVote>((db, p) =>
+  db
+    .selectFrom('vote')
+    .innerJoin('principal as holder', (join) => join.on('holder.id', '=', sql<string>`coalesce(vote.for_id, vote.principal_id)`))
+    .innerJoin('principal as voter', 'voter.id', 'vote.principal_id')
+    .selectAll('vote')
+    .select(['holder.kind as holder_kind', 'holder.roles as holder_roles', 'holder.disabled_at as holder_disabled_at'])
+    .select(['holder.person_id as holder_person', 'voter.person_id as voter_person'])
+    .where('vote.action_id', '=', p.action_id)
+    .where('vote.revision', '=', p.revision)
+    .orderBy('vote.created_at')
+    .orderBy('vote.principal_id')
+    .limit(lit(1_000)),
+)
+
+/** Waiting actions on which a person has voted, or somebody in their place, the oldest first. */
+export const waitingWithVoteOf = question<{ person_id: string; limit: number }, { action_id: string }>((db, p) =>
+  db
+    .selectFrom('action')
+    .innerJoin('vote', (join) => join.onRef('vote.action_id', '=', 'action.id').onRef('vote.revision', '=', 'action.revision'))
+    .select('action.id as action_id')
+    .distinct()
+    .where('action.state', '=', lit('proposed'))
+    .where((eb) => eb.or([eb('vote.principal_id', '=', p.person_id), eb('vote.for_id', '=', p.person_id)]))
+    .orderBy('action.id')
+    .limit(p.limit),
+)
+
+/** Takes away the vote of a person on a revision, and those that others gave in their place. */
+export const voidVotes = question<{ action_id: string; revision: number; person_id: string }>((db, p) =>
+  db
+    .deleteFrom('vote')
+    .where('action_id', '=', p.action_id)
+    .where('revision', '=', p.revision)
+    .where((eb) => eb.or([eb('principal_id', '=', p.person_id), eb('for_id', '=', p.person_id)])),
+)

@@ -1,0 +1,68 @@
+import type { DisabledWhy } from '@countersign/core'
+import { lit, question } from '../query.ts'
+import type { WebhookRow } from './webhook-rows.ts'
+
+/** As many as a server has at most. */
+export const MOST_WEBHOOKS = 50
+
+type NewWebhook = Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'secret' | 'created_by'>
+
+export const insertWebhook = question<NewWebhook & { now: number }>((db, p) =>
+  db.insertInto('webhook').values({
+    id: p.id,
+    url: p.url,
+    description: p.description,
+    events: p.events,
+    secret: p.secret,
+    created_by: p.created_by,
+    created_at: p.now,
+  }),
+)
+
+export const findWebhook = question<{ id: string }, WebhookRow>((db, p) => db.selectFrom('webhook').selectAll().where('id', '=', p.id))
+
+/** All of them, newest first. */
+export const listWebhooks = question<Record<never, never>, WebhookRow>((db) =>
+  db.selectFrom('webhook').selectAll().orderBy('id', 'desc').limit(lit(MOST_WEBHOOKS)),
+)
+
+export const countWebhooks = question<Record<never, never>, { count: number }>((db) =>
+  db.selectFrom('webhook').select((eb) => eb.fn.countAll<number>().as('count')),
+)
+
+export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'description' | 'events'>>((db, p) =>
+  db.updateTable('webhook').set({ url: p.url, description: p.description, events: p.events }).where('id', '=', p.id),
+)
+
+/** The secret signs from now on; the one before does until `until`. */
+export const rotateSecret = question<{ id: string; secret: string; until: number }>((db, p) =>
+  db
+    .updateTable('webhook')
+    .set((eb) => ({ secret: p.secret, earlier_secret: eb.ref('secret'), earlier_until: p.until }))
+    .where('id', '=', p.id),
+)
+
+/** Sends nothing there any more. Nothing changed: it was disabled already. */
+export const disableWebhook = question<{ id: string; why: DisabledWhy; now: number }>((db, p) =>
+  db.updateTable('webhook').set({ disabled_at: p.now, disabled_why: p.why }).where('id', '=', p.id).where('disabled_at', 'is', null),
+)
+
+export const enableWebhook = question<{ id: string }>((db, p) =>
+  db.updateTable('webhook').set({ disabled_at: null, disabled_why: null, failing_since: null }).where('id', '=', p.id),
+)
+
+export const deleteWebhook = question<{ id: string }>((db, p) => db.deleteFrom('webhook').where('id', '=', p.id))
+
+/** Notes an attempt that failed, where none did since the last success. */
+export const noteFailure = question<{ id: string; at: number }>((db, p) =>
+  db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('failing_since', 'is', null),
+)
+
+export const noteSuccess = question<{ id: string }>((db, p) =>
+  db.updateTable('webhook').set({ failing_since: null }).where('id', '=', p.id).where('failing_since', 'is not', null),
+)
+
+/** Forgets secrets that have stopped signing. */
+export const forgetEarlierSecrets = question<{ before: number }>((db, p) =>
+  db.updateTable('webhook').set({ earlier_secret: null, earlier_until: null }).where('earlier_until', '<', p.before),
+)

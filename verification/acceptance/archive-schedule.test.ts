@@ -1,0 +1,156 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { startArchiveSchedule } from '../../packages/server/src/archive/schedule.ts'
+import { verifyFiles } from '../../packages/server/src/archive/verify.ts'
+import { systemClock } from '../../packages/server/src/clock.ts'
+import { openBeside, settings } from '../../packages/server/src/store/index.ts'
+import { manualClock } from '../testing/manual-clock.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+const desk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi' }, { text: 'Hi' }] } }
+
+interface Line {
+  msg: string
+  files?: string[]
+  sessions?: number
+}
+
+/** A log whose lines a test can wait for. */
+function openLog() {
+  const lines: Line[] = []
+  let heard = Promise.withResolvers<void>()
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)))
+      heard.resolve()
+      heard = Promise.withResolvers()
+      done()
+    },
+  })
+  const of = (msg: string) => lines.filter((line) => line.msg === msg)
+  return {
+    log: pino({ level: 'debug' }, sink),
+    of,
+    async until(msg: string, count: number): Promise<Line[]> {
+      while (of(msg).length < count) await heard.promise
+      return of(msg)
+    },
+  }
+}
+
+async function converse({ admin, settle }: TestServer): Promise<string> {
+  const { id } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${id}/messages`, { content: 'Hello' })
+  await settle()
+  return id
+}
+
+const startOn = async (
+  server: TestServer,
+  folder: string,
+  clock = manualClock(Date.now() + 40 * DAY_MS),
+  trouble = () => undefined as string | undefined,
+) => {
+  const store = await openBeside(server.database)
+  const { log, of, until } = openLog()
+  const schedule = startArchiveSchedule({
+    ...{ store, database: server.database, folder, clock, log, olderThanMs: 30 * DAY_MS, everyMs: DAY_MS, trouble },
+  })
+  return {
+    clock,
+    of,
+    until,
+    async [Symbol.asyncDispose]() {
+      await schedule[Symbol.asyncDispose]()
+      await store.close()
+    },
+  }
+}
+
+test('D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record', async () => {
+  using folder = temporaryFolder()
+  await using server = await startTestServer(desk)
+  const id = await converse(server)
+  {
+    await using one = await startOn(server, folder.path)
+    await using other = await startOn(server, folder.path, one.clock)
+    expect(one.clock.waits).toEqual([MINUTE_MS, MINUTE_MS])
+    one.clock.pass(MINUTE_MS)
+    await Promise.all([one.until('archive.looked', 1), other.until('archive.looked', 1)])
+    // Whoever came second found another at it, or that it was done.
+    const finished = [...one.of('archive.finished'), ...other.of('archive.finished')]
+    expect(finished).toMatchObject([{ sessions: 1, files: [expect.stringMatching(/\.jsonl\.gz$/)] }])
+    expect([...one.of('archive.failed'), ...other.of('archive.failed')]).toEqual([])
+    const [file = ''] = finished[0]?.files ?? []
+    expect(await verifyFiles([`${folder.path}/${file}`])).toMatchObject([{ problem: undefined, sessions: 1 }])
+    const { items } = await server.admin.get('/api/audit?kind=archived')
+    expect(items).toMatchObject([{ actor: { kind: 'system' }, data: { files: [file], sessions: 1, folder: folder.path } }])
+  }
+  expect(await server.admin.send('GET', `/api/sessions/${id}/events?after=1`)).toMatchObject({ status: 410 })
+
+  // Started again, it knows when it was done.
+  const again = manualClock(Date.now() + 40 * DAY_MS + 23 * HOUR_MS)
+  await converse(server)
+  await using later = await startOn(server, folder.path, again)
+  again.pass(MINUTE_MS)
+  await later.until('archive.looked', 1)
+  expect(later.of('archive.finished')).toEqual([])
+  for (let looked = 2; later.of('archive.finished').length === 0 && looked < 12; looked++) {
+    again.pass(10 * MINUTE_MS)
+    await later.until('archive.looked', looked)
+  }
+  expect(later.of('archive.finished')).toMatchObject([{ sessions: 1 }])
+  expect((await server.admin.get('/api/audit?kind=archived')).items).toHaveLength(2)
+})
+
+test('D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing', async () => {
+  using folder = temporaryFolder()
+  await using server = await startTestServer(desk)
+  await converse(server)
+  {
+    await using held = await startOn(server, folder.path, manualClock(Date.now() + 40 * DAY_MS), () => 'this looks like a copy')
+    held.clock.pass(MINUTE_MS)
+    await held.until('archive.looked', 1)
+    expect(held.of('archive.finished')).toEqual([])
+  }
+  // Nothing is that old.
+  await using early = await startOn(server, folder.path, manualClock(Date.now() + DAY_MS))
+  early.clock.pass(MINUTE_MS)
+  expect(await early.until('archive.finished', 1)).toMatchObject([{ sessions: 0, files: [] }])
+  expect((await server.admin.get('/api/audit?kind=archived')).items).toEqual([])
+  const store = await openBeside(server.database)
+  expect(await store.read(() => settings.findSetting.first({ name: 'archive.last_round' }))).toBeDefined()
+  await store.close()
+})
+
+test('D3.7 a server whose configuration says so archives a minute after its start', async () => {
+  using folder = temporaryFolder()
+  let aheadMs = 0
+  const due: (() => void)[] = []
+  const ended = Promise.withResolvers<void>()
+  let rounds = 0
+  const clock = {
+    nowMs: () => Date.now() + aheadMs,
+    after(delayMs: number, callback: () => void) {
+      // What waits a minute after the start is fired by the test; both kinds of rounds wait ten minutes after their end.
+      if (delayMs === MINUTE_MS) due.push(callback)
+      if (delayMs === 10 * MINUTE_MS && ++rounds === 2) ended.resolve()
+      return systemClock.after(delayMs, callback)
+    },
+  }
+  await using server = await startTestServer({
+    ...desk,
+    config: { ...desk.config, archive: { olderThan: 'P30D', every: 'P1D', to: folder.path } },
+    clock,
+  })
+  await converse(server)
+  aheadMs = 40 * DAY_MS
+  for (const fire of due.splice(0)) fire()
+  await ended.promise
+  expect((await server.admin.get('/api/audit?kind=archived')).items).toMatchObject([{ data: { sessions: 1, folder: folder.path } }])
+})

@@ -1,0 +1,411 @@
+import type { CreateKeyBody, Principal } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { openBeside, principals } from '../../packages/server/src/store/index.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+// Who may do what, written down a second time and by hand: the server is asked for every cell, and has to agree.
+
+/** Those marked + are programs whose row in the database says that they have every role: not even that helps. */
+const WHO = [
+  'admin',
+  'approver',
+  'limited',
+  'finance',
+  'viewer',
+  'member',
+  'nothing',
+  'agent',
+  'service',
+  'agent+',
+  'service+',
+  'nobody',
+  'revoked',
+] as const
+type Who = (typeof WHO)[number]
+
+const KEYS: Record<Exclude<Who, 'nobody'>, Partial<CreateKeyBody> & Pick<CreateKeyBody, 'kind'>> = {
+  admin: { kind: 'person', roles: ['admin'] },
+  approver: { kind: 'person', roles: ['approver'] },
+  // An approver's key that is limited to reading.
+  limited: { kind: 'person', roles: ['approver'], scopes: [] },
+  finance: { kind: 'person', roles: ['finance'] },
+  viewer: { kind: 'person', roles: ['viewer'] },
+  // May ask agents, and decides nothing.
+  member: { kind: 'person', roles: ['member'] },
+  nothing: { kind: 'person', roles: [] },
+  agent: { kind: 'agent', roles: ['agent'] },
+  service: { kind: 'service', roles: [] },
+  'agent+': { kind: 'agent', roles: ['agent'] },
+  'service+': { kind: 'service', roles: ['agent'] },
+  revoked: { kind: 'person', roles: ['admin', 'approver'] },
+}
+
+/** What a route is asked about. */
+const WHAT = {
+  /** Somebody else's, waiting for the role approver. */
+  routed: { sees: 'admin approver limited viewer', decides: 'admin approver' },
+  /** Somebody else's, waiting for the group finance: an admin is not in it. */
+  money: { sees: 'admin finance viewer', decides: 'finance' },
+  /** Somebody else's that asks nobody. */
+  quiet: { sees: 'admin viewer', decides: 'admin' },
+  /** Asked for by whoever asks now. */
+  own: { sees: 'admin approver member agent service agent+ service+', decides: 'admin approver' },
+  /** Asked for by an agent of theirs; it waits for the role approver. */
+  ofAgent: { sees: 'admin approver limited finance viewer member nothing', decides: 'admin approver' },
+  unknown: { sees: '', decides: '' },
+} as const
+type What = keyof typeof WHAT
+
+const WRITES = 'admin approver member agent service agent+ service+'
+const PERSONS = 'admin approver limited finance viewer member nothing'
+const PROGRAMS = 'agent service agent+ service+'
+
+/** `hidden` is 404 in the very bytes of an id that does not exist; `in` is whatever else is answered to who may ask. */
+type Answer = 'in' | 'out' | 'hidden'
+type Rule = (who: Who, what: What) => Answer | undefined
+const has = (list: string, who: Who): boolean => list.split(' ').includes(who)
+const only =
+  (list: string): Rule =>
+  (who) =>
+    has(list, who) ? 'in' : 'out'
+
+const everybody: Rule = () => 'in'
+const noOne: Rule = () => 'out'
+const sees: Rule = (who, what) => (has(WHAT[what].sees, who) ? 'in' : 'hidden')
+/** First whether it is seen, then whether one may. */
+const seesAnd =
+  (may: (who: Who, what: What) => boolean): Rule =>
+  (who, what) => {
+    if (!has(WHAT[what].sees, who)) return 'hidden'
+    return may(who, what) ? 'in' : 'out'
+  }
+const decides = seesAnd((who, what) => has(WHAT[what].decides, who))
+/** What is written makes the agent act for the owner: only they and those they invited write, not even an admin. */
+const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || what === 'ofAgent'))
+const stops = seesAnd((who) => has(WRITES, who))
+const invites = seesAnd((who, what) => who === 'admin' || ((what === 'own' || what === 'ofAgent') && who !== 'limited'))
+const carriesOut = seesAnd((who, what) => has(WHAT[what].decides, who) || (what === 'own' && has(WRITES, who)))
+/** Only whoever proposed it: their agent is somebody else. */
+const proposed = seesAnd((who, what) => what === 'own' && has(WRITES, who))
+const admins = seesAnd((who) => who === 'admin')
+/** What stands in no session cannot be meant by these; who is told that and who not to decide depends on the order of two refusals. */
+const inSession =
+  (rule: Rule): Rule =>
+  (who, what) =>
+    what === 'quiet' && has(WHAT.quiet.sees, who) ? undefined : rule(who, what)
+
+interface Place {
+  actionId: string
+  sessionId: string
+  requestId: string
+}
+
+interface Route {
+  /** Without one the route is about nothing in particular. */
+  about?: keyof Place
+  rule: Rule
+  body?: (place: Place) => object
+  /** Asked without a key, too: the route is for everybody. */
+  open?: true
+  /** What it was about is gone afterwards. */
+  ends?: true
+  /** Nobody looks who asks, so a bad key is no reason to refuse. */
+  probe?: true
+}
+
+const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
+
+/** Every route of the server. One that is not here, or no longer there, fails the test. */
+const ROUTES: Record<string, Route> = {
+  'GET /healthz': { rule: everybody, open: true, probe: true },
+  'GET /readyz': { rule: everybody, open: true, probe: true },
+  'GET /api/me': { rule: everybody, open: true },
+  // These are for pages of the console: without their Origin there is no way in for anybody.
+  'POST /api/sign-in': { rule: noOne, open: true, body: () => ({}) },
+  'POST /api/sign-in/oidc': { rule: noOne, open: true, body: () => ({}) },
+  'POST /api/sign-in/oidc/finish': { rule: noOne, open: true, body: () => ({ answer: 'x' }) },
+  'POST /api/sign-out': { rule: noOne, open: true, body: () => ({}) },
+
+  'GET /api/console-sessions': { rule: only(PERSONS) },
+  'DELETE /api/console-sessions': { rule: only('admin approver finance viewer member nothing') },
+  'DELETE /api/console-sessions/{id}': { rule: only('admin approver finance viewer member nothing') },
+
+  'GET /api/agents': { rule: everybody },
+  'GET /api/tools': { rule: everybody },
+  'GET /api/events': { rule: only(PERSONS) },
+  'GET /api/keys': { rule: only('admin') },
+  'POST /api/keys': { rule: only('admin'), body: () => ({ name: 'more', kind: 'person', roles: ['admin', 'approver'] }) },
+  'DELETE /api/keys/{id}': { rule: only('admin') },
+  'GET /api/webhooks': { rule: only('admin') },
+  'POST /api/webhooks': { rule: only('admin'), body: () => ({ url: 'https://hooks.example.com', events: ['action.overdue'] }) },
+  'GET /api/webhooks/{id}': { rule: only('admin') },
+  'PATCH /api/webhooks/{id}': { rule: only('admin'), body: () => ({ disabled: true }) },
+  'DELETE /api/webhooks/{id}': { rule: only('admin') },
+  'POST /api/webhooks/{id}/rotate': { rule: only('admin'), body: () => ({}) },
+  'POST /api/webhooks/{id}/test': { rule: only('admin') },
+  'GET /api/webhooks/{id}/deliveries': { rule: only('admin') },
+  'POST /api/webhooks/{id}/deliveries/{deliveryId}/redeliver': { rule: only('admin') },
+  'GET /api/people/{id}': { rule: only('admin') },
+  'PATCH /api/people/{id}': { rule: only('admin'), body: () => ({ roles: [] }) },
+  'POST /api/people/{id}/disable': { rule: only('admin') },
+  'POST /api/people/{id}/enable': { rule: only('admin') },
+  'GET /api/keys/own': { rule: only(PERSONS) },
+  // There is no such key of theirs: who may accept one is told 404. `keys-of-others.test.ts` has the rest.
+  'POST /api/keys/{id}/accept': { rule: only('admin approver finance viewer nothing member') },
+
+  'GET /api/sessions': { rule: everybody },
+  'POST /api/sessions': { rule: only(WRITES), body: () => ({}) },
+  'GET /api/sessions/{id}': { about: 'sessionId', rule: sees },
+  'GET /api/sessions/{id}/messages': { about: 'sessionId', rule: sees },
+  'GET /api/sessions/{id}/events': { about: 'sessionId', rule: sees },
+  'POST /api/sessions/{id}/messages': { about: 'sessionId', rule: writesIn, body: () => ({ content: 'hello' }) },
+  'POST /api/sessions/{id}/approve': {
+    about: 'sessionId',
+    rule: inSession(decides),
+    body: ({ actionId }) => ({ verdict: 'approve', actionId }),
+  },
+  'POST /api/sessions/{id}/participants': { about: 'sessionId', rule: invites, body: () => ({ person: 'prn_local' }) },
+  'DELETE /api/sessions/{id}/participants/{person}': { about: 'sessionId', rule: invites },
+  'POST /api/chat': { about: 'sessionId', rule: writesIn, body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
+  'POST /api/chat/approve': { about: 'actionId', rule: decides, body: ({ actionId }) => ({ approvalId: actionId, approved: true }) },
+  'POST /api/agent-requests': {
+    about: 'sessionId',
+    rule: (who, what) => (has(WRITES, who) ? writesIn(who, what) : 'out'),
+    body: ({ sessionId }) => ({ sessionId, message: 'hello' }),
+  },
+  'GET /api/agent-requests/{id}': { about: 'requestId', rule: sees },
+  'POST /api/agent-requests/{id}/execute': { about: 'requestId', rule: writesIn, body: () => ({}) },
+  'POST /api/approve-tool/{id}': { about: 'actionId', rule: inSession(decides), body: () => ({ approved: true }) },
+
+  'GET /api/actions': { rule: everybody },
+  'POST /api/actions': { rule: only(WRITES), body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
+  'GET /api/actions/{id}': { about: 'actionId', rule: sees },
+  'GET /api/actions/{id}/revisions': { about: 'actionId', rule: sees },
+  'GET /api/actions/{id}/suggestion': { about: 'actionId', rule: sees },
+  'POST /api/actions/{id}/decision': { about: 'actionId', rule: decides, body: () => ({ verdict: 'approve' }) },
+  // Each item is answered on its own, as by the route for one.
+  'POST /api/actions/decisions': {
+    rule: everybody,
+    body: () => ({ verdict: 'approve', items: [{ id: 'act_x', revision: 1, digest: 'x' }] }),
+  },
+  'POST /api/actions/{id}/preview': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/resolve': { about: 'actionId', rule: decides, body: () => ({ outcome: 'failed', note: 'I looked' }) },
+  'POST /api/actions/{id}/verify': { about: 'actionId', rule: decides, body: () => ({}) },
+  // Nothing is held here: whoever may is told so.
+  'POST /api/actions/{id}/release': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/void': { about: 'actionId', rule: decides, body: () => ({ note: 'done already' }) },
+  'GET /api/hold': { rule: everybody },
+  'POST /api/hold/accept': { rule: only('admin') },
+  'POST /api/actions/{id}/claim': { about: 'actionId', rule: carriesOut, body: () => ({}) },
+  'POST /api/actions/{id}/result': { about: 'actionId', rule: sees, body: () => ({ epoch: 1, output: null }) },
+
+  'GET /api/grants': { rule: only(PERSONS) },
+  // There is no such grant: all alike are told so.
+  'GET /api/grants/{id}': { rule: everybody },
+  'DELETE /api/grants/{id}': { rule: everybody },
+  'POST /api/grants': {
+    about: 'actionId',
+    rule: decides,
+    body: ({ actionId }) => ({ actionId, scope: 'agent', expiresIn: 'PT1S', exact: true }),
+  },
+  'GET /api/people': { rule: only('admin approver finance viewer member nothing') },
+  'GET /api/delegations': { rule: only('admin approver finance viewer member nothing') },
+  'POST /api/delegations': {
+    rule: only('admin approver finance viewer member nothing'),
+    body: () => ({ to: 'prn_nobody', expiresIn: 'PT1S' }),
+  },
+  'DELETE /api/delegations/{id}': { rule: only('admin approver finance viewer member nothing') },
+
+  'GET /api/policy': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/versions': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/versions/{version}': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/shadow': { rule: only('admin approver limited finance viewer member') },
+  'POST /api/policy/test': { rule: only('admin approver limited finance viewer member'), body: () => ({ call: { tool: 'keyed' } }) },
+  'PUT /api/policy': { rule: only('admin'), body: () => ({ document: POLICY, reason: 'mine' }) },
+  'POST /api/policy/rollback': { rule: only('admin'), body: () => ({ version: 999, reason: 'mine' }) },
+  'DELETE /api/policy/shadow': { rule: only('admin') },
+
+  'GET /api/objectives': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/objectives/{id}': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/objectives/{id}/history': { rule: only('admin approver limited finance viewer member') },
+
+  'GET /api/audit': { rule: only('admin viewer') },
+  'GET /api/stats': { rule: only('admin viewer') },
+  'GET /api/waiting/full': { rule: only('admin viewer') },
+  'GET /metrics': { rule: only('admin viewer') },
+  // Whoever is let in is answered by MCP itself: what may not be done is said in the message, see `mcp-authority.test.ts`.
+  'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
+  'GET /mcp': { rule: everybody },
+  'DELETE /mcp': { rule: everybody },
+  'GET /api/audit/export': { rule: only('admin viewer') },
+  'GET /api/audit/key': { rule: everybody },
+  'GET /api/audit/seal': { rule: everybody },
+  // Nothing is wrong here: whoever may is told so.
+  'POST /api/audit/accept': { rule: only('admin'), body: () => ({ reason: 'checked' }) },
+
+  'POST /api/actions/{id}/withdraw': { about: 'actionId', rule: proposed, body: () => ({}) },
+
+  // Last: what is redacted is gone for everybody.
+  'PATCH /api/sessions/{id}': { about: 'sessionId', rule: invites, body: () => ({ title: 'Another title' }) },
+  'POST /api/sessions/{id}/cancel': { about: 'sessionId', rule: stops, body: () => ({}) },
+  'POST /api/actions/{id}/redact': { about: 'actionId', rule: admins, body: () => ({ reason: 'personal' }) },
+  // The last of all: nothing is left to ask about afterwards.
+  'DELETE /api/sessions/{id}': { about: 'sessionId', rule: invites, ends: true },
+}
+
+/** What programs try to be taken for somebody else. */
+const TRICKS: Record<string, string>[] = [
+  { 'x-forwarded-user': 'prn_local', 'x-remote-user': 'admin', 'x-roles': 'admin' },
+  { 'x-http-method-override': 'GET', 'x-original-url': '/api/me', 'x-principal-id': 'prn_local' },
+]
+
+async function startDesk() {
+  const target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const script = (tool: string) => [
+    { calls: [{ tool, arguments: { what: 'x' } }] },
+    ...Array.from({ length: 40 }, () => ({ text: 'Fine.' })),
+  ]
+  const server = await startTestServer({
+    config: {
+      agents: {
+        desk: { model: 'scripted/desk.json', tools: ['*'] },
+        till: { model: 'scripted/till.json', tools: ['*'] },
+        talk: { model: 'scripted/talk.json' },
+      },
+      tools: toolsOf(target),
+      policy: {
+        rules: [
+          { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
+          { name: 'money', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['finance'] } },
+        ],
+      },
+    },
+    scripts: { desk: script('keyed'), till: script('unkeyed'), talk: Array.from({ length: 40 }, () => ({ text: 'Fine.' })) },
+  })
+  return {
+    server,
+    target,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type Client = Pick<TestServer['admin'], 'get' | 'post'>
+
+/** A conversation in which an action waits, and a request that nobody called for. */
+async function ask(server: TestServer, client: Client, agent: string): Promise<Place> {
+  const { id: sessionId } = await client.post('/api/sessions', { agent })
+  await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { pendingApprovals } = await client.get(`/api/sessions/${sessionId}`)
+  return { sessionId, actionId: pendingApprovals[0].id, requestId: await requestIn(client, sessionId) }
+}
+
+const requestIn = async (client: Client, sessionId: string): Promise<string> =>
+  (await client.post('/api/agent-requests', { sessionId, message: 'later' })).requestId
+
+async function askNobody(client: Client): Promise<Place> {
+  const { id: sessionId } = await client.post('/api/sessions', { agent: 'talk' })
+  const action = await client.post('/api/actions', { tool: 'look', arguments: { what: 'x' } })
+  return { sessionId, actionId: action.id, requestId: await requestIn(client, sessionId) }
+}
+
+test('who may do what on every route: the server answers every cell as the table says', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  const headers = { nobody: {} } as Record<Who, Record<string, string>>
+  const persons = {} as Record<Who, Principal>
+  for (const who of WHO) {
+    if (who === 'nobody') continue
+    const { key, id, principal } = await server.makeKey({ name: who, person: undefined, ...KEYS[who] })
+    headers[who] = bearer(key)
+    persons[who] = principal
+    if (who === 'revoked') await server.admin.send('DELETE', `/api/keys/${id}`)
+  }
+  const store = await openBeside(server.database)
+  for (const who of ['agent+', 'service+'] as const) {
+    const roles = ['admin', 'approver', 'viewer', 'finance']
+    await store.transact(() => principals.savePrincipal({ ...persons[who], roles }, Date.now()))
+  }
+  await store.close()
+
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const shared = { routed: await ask(server, bot, 'desk'), money: await ask(server, bot, 'till'), quiet: await askNobody(bot) }
+  const unknown: Place = { actionId: `act_${'0'.repeat(25)}`, sessionId: `ses_${'0'.repeat(25)}`, requestId: `run_${'0'.repeat(25)}` }
+  const places = {} as Record<Who, Partial<Record<What, Place>>>
+  for (const who of WHO) {
+    places[who] = { ...shared, unknown }
+    if (has(WRITES, who)) places[who].own = await ask(server, server.with(headers[who]), 'desk')
+    if (!has(PERSONS, who)) continue
+    const agent = await server.as({ name: `agent of ${who}`, kind: 'agent', person: persons[who].id })
+    places[who].ofAgent = await ask(server, agent, 'desk')
+  }
+
+  const { paths } = await server.admin.get('/api/openapi.json')
+  const served = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(Object.keys(ROUTES).sort()).toEqual(served.sort())
+
+  const surprises: string[] = []
+  let cells = 0
+  async function send(route: string, who: Who, place: Place, more: Record<string, string>): Promise<{ status: number; text: string }> {
+    const [method = '', path = ''] = route.split(' ')
+    const { about, body } = ROUTES[route] ?? {}
+    const url = server.url + path.replace('{id}', about ? place[about] : 'xxx_none').replace('{version}', '1')
+    const hangUp = new AbortController()
+    const sent = body === undefined ? {} : { body: JSON.stringify(body(place)) }
+    const response = await fetch(url, {
+      method,
+      signal: hangUp.signal,
+      headers: { ...headers[who], ...(body && { 'content-type': 'application/json' }), ...more },
+      ...sent,
+    })
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+    const text = isStream ? '' : await response.text()
+    if (isStream) hangUp.abort()
+    return { status: response.status, text }
+  }
+
+  async function check(route: string, who: Who, what: What, more: Record<string, string>): Promise<void> {
+    const { about, rule, open, probe, ends } = ROUTES[route] ?? { rule: noOne }
+    const place = places[who][what]
+    if (!place) return
+    const wanted = (who === 'revoked' && !probe) || (who === 'nobody' && !open) ? 'unauthenticated' : rule(who, what)
+    if (wanted === undefined) return
+    const { status, text } = await send(route, who, place, more)
+    cells++
+    const got =
+      status === 401 ? 'unauthenticated' : status === 403 ? 'out' : status === 404 && about ? 'hidden' : status >= 500 ? 'broken' : 'in'
+    if (got !== wanted) surprises.push(`${who}: ${route} about ${what} is ${got} (${status} ${text.slice(0, 200)}), not ${wanted}`)
+    if (ends && got === 'in' && what === 'own') places[who].own = await ask(server, server.with(headers[who]), 'desk')
+    if (got !== 'hidden' || what === 'unknown' || !about) return
+    // Not one byte tells what is there from what is not.
+    const missing = await send(route, who, unknown, more)
+    const asUnknown = about ? text.replaceAll(place[about], unknown[about]) : text
+    if (missing.text !== asUnknown) surprises.push(`${who}: ${route} about ${what} tells ${text} from ${missing.text}`)
+  }
+
+  for (const route of Object.keys(ROUTES)) {
+    const about = ROUTES[route]?.about
+    for (const what of about ? (Object.keys(WHAT) as What[]) : (['unknown'] as const)) {
+      // Whoever may do nothing asks first: what others do meanwhile must not be what stops them.
+      for (const who of [...WHO].reverse()) {
+        await check(route, who, what, {})
+        if (has(PROGRAMS, who)) for (const trick of TRICKS) await check(route, who, what, trick)
+      }
+    }
+  }
+  expect(surprises).toEqual([])
+  expect(cells).toBeGreaterThan(2_000)
+  // No effect but by who may decide: each of those that were asked for, once.
+  const decided = (await server.dump()).vote as { principal_id: string }[]
+  expect(new Set(decided.map(({ principal_id }) => principal_id))).toEqual(
+    new Set([persons.admin.id, persons.approver.id, persons.finance.id]),
+  )
+})

@@ -1,0 +1,155 @@
+import { cpSync, existsSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Action } from '@countersign/core'
+import { expect, inject, test } from 'vitest'
+import { listMigrations, textOf } from '../../packages/server/src/store/migrate.ts'
+import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+// A copy of the embedded database must not do a second time what the original has done. Postgres: `copies-postgres.test.ts`.
+const isSqlite = inject('database') === 'sqlite'
+
+interface Original extends AsyncDisposable {
+  readonly target: Target
+  readonly folder: string
+  readonly server: TestServer
+  /** Approved, and not started: its session has as many under way as it may. */
+  readonly approved: Action[]
+  /** Under way at the target, which does not answer. */
+  readonly executing: Action[]
+  readonly waiting: Action
+  /** Lets the target answer from now on. */
+  answer(): void
+  /** Starts a server on a folder with a copy. */
+  startOn(dataDir: string, flags?: { hold?: boolean; acceptCopy?: boolean }): Promise<TestServer>
+}
+
+/** A server with approved, executing and waiting actions. */
+async function openOriginal(): Promise<Original> {
+  const stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const answered = Promise.withResolvers<TargetAnswer>()
+  const isFull = Promise.withResolvers<void>()
+  const target = stack.use(
+    await startTarget((_request, nth) => {
+      if (nth === 2) isFull.resolve()
+      return nth <= 2 ? answered.promise : { status: 200, body: { id: nth } }
+    }),
+  )
+  const config = { tools: toolsOf(target) }
+  const startOn = async (dataDir: string, flags = {}) =>
+    stack.use(await startTestServer({ config, place: { dataDir, environment: {} }, flags }))
+  // Two lanes, of which each tool takes one.
+  const server = stack.use(
+    await startTestServer({ config, place: { dataDir: join(folder, 'data'), environment: {} }, flags: { maxExecutions: 2 } }),
+  )
+  const { admin } = server
+  const propose = (tool: string, what: string): Promise<Action> => admin.post('/api/actions', { tool, arguments: { what } })
+  const approve = async (tool: string, what: string): Promise<Action> =>
+    admin.post(`/api/actions/${(await propose(tool, what)).id}/decision`, { verdict: 'approve' })
+  const executing = [await approve('keyed', 'k1'), await approve('unkeyed', 'u1')]
+  await isFull.promise
+  const approved = [await approve('keyed', 'k2'), await approve('unkeyed', 'u2'), await approve('unkeyed', 'u3')]
+  const waiting = await propose('unkeyed', 'w1')
+  return {
+    target,
+    folder,
+    server,
+    approved,
+    executing,
+    waiting,
+    answer: () => answered.resolve({ status: 200, body: { id: 1 } }),
+    startOn,
+    async [Symbol.asyncDispose]() {
+      answered.resolve({ status: 200, body: {} })
+      await stack.disposeAsync()
+    },
+  }
+}
+
+/** Ways to come by a copy while the original runs, each into a folder of its own. */
+const COPIES: Record<string, (from: string, to: string) => void> = {
+  'cp -r of the whole folder': (from, to) => cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.lock') }),
+  'the database file with its write-ahead log alone': (from, to) => {
+    mkdirSync(to)
+    for (const name of ['countersign.db', 'countersign.db-wal']) cpSync(join(from, name), join(to, name))
+  },
+  'VACUUM INTO': (from, to) => {
+    mkdirSync(to)
+    const db = new DatabaseSync(join(from, 'countersign.db'), { readOnly: true })
+    db.exec(`VACUUM INTO '${join(to, 'countersign.db')}'`)
+    db.close()
+  },
+}
+
+const stateOf = async ({ admin }: TestServer, { id }: Action): Promise<string> => (await admin.get(`/api/actions/${id}`)).state
+
+for (const [how, copy] of isSqlite ? Object.entries(COPIES) : []) {
+  test(`I4 a copy by ${how} starts held: it carries nothing out, and the original goes on`, async () => {
+    await using original = await openOriginal()
+    const { target, server, folder, approved, executing, waiting } = original
+    const before = target.writes.length
+    copy(join(folder, 'data'), join(folder, 'copy'))
+
+    const held = await original.startOn(join(folder, 'copy'))
+    await held.settle()
+    expect(target.writes.length).toBe(before)
+    expect(await held.admin.get('/api/hold')).toMatchObject({ held: true, open: { approved: 3, executing: 2, waiting: 1 } })
+    for (const action of approved) expect(await stateOf(held, action)).toBe('approved')
+    for (const action of executing) expect(await stateOf(held, action)).toBe('executing')
+
+    original.answer()
+    await server.settle()
+    expect(target.writes.length).toBe(5)
+    expect(await stateOf(server, waiting)).toBe('proposed')
+    expect((await server.admin.get('/api/hold')).held).toBe(false)
+  })
+}
+
+test.runIf(isSqlite)('I4 an older database put back beside the file of its folder starts held', async () => {
+  await using original = await openOriginal()
+  const { server, folder, target } = original
+  COPIES['VACUUM INTO']?.(join(folder, 'data'), join(folder, 'backup'))
+  original.answer()
+  await server.settle()
+  expect(target.writes.length).toBe(5)
+  await server.stop()
+  // Written over the file itself: it keeps its inode.
+  cpSync(join(folder, 'backup/countersign.db'), join(folder, 'data/countersign.db'))
+
+  const held = await original.startOn(join(folder, 'data'))
+  await held.settle()
+  expect(await held.admin.get('/api/hold')).toMatchObject({ held: true, why: expect.stringContaining('older') })
+  expect(target.writes.length).toBe(5)
+})
+
+test.runIf(isSqlite)('a stop and start in place, and a folder that was renamed, are not held', async () => {
+  await using original = await openOriginal()
+  const { server, folder, target } = original
+  await server.stop()
+  original.answer()
+  renameSync(join(folder, 'data'), join(folder, 'moved'))
+  const moved = await original.startOn(join(folder, 'moved'))
+  await moved.settle()
+  expect((await moved.admin.get('/api/hold')).held).toBe(false)
+  expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('u2'))).toHaveLength(1)
+})
+
+test.runIf(isSqlite)('the first start of this version on a database of an older one adopts it', async () => {
+  using temporary = temporaryFolder()
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  const dataDir = join(temporary.path, 'data')
+  mkdirSync(dataDir)
+  const db = new DatabaseSync(join(dataDir, 'countersign.db'))
+  db.exec('create table migration (number integer primary key, name text not null, applied_at integer not null) strict')
+  // The last version that knew nothing of copies.
+  for (const migration of listMigrations('sqlite').filter(({ number }) => number <= 17)) {
+    db.exec(textOf(migration))
+    db.prepare('insert into migration (number, name, applied_at) values (?, ?, 0)').run(migration.number, migration.name)
+  }
+  db.close()
+  await using server = await startTestServer({ config: { tools: toolsOf(target) }, place: { dataDir, environment: {} } })
+  expect((await server.admin.get('/api/hold')).held).toBe(false)
+  expect(existsSync(join(dataDir, 'instance'))).toBe(true)
+})

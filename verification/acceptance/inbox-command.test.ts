@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { Action } from '@countersign/core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { COMPILE_CACHE } from '../testing/compile-cache.ts'
+import { runCommandLine } from '../testing/run-command.ts'
+import { startTarget, type Target, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+
+let target: Target
+let server: TestServer
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { key } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  environment = { COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: key }
+})
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]()
+  await target?.[Symbol.asyncDispose]()
+})
+
+const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
+const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=30&until=settled`)).state
+
+/** The command with lines for its standard input. */
+async function runWith(input: string, args: readonly string[]): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    env: { ...COMPILE_CACHE, ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  child.stdin.end(input)
+  const stdout = await text(child.stdout)
+  const [code] = await ended
+  return { code, stdout }
+}
+
+test('D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done', async () => {
+  const [one, two] = [await propose('one'), await propose('two')]
+  const listed = await runCommandLine(['inbox'], environment)
+  expect(listed).toMatchObject({ code: 0, stderr: '' })
+  expect(listed.stdout.trim().split('\n')).toHaveLength(2)
+  for (const { id, description } of [one, two]) expect(listed.stdout).toMatch(new RegExp(`${id} .*${description}`))
+  const { items } = JSON.parse((await runCommandLine(['inbox', '--json'], environment)).stdout)
+  expect(items.map(({ id }: Action) => id).sort()).toEqual([one.id, two.id].sort())
+
+  const approved = await runCommandLine(['approve', one.id], environment)
+  expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining(one.id) })
+  expect(await stateOf(one)).toBe('succeeded')
+  const declined = await runCommandLine(['decline', two.id, '--reason', 'not today', '--json'], environment)
+  expect(declined.code).toBe(0)
+  expect(JSON.parse(declined.stdout)).toMatchObject({ id: two.id, state: 'declined', votes: [{ verdict: 'decline', reason: 'not today' }] })
+  expect(await runCommandLine(['inbox'], environment)).toMatchObject({ code: 0, stdout: 'Nothing waits for your decision.\n' })
+
+  // Too late, unknown, and not the one that was seen.
+  const late = await runCommandLine(['approve', two.id], environment)
+  expect(late).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining(`${two.id} was not decided`) })
+  expect(await runCommandLine(['approve', 'act_none'], environment)).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
+  const three = await propose('three')
+  const other = await runCommandLine(['approve', three.id, '--revision', '1', '--digest', one.digest], environment)
+  expect(other).toMatchObject({ code: 3 })
+  expect(await server.admin.get(`/api/actions/${three.id}`)).toMatchObject({ state: 'proposed' })
+  await runCommandLine(['decline', three.id], environment)
+})
+
+test('D4.1 `inbox` lists what the person may decide, and not what they only see', async () => {
+  const action = await propose('for approvers')
+  const { key } = await server.makeKey({ name: 'Vera', kind: 'person', roles: ['viewer'] })
+  const hers = { ...environment, COUNTERSIGN_KEY: key }
+  expect(await server.with({ authorization: `Bearer ${key}` }).get(`/api/actions/${action.id}`)).toMatchObject({ state: 'proposed' })
+  expect(await runCommandLine(['inbox'], hers)).toMatchObject({ code: 0, stdout: 'Nothing waits for your decision.\n' })
+  expect(JSON.parse((await runCommandLine(['inbox', '--json'], hers)).stdout)).toEqual({ items: [] })
+  expect((await runCommandLine(['inbox'], environment)).stdout).toContain(action.id)
+  await runCommandLine(['decline', action.id], environment)
+})
+
+test('D4.2 `inbox` at a terminal shows each action whole and takes a letter for it', async () => {
+  const actions = [await propose('first \u202egnp'), await propose('second'), await propose('third')]
+  // Newest first.
+  const [third, second, first] = actions.toReversed()
+  const { code, stdout } = await runWith('x\na\nd\nno budget\ns\n', ['inbox', '--ask'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('1 of 3')
+  expect(stdout).toContain('arguments: {"what":"third"}')
+  // Nothing that a terminal would act on comes from an argument.
+  expect(stdout).toContain('⟦U+202E⟧')
+  expect(stdout).not.toContain('\u202e')
+  expect(third && (await stateOf(third))).toBe('succeeded')
+  expect(second && (await server.admin.get(`/api/actions/${second.id}`))).toMatchObject({
+    state: 'declined',
+    votes: [{ reason: 'no budget' }],
+  })
+  expect(first && (await server.admin.get(`/api/actions/${first.id}`))).toMatchObject({ state: 'proposed' })
+  if (first) await runCommandLine(['decline', first.id], environment)
+})
+
+test('D4.1 `tail` prints what happens as it happens, one JSON object a line with --json', async () => {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail', '--json', '--count', '2'],
+    { env: { ...COMPILE_CACHE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const ended = once(child, 'close')
+  const lines: { id: number; type: string; data: { proposal?: Action } }[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)))
+  const [said] = await once(child.stderr, 'data')
+  expect(String(said)).toContain('connected')
+  const proposed: Action[] = []
+  // It hears what comes from now on, and ends by itself after two.
+  while (child.exitCode === null) proposed.push(await propose(`tail ${proposed.length}`))
+  const [code] = await ended
+  expect(code).toBe(0)
+  expect(lines).toHaveLength(2)
+  expect(lines.every(({ type }) => /^[a-z_]+$/.test(type))).toBe(true)
+  for (const { data } of lines) if (data.proposal) expect(proposed.map(({ id }) => id)).toContain(data.proposal.id)
+  // Each has the id that the stream goes on from: behind the first comes the second.
+  expect(lines.map(({ id }) => typeof id)).toEqual(['number', 'number'])
+  const [first, second] = lines
+  using behind = await server.admin.stream('/api/events', { headers: { 'last-event-id': String(first?.id) } })
+  await expect.poll(() => behind.seen.find(({ id }) => id !== undefined)?.id).toBe(second?.id)
+})
+
+test('D4.1 `tail` ends without a word once nobody reads it any more, as in `tail | head -1`', async () => {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail'], {
+    env: { ...COMPILE_CACHE, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  const said = text(child.stderr)
+  await once(child.stderr, 'data')
+  child.stdout.destroy()
+  while (child.exitCode === null) await propose('nobody reads')
+  expect(await ended).toEqual([0, null])
+  expect(await said).toBe('countersign: connected\n')
+})
+
+test('D3.7 `tail` says that nobody has decided, and `inbox` says what is overdue', async () => {
+  const rules = [{ name: 'ask in time', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S' }]
+  await using hasty = await startTestServer({ config: { tools: toolsOf(target), policy: { rules } } })
+  const { key } = await hasty.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const child = spawn(
+    process.execPath,
+    ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail', '--count', '2'],
+    { env: { ...COMPILE_CACHE, COUNTERSIGN_URL: hasty.url, COUNTERSIGN_KEY: key }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const stdout = text(child.stdout)
+  await once(child.stderr, 'data')
+  const { id }: Action = await hasty.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  expect((await stdout).trim().split('\n')[1]).toMatch(new RegExp(`  approval_overdue  ${id}  nobody has decided for \\d+ s$`))
+  const her = { COUNTERSIGN_URL: hasty.url, COUNTERSIGN_KEY: key }
+  const { overdue, createdAt }: Action = await hasty.admin.get(`/api/actions/${id}`)
+  expect(overdue).toBe(true)
+  expect((await runCommandLine(['inbox'], her)).stdout).toContain(`${id}  medium  ${createdAt} (overdue)  keyed`)
+  expect((await runCommandLine(['inbox', '--ask'], her)).stdout).toContain(
+    `  overdue: it has waited since ${createdAt}, and nobody has decided\n`,
+  )
+})
+
+test('the key comes from a file or the environment, never goes out unencrypted, and what is wrong is one sentence', async () => {
+  const file = join(server.dataDir, 'ana.key')
+  writeFileSync(file, `${environment.COUNTERSIGN_KEY}\n`, { mode: 0o600 })
+  const fromFile = await runCommandLine(['inbox', '--json', '--key-file', file], { COUNTERSIGN_URL: server.url })
+  expect(fromFile.code).toBe(0)
+  const wrong: [args: string[], more: Record<string, string>, says: string][] = [
+    [['inbox'], { COUNTERSIGN_URL: server.url }, 'no key: set COUNTERSIGN_KEY'],
+    [['inbox', '--url', 'http://approve.example.com'], environment, 'unencrypted: use https'],
+    [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached'],
+    [['inbox'], { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' }, 'this key is not known here'],
+    [['tail', '--count', '0'], environment, '--count must be a number above 0'],
+  ]
+  for (const [args, more, says] of wrong) {
+    const { code, stdout, stderr } = await runCommandLine(args, more)
+    expect([code, stdout], says).toEqual([1, ''])
+    expect(stderr).toContain(says)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  }
+  for (const command of ['inbox', 'approve', 'decline', 'tail']) {
+    const { code, stdout } = await runCommandLine([command, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('COUNTERSIGN_KEY')
+    expect(stdout).toContain('Exit code')
+  }
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { createKey, drawKey } from '../../packages/server/src/identity/keys.ts'
+import { openBeside } from '../../packages/server/src/store/index.ts'
+import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
+const withKey = (server: TestServer, key: string) => server.with({ authorization: `Bearer ${key}` })
+
+test('a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used', async () => {
+  await using server = await startTestServer(talk)
+  const made = await server.makeKey({ name: 'CI', kind: 'agent', roles: ['agent'], expiresIn: 'P90D' })
+  expect(made.key).toMatch(/^cs_[\w-]{43}$/)
+  // Whoever makes an agent's key owns the agent, unless they say somebody else.
+  expect(made.principal).toMatchObject({ kind: 'agent', name: 'CI', roles: ['agent'], personId: 'prn_local' })
+  expect(JSON.stringify(await server.dump())).not.toContain(made.key)
+  await withKey(server, made.key).get('/api/sessions')
+  await expect.poll(async () => (await server.admin.get('/api/keys')).items[0].lastUsedAt).not.toBeNull()
+  const [listed] = (await server.admin.get('/api/keys')).items
+  expect(listed).toMatchObject({ id: made.id, name: 'CI', principal: made.principal, createdBy: { id: 'prn_local' }, revokedAt: null })
+  expect(listed.expiresAt).toBe(made.expiresAt)
+  expect(JSON.stringify(listed)).not.toContain(made.key)
+})
+
+test('no agent and no service can be given what persons do, and only an admin person gives out anything', async () => {
+  await using server = await startTestServer(talk)
+  const before = await server.dump()
+  for (const kind of ['agent', 'service']) {
+    for (const role of ['admin', 'approver', 'viewer']) {
+      const answer = await server.admin.send('POST', '/api/keys', { body: { name: 'x', kind, roles: ['agent', role] } })
+      expect(answer, `${kind} ${role}`).toMatchObject({ status: 422, body: { code: 'invalid_arguments' } })
+    }
+  }
+  const refused = [
+    { kind: 'agent', person: 'prn_nobody' },
+    { kind: 'person', person: 'prn_nobody' },
+    { kind: 'agent', principal: 'prn_local' },
+    { kind: 'person', principal: 'prn_local', roles: ['viewer'] },
+  ]
+  for (const body of refused) expect((await server.admin.send('POST', '/api/keys', { body: { name: 'x', ...body } })).status).toBe(422)
+  expect(await server.dump()).toEqual(before)
+
+  for (const who of [
+    { kind: 'agent' },
+    { kind: 'service' },
+    { kind: 'person', roles: ['approver'] },
+    { kind: 'person', roles: ['viewer'] },
+  ]) {
+    const client = await server.as({ name: 'somebody', ...who } as Parameters<typeof server.as>[0])
+    for (const [method, path] of [
+      ['GET', '/api/keys'],
+      ['POST', '/api/keys'],
+      ['DELETE', '/api/keys/key_x'],
+    ] as const) {
+      const answer = await client.send(method, path, { body: method === 'POST' ? { name: 'y', kind: 'person' } : undefined })
+      expect(answer.status, `${JSON.stringify(who)} ${method} ${path}`).toBe(403)
+    }
+  }
+})
+
+test('a further key of a person carries their roles or fewer, and what it is limited to holds on every way in', async () => {
+  await using server = await startTestServer(talk)
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['admin', 'approver'] })
+  const further = async (limits: object) =>
+    withKey(server, (await server.makeKey({ name: 'more', kind: 'person', person: ana.principal.id, ...limits })).key)
+  const full = await further({})
+  expect((await full.get('/api/me')).principal).toEqual(ana.principal)
+  const approver = await further({ roles: ['approver'] })
+  expect((await approver.get('/api/me')).principal).toEqual({ ...ana.principal, roles: ['approver'] })
+  expect((await approver.send('GET', '/api/keys')).status).toBe(403)
+  const reader = await further({ scopes: [] })
+  expect((await reader.get('/api/sessions')).items).toEqual([])
+  expect((await reader.send('POST', '/api/sessions', { body: {} })).status).toBe(403)
+  expect((await reader.send('GET', '/api/keys')).status).toBe(403)
+
+  // A console that was signed in with it is not more than it.
+  const { key } = await server.makeKey({ name: 'more', kind: 'person', principal: ana.principal.id, scopes: ['propose'] })
+  const console = server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
+  expect((await console.get('/api/me')).principal.scopes).toEqual(['propose'])
+  await console.post('/api/sessions', {})
+  expect((await console.send('POST', '/api/keys', { body: { name: 'x', kind: 'person', roles: ['admin'] } })).status).toBe(403)
+})
+
+test('a revoked or expired key is nobody’s at once, and what was signed in with it is over', async () => {
+  await using server = await startTestServer(talk)
+  const { key, id } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const signedIn = await signInWithKey(server.url, key)
+  expect((await server.with(signedIn).get('/api/me')).principal.name).toBe('Ana')
+  const revoked = await server.admin.send('DELETE', `/api/keys/${id}`)
+  expect(revoked).toMatchObject({ status: 200, body: { id } })
+  expect((await server.admin.send('DELETE', `/api/keys/${id}`)).body.revokedAt).toBe(revoked.body.revokedAt)
+  expect((await withKey(server, key).send('GET', '/api/sessions')).status).toBe(401)
+  expect((await server.with(signedIn).get('/api/me')).principal).toBeNull()
+  expect((await server.admin.send('DELETE', '/api/keys/key_nobody')).status).toBe(404)
+
+  const store = await openBeside(server.database)
+  try {
+    const old = drawKey()
+    const body = { name: 'old', kind: 'agent' as const, person: null, expiresIn: 'P1D' }
+    await store.transact((outbox) => createKey(outbox, body, old, null, Date.now() - 86_400_001))
+    const fresh = drawKey()
+    await store.transact((outbox) => createKey(outbox, body, fresh, null, Date.now() - 86_000_000))
+    expect((await withKey(server, old).send('GET', '/api/sessions')).status).toBe(401)
+    expect((await withKey(server, fresh).send('GET', '/api/sessions')).status).toBe(200)
+  } finally {
+    await store.close()
+  }
+})
+
+test('the command gives out, lists and revokes keys beside the running server, and all of it is in the record', async () => {
+  await using server = await startTestServer(talk)
+  const command = (...args: string[]) => runCommandLine(['key', ...args, ...databaseFlags(server.database, server.dataDir)])
+  const made = await command('create', '--name', 'Robin', '--kind', 'person', '--role', 'approver', '--scope', 'decide')
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^cs_[\w-]{43}\n$/) })
+  const robin = withKey(server, made.stdout.trim())
+  expect((await robin.get('/api/me')).principal).toMatchObject({ name: 'Robin', roles: ['approver'], scopes: ['decide'] })
+  const id = /key_\w+/.exec(made.stderr)?.[0] ?? ''
+  expect((await command('list')).stdout).toContain(id)
+  expect(await command('revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked') })
+  expect((await robin.send('GET', '/api/me')).status).toBe(401)
+  const { audit } = await server.dump()
+  const rows = (audit as { scope: string; kind: string; actor: string }[]).filter(({ scope }) => scope === 'system')
+  expect(rows.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual(expect.arrayContaining(['key_made system', 'key_revoked system']))
+})

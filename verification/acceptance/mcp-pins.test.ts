@@ -1,0 +1,52 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+const RAW = fileURLToPath(new URL('../../packages/server/src/tools/mcp/testing/raw-server.ts', import.meta.url))
+
+test('MCP: a changed tool is asked about although policy allows it, also after a restart, until a call is approved', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-pin-')), 'tools.json')
+  const become = (description: string) => writeFile(file, JSON.stringify([{ name: 'note', description, inputSchema: { type: 'object' } }]))
+  await become('Writes a note')
+  await using server = await startTestServer({
+    environment: process.env,
+    config: {
+      tools: { s: { mcp: { command: process.execPath, args: [RAW, 'plain', file] } } },
+      policy: { rules: [{ name: 'all run', match: { tool: '*' }, verdict: 'allow' }] },
+    },
+  })
+  expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'succeeded' })
+  await become('Writes a note, and sends it to somebody')
+  await server.restart()
+  const asked = await propose(server, 's.note', {})
+  expect(asked).toMatchObject({
+    state: 'proposed',
+    policy: {
+      rule: 'changed tool',
+      reason: expect.stringContaining('says something else of note than when it was first seen (description)'),
+    },
+    preview: [{ field: 'the tool’s description', oldValue: 'Writes a note', newValue: 'Writes a note, and sends it to somebody' }],
+  })
+  expect(await propose(server, 's.note', {})).toMatchObject({ state: 'proposed' })
+  expect(await approve(server, asked)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  await server.restart()
+  expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'succeeded', policy: { verdict: 'allow' } })
+  expect((await readFile(`${file}.calls`, 'utf8')).trim().split('\n')).toHaveLength(3)
+})
+
+const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>
+  server.admin.post('/api/actions', { tool, arguments: args })
+
+async function approve(server: TestServer, { id, revision, digest }: Action): Promise<Action> {
+  await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
+  return settled(server, { id })
+}
+
+async function settled(server: TestServer, { id }: Pick<Action, 'id'>): Promise<Action> {
+  await server.settle()
+  return server.admin.get(`/api/actions/${id}`)
+}

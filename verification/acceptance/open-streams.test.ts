@@ -1,0 +1,201 @@
+import type { EventDataOf } from '@countersign/core'
+import { sql } from 'kysely'
+import { expect, inject, test } from 'vitest'
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
+import { revokeKey } from '../../packages/server/src/identity/keys.ts'
+import { openBeside, principals, tellAccess } from '../../packages/server/src/store/index.ts'
+import type { ApiClient } from '../testing/api-client.ts'
+import type { EventReader } from '../testing/event-reader.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { raw } from '../testing/temp-store.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTwoServers } from '../testing/two-servers.ts'
+
+const keyed = (what: string) => ({ tool: 'keyed', arguments: { what } })
+
+async function startDesk(policy?: ConfigInput['policy']) {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const server = stack.use(
+    await startTestServer({
+      config: {
+        agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+        tools: toolsOf(target),
+        ...(policy && { policy }),
+      },
+      scripts: { desk: [{ calls: [keyed('x')] }, { text: 'Done.' }] },
+    }),
+  )
+  return { server, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Without a request for so long a session is over: the default. */
+const IDLE_MS = 12 * 3_600_000
+/** Ahead of it a watch is told that the end is near, and waits for it. */
+const SOON_MS = 500
+
+interface Open {
+  streams: EventReader[]
+  /** The answer of a long poll: 401 once who asked is nobody's. */
+  wait: Promise<number>
+}
+
+/** All that somebody can have open: their session, the inbox, the chat, and a long poll. Each of it is listening when this resolves. */
+async function openAll(client: ApiClient): Promise<Open> {
+  const chat = await client.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await chat.next('session')
+  const { proposal } = await chat.next('action_proposed')
+  const session = await client.stream(`/api/sessions/${sessionId}/events`)
+  const inbox = await client.stream('/api/events')
+  const wait = client.send('GET', `/api/actions/${proposal.id}?wait=60`).then(({ status }) => status)
+  return { streams: [chat, session, inbox], wait }
+}
+
+async function expectOver({ streams, wait }: Open): Promise<void> {
+  for (const stream of streams) await stream.ended()
+  expect(await wait).toBe(401)
+}
+
+async function personWithKey(server: TestServer, more: object = {}) {
+  const { key, id, principal } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'], ...more })
+  return { client: server.with({ authorization: `Bearer ${key}` }), key, id, principal }
+}
+
+async function signedIn(server: TestServer, key: string): Promise<ApiClient> {
+  return server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
+}
+
+test('what is open ends with the key that opened it: revoked here, by a command beside the server, or expired', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  using ben = await (await personWithKey(server)).client.stream('/api/events')
+  const here = await personWithKey(server)
+  const opened = await openAll(here.client)
+  await server.admin.send('DELETE', `/api/keys/${here.id}`)
+  await expectOver(opened)
+
+  const beside = await personWithKey(server)
+  const openedThen = await openAll(beside.client)
+  const store = await openBeside(server.database)
+  try {
+    await store.transact((outbox) => revokeKey(outbox, beside.id, null, Date.now()))
+    await expectOver(openedThen)
+
+    const other = await personWithKey(server)
+    const reading = await other.client.stream('/api/events')
+    await store.transact(function* (outbox) {
+      yield* principals.savePrincipal({ ...other.principal, roles: [] }, Date.now())
+      tellAccess(outbox, other.principal.id)
+    })
+    // Somebody still, but with other rights: it comes back and is judged anew.
+    await reading.ended()
+
+    const short = await personWithKey(server, { expiresIn: 'PT1H' })
+    const untilThen = await openAll(short.client)
+    await store.transact((outbox) => {
+      tellAccess(outbox, short.principal.id)
+      return raw(sql`update api_key set expires_at = ${Date.now() + SOON_MS} where id = ${short.id}`)
+    })
+    await expectOver(untilThen)
+  } finally {
+    await store.close()
+  }
+  // Nobody else's is touched.
+  const { id } = await server.admin.post('/api/actions', keyed('y'))
+  await ben.next('action_proposed', ({ proposal }) => proposal.id === id)
+})
+
+test('what is open ends with the session at the console: signed out here or everywhere, its key revoked, or at rest for too long', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  const { key, id } = await personWithKey(server)
+  const [one, two, three] = [await signedIn(server, key), await signedIn(server, key), await signedIn(server, key)]
+  const first = await openAll(one)
+  const second = await openAll(two)
+  await one.post('/api/sign-out', {})
+  await expectOver(first)
+  await three.post('/api/sign-out', { everywhere: true })
+  await expectOver(second)
+  const last = await openAll(await signedIn(server, key))
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  await expectOver(last)
+
+  const resting = await personWithKey(server)
+  // Streams only: a request that arrives late would be a sign of life.
+  const untilThen = await (await signedIn(server, resting.key)).stream('/api/events')
+  const store = await openBeside(server.database)
+  await store.transact((outbox) => {
+    tellAccess(outbox, resting.principal.id)
+    const seenAt = Date.now() - IDLE_MS + SOON_MS
+    return raw(sql`update console_session set seen_at = ${seenAt} where principal_id = ${resting.principal.id}`)
+  })
+  await store.close()
+  await untilThen.ended()
+})
+
+// On SQLite there is one process at a time; the command beside it is in the test above.
+test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
+  await using servers = await startTwoServers()
+  const { here, there } = servers
+  const { client, id } = await personWithKey(here)
+  using reading = await client.stream('/api/events')
+  await there.admin.send('DELETE', `/api/keys/${id}`)
+  await reading.ended()
+})
+
+test('an action that comes to ask others is told to them in full: to who may decide an edit, and to those it is escalated to', async () => {
+  await using desk = await startDesk({
+    rules: [
+      { name: 'big', match: { tool: 'keyed', when: 'args.what == "big"' }, verdict: 'ask', requires: { roles: ['leads'] } },
+      {
+        name: 'small',
+        match: { tool: 'keyed', when: 'args.what != "big"' },
+        verdict: 'ask',
+        requires: { roles: ['finance'] },
+      },
+      {
+        name: 'slow',
+        match: { tool: 'unkeyed' },
+        verdict: 'ask',
+        requires: { roles: ['finance'] },
+        escalate: { after: 'PT1S', roles: ['leads'] },
+      },
+    ],
+  })
+  const { server } = desk
+  const person = (name: string, ...roles: string[]) => server.as({ name, kind: 'person', roles })
+  const [fay, gil, lea] = [await person('Fay', 'finance'), await person('Gil', 'finance'), await person('Lea', 'leads')]
+  // An edit takes what was asked before as well: who decides it has both roles.
+  const dee = await person('Dee', 'finance', 'leads')
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  using toGil = await gil.stream('/api/events')
+  using toLea = await lea.stream('/api/events')
+  using toDee = await dee.stream('/api/events')
+
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  const { proposal } = await toGil.next('action_proposed')
+  await fay.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve', arguments: { what: 'big' } })
+  const isEdited = (data: { proposalId: string; revision?: number }) => data.proposalId === proposal.id && data.revision === 2
+  const asksBoth = { arguments: { what: 'big' }, requires: { roles: ['finance'], alsoRoles: [['leads']] } }
+  expect(await toDee.next('action_update', isEdited)).toMatchObject(asksBoth)
+  // Gil was asked and goes on seeing it, but decides it no more; who has only the other role is not asked.
+  expect(await toGil.next('action_update', isEdited)).toMatchObject(asksBoth)
+  const approval = { verdict: 'approve', revision: 2 }
+  const { digest } = await dee.get(`/api/actions/${proposal.id}`)
+  expect((await gil.send('POST', `/api/actions/${proposal.id}/decision`, { body: { ...approval, digest } })).status).toBe(403)
+  expect(JSON.stringify(toLea.seen)).not.toContain('big')
+  await dee.post(`/api/actions/${proposal.id}/decision`, { ...approval, digest })
+
+  const slow = await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'slowly' } })
+  expect((await toGil.next('action_proposed')).proposal.id).toBe(slow.id)
+  const escalated = await toLea.next('action_proposed')
+  expect(escalated.proposal).toMatchObject({ id: slow.id, arguments: { what: 'slowly' }, requires: { roles: ['finance', 'leads'] } })
+  await lea.post(`/api/actions/${slow.id}/decision`, { verdict: 'decline' })
+  await toLea.next('action_update', (data) => data.proposalId === slow.id && data.state === 'declined')
+  const told = toLea.seen.flatMap(({ type, data }) =>
+    type === 'action_proposed' ? [(data as EventDataOf<'action_proposed'>).proposal.id] : [],
+  )
+  expect(told).toEqual([slow.id])
+})

@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import type { Database } from '../../packages/server/src/store/index.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+/** The alarm comes 10 s after the turn of an action, the comparison every 3 s. */
+const ALARM = { timeout: 25_000, interval: 100 }
+
+/** Runs SQL beside the server. */
+async function runBeside(database: Database, sql: { sqlite: string; postgres: string }): Promise<void> {
+  if (database.kind === 'sqlite') {
+    const db = new DatabaseSync(join(database.dataDir, 'countersign.db'), { timeout: 5_000 })
+    db.exec(sql.sqlite)
+    db.close()
+    return
+  }
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  await client.query(sql.postgres)
+  await client.end()
+}
+
+const REFUSE = {
+  sqlite: `create trigger refuse_start before update on action when new.state = 'executing' begin select raise(abort, 'not now'); end`,
+  postgres: `create function refuse_start() returns trigger language plpgsql as 'begin raise exception ''not now''; end';
+    create trigger refuse_start before update on action for each row when (new.state = 'executing') execute function refuse_start()`,
+}
+const ALLOW = { sqlite: 'drop trigger refuse_start', postgres: 'drop trigger refuse_start on action' }
+
+const readiness = async ({ admin }: TestServer) => {
+  const { status, body } = await admin.send('GET', '/readyz')
+  return { status, ...(status !== 200 && { code: body.code, overdue: body.overdueActions, detail: body.detail }) }
+}
+
+async function metrics({ admin }: TestServer): Promise<string> {
+  const { headers, text } = await admin.send('GET', '/metrics')
+  expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  return text
+}
+
+test('an approved action that cannot start is an alarm in log, metrics and readyz, and no alarm once it starts', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  expect(await readiness(server)).toEqual({ status: 200 })
+  expect(await metrics(server)).toContain('\ncountersign_overdue_actions 0\n')
+  const { id } = await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+  await runBeside(server.database, REFUSE)
+  await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+
+  await expect
+    .poll(() => readiness(server), ALARM)
+    .toEqual({
+      status: 503,
+      code: 'not_ready',
+      overdue: 1,
+      detail: '1 approved action has not started 10 seconds after its turn; the log names it',
+    })
+  const alarms = () => server.errors.filter((line) => line.includes('action.overdue'))
+  expect(alarms().map((line) => JSON.parse(line).actionId)).toEqual([id])
+  const text = await metrics(server)
+  expect(text).toContain('\ncountersign_overdue_actions 1\n')
+  expect(text).toContain('\ncountersign_actions{state="approved"} 1\n')
+  expect(Number(/\ncountersign_overdue_actions_oldest_seconds (\S+)\n/.exec(text)?.[1])).toBeGreaterThanOrEqual(10)
+
+  await runBeside(server.database, ALLOW)
+  await expect.poll(() => readiness(server), ALARM).toEqual({ status: 200 })
+  expect(await server.admin.get(`/api/actions/${id}?wait=20&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(target.writes).toHaveLength(1)
+  expect(alarms()).toHaveLength(1)
+})
+
+test('an action that can neither start nor be marked as failed is told once and keeps nobody from being ready', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { id } = await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+  await runBeside(server.database, REFUSE)
+  await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await expect.poll(async () => (await readiness(server)).status, ALARM).toBe(503)
+  const givenUp = () => server.errors.some((line) => line.includes('action.start_given_up'))
+  await expect.poll(givenUp, { timeout: 60_000, interval: 200 }).toBe(true)
+  await expect.poll(async () => (await readiness(server)).status, { timeout: 40_000, interval: 200 }).toBe(200)
+  expect(target.writes).toHaveLength(0)
+})
+
+test('an action that waits for a concurrency limit is not overdue', { timeout: 120_000 }, async () => {
+  const held = Promise.withResolvers<void>()
+  await using target = await startTarget(async () => {
+    await held.promise
+    return { status: 200, body: { id: 1 } }
+  })
+  await using server = await startTestServer({
+    config: { tools: toolsOf(target) },
+    environment: { COUNTERSIGN_MAX_EXECUTIONS: '2' },
+  })
+  const ids = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(async (what) => (await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } })).id),
+  )
+  for (const id of ids) await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await expect.poll(() => target.writes.length, ALARM).toBe(1)
+  // One tool gets half of the limit: one of the four actions runs, and three wait.
+  await expect.poll(() => metrics(server), { timeout: 14_000, interval: 100 }).toContain('\ncountersign_jobs_waiting 3\n')
+  // Longer than the alarm takes, by the server's own clock.
+  const since = Date.now()
+  await expect.poll(() => Date.now() - since, { timeout: 30_000, interval: 500 }).toBeGreaterThan(15_000)
+  expect(await readiness(server)).toEqual({ status: 200 })
+  const { items } = await server.admin.get('/api/actions?state=approved')
+  expect(items).not.toEqual([])
+  expect(server.errors.filter((line) => line.includes('action.overdue'))).toEqual([])
+  held.resolve()
+  await server.settle()
+  expect(await metrics(server)).toContain('\ncountersign_jobs_waiting 0\n')
+})

@@ -1,0 +1,213 @@
+import type { Action } from '@countersign/core'
+import { expect, inject, test } from 'vitest'
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
+import { disablePerson } from '../../packages/server/src/identity/people.ts'
+import { openBeside } from '../../packages/server/src/store/index.ts'
+import type { ApiClient } from '../testing/api-client.ts'
+import type { BrainSpeech } from '../testing/brain-says.ts'
+import { type BrainCall, type LiveBrain, startLiveBrain } from '../testing/live-brain.ts'
+import { startTarget, type Target, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+// Somebody left while an agent was working for them.
+
+const call = (id: string, tool: string) => ({ id, tool, input: { what: id } })
+type Person = ApiClient & { principal: { id: string } }
+
+interface Desk extends AsyncDisposable {
+  server: TestServer
+  target: Target
+  brain: LiveBrain
+  lea: Person
+  bob: Person
+}
+
+const POLICY: NonNullable<ConfigInput['policy']> = {
+  rules: [
+    { name: 'leads write', match: { tool: 'keyed', when: '"lead" in requester.roles' }, verdict: 'allow' },
+    { name: 'no interns', match: { tool: 'unkeyed', when: '"intern" in requester.roles' }, verdict: 'deny' },
+  ],
+}
+
+async function openDesk(speak: (call: BrainCall) => BrainSpeech | Promise<BrainSpeech>): Promise<Desk> {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const brain = stack.use(await startLiveBrain(speak))
+  const server = stack.use(
+    await startTestServer({
+      config: {
+        agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'], actionsPerStep: 'many' } },
+        tools: toolsOf(target),
+        policy: POLICY,
+      },
+    }),
+  )
+  const lea = await server.as({ name: 'Lea', kind: 'person', roles: ['approver', 'lead', 'intern'] })
+  const bob = await server.as({ name: 'Bob', kind: 'person', roles: ['approver', 'lead'] })
+  return { server, target, brain, lea, bob, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const disable = (server: TestServer, { principal }: Person) => server.admin.post(`/api/people/${principal.id}/disable`)
+const write = (who: ApiClient, sessionId: string, content: string) => who.post(`/api/sessions/${sessionId}/messages`, { content })
+const sessionOf = async (who: ApiClient): Promise<string> => (await who.post('/api/sessions', {})).id
+const actionsIn = async ({ admin }: TestServer, sessionId: string): Promise<Action[]> =>
+  (await admin.get(`/api/actions?session=${sessionId}`)).items
+const saidIn = async ({ admin }: TestServer, sessionId: string): Promise<string[]> =>
+  (await admin.get(`/api/sessions/${sessionId}/messages`)).items.map(({ content }: { content: string }) => content)
+
+/** Resolves when the brain has been asked as often as this. */
+const asked = ({ brain }: Pick<Desk, 'brain'>, times: number) => expect.poll(() => brain.calls.length).toBe(times)
+const STOPPED = /Lea was disabled, so their run was stopped/
+
+test('the run of somebody who is disabled ends while the model speaks: the call is aborted, nothing is carried out, session and record say why', async () => {
+  const hold = Promise.withResolvers<BrainSpeech>()
+  await using desk = await openDesk(() => hold.promise)
+  const { server, brain, lea } = desk
+  const sessionId = await sessionOf(lea)
+  await write(lea, sessionId, 'go')
+  await asked(desk, 1)
+  await disable(server, lea)
+  await expect.poll(() => brain.calls[0]?.state).toBe('lost')
+  hold.resolve({ calls: [call('a', 'keyed')] })
+  await server.settle()
+  expect(desk.target.writes).toEqual([])
+  expect(await actionsIn(server, sessionId)).toEqual([])
+  expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
+  expect((await saidIn(server, sessionId))[0]).toMatch(STOPPED)
+  const { items } = await server.admin.get('/api/audit?kind=run_stopped')
+  expect(items).toMatchObject([{ data: { session: sessionId, run: expect.any(String), person: lea.principal.id } }])
+  expect(items[0].actor.id).toBe('prn_local')
+  // Enabled again, nothing of it goes on.
+  await server.admin.post(`/api/people/${lea.principal.id}/enable`)
+  await server.restart()
+  await server.settle()
+  expect(brain.calls).toHaveLength(1)
+})
+
+test('what waits in a run of somebody who is disabled is cancelled; what their agent asked for outside of a session waits for others', async () => {
+  await using desk = await openDesk(() => ({ calls: [call('a', 'unkeyed')] }))
+  const { server, bob } = desk
+  const una = await server.as({ name: 'Una', kind: 'person', roles: ['approver'] })
+  const agent = await server.as({ name: 'hers', kind: 'agent', person: una.principal.id })
+  const sessionId = await sessionOf(agent)
+  await write(agent, sessionId, 'go')
+  await server.settle()
+  const [inSession] = await actionsIn(server, sessionId)
+  expect(inSession?.state).toBe('proposed')
+  const outside: Action = await agent.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+  await write(agent, sessionId, 'and then this')
+  await disable(server, una)
+  await server.settle()
+  expect((await actionsIn(server, sessionId)).map(({ state }) => state)).toEqual(['cancelled'])
+  const late = await bob.send('POST', `/api/actions/${inSession?.id}/decision`, { body: { verdict: 'approve' } })
+  expect(late.status).toBe(409)
+  expect((await bob.post(`/api/actions/${outside.id}/decision`, { verdict: 'decline' })).state).toBe('declined')
+  expect(desk.brain.calls).toHaveLength(1)
+  expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })
+})
+
+test('in a session of somebody else only what the disabled person wrote ends: the run that others began goes on, and is not told it', async () => {
+  const hold = Promise.withResolvers<void>()
+  await using desk = await openDesk(async ({ messages }) => {
+    await hold.promise
+    return { text: `heard ${messages.filter(({ role }) => role === 'user').map(({ content }) => content)}` }
+  })
+  const { server, brain, lea, bob } = desk
+  const sessionId = await sessionOf(bob)
+  await bob.post(`/api/sessions/${sessionId}/participants`, { person: lea.principal.id })
+  await write(bob, sessionId, 'first')
+  await asked(desk, 1)
+  expect((await write(lea, sessionId, 'pay me')).queued).toBe(true)
+  await write(bob, sessionId, 'second')
+  await disable(server, lea)
+  hold.resolve()
+  await server.settle()
+  expect(brain.calls.map(({ state }) => state)).toEqual(['answered', 'answered'])
+  const said = await saidIn(server, sessionId)
+  expect(said).toContain('heard first,second')
+  expect(said).toContain('pay me')
+  const { items } = await server.admin.get(`/api/sessions/${sessionId}/messages`)
+  expect(items.filter(({ queued }: { queued?: boolean }) => queued)).toEqual([])
+})
+
+test('nobody writes on in a session whose owner is disabled', async () => {
+  await using desk = await openDesk(() => ({ text: 'Done.' }))
+  const { server, lea, bob } = desk
+  const sessionId = await sessionOf(lea)
+  const { requestId } = await lea.post('/api/agent-requests', { sessionId, message: 'later' })
+  await lea.post(`/api/sessions/${sessionId}/participants`, { person: bob.principal.id })
+  await disable(server, lea)
+  for (const [path, body] of [
+    [`/api/sessions/${sessionId}/messages`, { content: 'go on' }],
+    ['/api/agent-requests', { sessionId, message: 'go on' }],
+    [`/api/agent-requests/${requestId}/execute`, {}],
+  ] as const) {
+    const refused = await bob.send('POST', path, { body })
+    expect(refused, path).toMatchObject({ status: 403, body: { detail: expect.stringMatching(/Lea is disabled/) } })
+  }
+  await server.settle()
+  expect(desk.brain.calls).toHaveLength(0)
+})
+
+test('where the process that disabled somebody died right after it, their run ends at its next step, and nothing of that step is stored', async () => {
+  const hold = Promise.withResolvers<BrainSpeech>()
+  await using desk = await openDesk(() => hold.promise)
+  const { server, lea, bob } = desk
+  const sessionId = await sessionOf(lea)
+  await write(lea, sessionId, 'go')
+  await asked(desk, 1)
+  const store = await openBeside(server.database)
+  const admin = { ...(await server.admin.get('/api/me')).principal, roles: ['admin'] }
+  await store.transact((outbox) => disablePerson(outbox, lea.principal.id, admin, Date.now()))
+  await store.close()
+  hold.resolve({ calls: [call('a', 'keyed')] })
+  await expect.poll(() => saidIn(server, sessionId)).toContainEqual(expect.stringMatching(STOPPED))
+  await server.settle()
+  expect(desk.target.writes).toEqual([])
+  expect(await actionsIn(server, sessionId)).toEqual([])
+  expect(bob.principal.id).not.toBe(lea.principal.id)
+})
+
+test('what somebody wrote before they were disabled allows nothing by their roles any more, and refuses as before', async () => {
+  await using desk = await openDesk(({ messages, results }) =>
+    messages.at(-1)?.role === 'user' ? { calls: [call(`a${results}`, 'keyed'), call(`b${results}`, 'unkeyed')] } : { text: 'Done.' },
+  )
+  const { server, lea, bob } = desk
+  const sessionId = await sessionOf(bob)
+  await bob.post(`/api/sessions/${sessionId}/participants`, { person: lea.principal.id })
+  await write(lea, sessionId, 'go')
+  await server.settle()
+  const states = async () => Object.fromEntries((await actionsIn(server, sessionId)).map((action) => [action.arguments.what, action.state]))
+  expect(await states()).toEqual({ a0: 'succeeded', b0: 'declined' })
+  await disable(server, lea)
+  await write(bob, sessionId, 'again')
+  await server.settle()
+  expect(await states()).toMatchObject({ a2: 'proposed', b2: 'declined' })
+  expect(desk.target.writes).toHaveLength(1)
+})
+
+// On SQLite there is one process at a time.
+test.skipIf(inject('database') === 'sqlite')(
+  'a run ends in the process that makes its model call when another process disables its owner',
+  async () => {
+    await using database = await openServerDatabase()
+    using folder = temporaryFolder()
+    const hold = Promise.withResolvers<BrainSpeech>()
+    await using brain = await startLiveBrain(() => hold.promise)
+    const options = {
+      config: { agents: { desk: { model: `remote/${brain.baseUrl}` } } },
+      place: { dataDir: folder.path, environment: database.environment },
+    }
+    await using here = await startTestServer(options)
+    await using there = await startTestServer(options)
+    const lea = await here.as({ name: 'Lea', kind: 'person', roles: ['approver'] })
+    const sessionId = await sessionOf(lea)
+    await write(lea, sessionId, 'go')
+    await asked({ brain }, 1)
+    await disable(there, lea)
+    await expect.poll(() => brain.calls[0]?.state).toBe('lost')
+    expect((await saidIn(here, sessionId))[0]).toMatch(STOPPED)
+    hold.resolve({ text: 'too late' })
+  },
+)

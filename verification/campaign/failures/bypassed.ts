@@ -1,0 +1,190 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+/** Something runs that nobody was asked about: by another way in, by a name, by an older permission. */
+export const BYPASSED: readonly Failure[] = [
+  {
+    whose: 'langchain #40166',
+    failure: 'An edit made another call of it, and that call’s policy was not asked',
+    held: 'the tool of an action never changes; an edited call is checked and asked about as any other: gate/decide/edit.ts, gate/decide/revise.ts',
+    bugs: [
+      plant('an edited call is not held against policy', [
+        'verification/acceptance/edits.test.ts',
+        'H6 an edit that does not fit the tool, or that policy denies, changes nothing',
+      ]),
+      plant('an edited call asks for what the first one asked for', [
+        'verification/acceptance/edits.test.ts',
+        'H6 an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not',
+      ]),
+    ],
+  },
+  {
+    whose: 'langchain #38838',
+    failure: 'A misspelt tool in the policy silently took the gate away',
+    held: 'a rule that names a tool nobody has is refused at the start and at every save: policy/problems.ts',
+    bugs: [plant('a rule may name a tool that is not there', ['packages/server/src/config/load.test.ts', 'refused: a rule for nothing'])],
+  },
+  {
+    whose: 'mastra #20470; langchain #40492',
+    failure: 'What was declined was executed',
+    held: 'a start is one guarded update from `approved`; a decline is terminal, and has no way to a tool: gate/decide/decide.ts, store/tables/attempts.ts',
+    bugs: [
+      plant('a decline is stored as an approval', [
+        'verification/acceptance/d2.test.ts',
+        'D2.5 a decline with its reason is the tool’s result, and the model answers',
+      ]),
+      {
+        bug: 'a declined action is put up for execution, and starts',
+        test: {
+          file: 'verification/acceptance/d2.test.ts',
+          name: 'D2.5 a decline with its reason is the tool’s result, and the model answers',
+        },
+      },
+      plant('votes are not counted again when it starts', [
+        'verification/campaign/bound/bound.test.ts',
+        'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+      ]),
+    ],
+  },
+  {
+    whose:
+      'mastra #14996, #15776; mercury #99; goose #11778; MS agent-framework #4963; CopilotKit #4953; docker-agent PR #3694; adk-python #7148',
+    failure: 'Another way to the same tool (a sub-agent, a second transport, a nested call, a processor in between) passed the gate by',
+    held: 'one place makes actions and one sends them; sessions, outside agents and remote brains all come through gate/propose/propose.ts',
+    bugs: [
+      plant('what an outside agent proposes is allowed', [
+        'verification/acceptance/outside-agent.test.ts',
+        'policy may answer at once: a read runs, a forbidden tool is declined with the reason',
+      ]),
+      plant('an agent calls any tool that there is', [
+        'verification/acceptance/d2.test.ts',
+        'D2.1 an agent may not use a tool that it was not given',
+      ]),
+      {
+        bug: 'what a remote brain announces is a call',
+        test: {
+          file: 'packages/server/src/models/remote-brain.test.ts',
+          name: 'a tool-input-available alone is a look-up of the brain and starts nothing',
+        },
+      },
+    ],
+  },
+  {
+    whose: 'claude-code #77212; cline #10499',
+    failure: 'A general "go on" beat a rule that asked, or that forbade',
+    held: 'deny beats ask beats allow, whatever the order; a grant answers for people only: core policy/evaluate.ts, gate/propose/propose.ts',
+    bugs: [
+      plant('the first rule that fits wins', [
+        'packages/core/src/policy/rules.test.ts',
+        'every policy says what an independent reading of its rules says',
+      ]),
+      plant('a grant allows what policy denies', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'a grant answers in place of people only: what policy denies stays denied',
+      ]),
+      plant('a condition that fails lets its call through', [
+        'packages/core/src/policy/rules.test.ts',
+        'a condition that fails never makes the answer weaker than one that is true, nor than one that is false',
+      ]),
+    ],
+  },
+  {
+    whose: 'docker-agent #4376, #35; claude-code #69042; codex #11162',
+    failure: '"Remember" allowed everything, or was not kept; one approval covered a whole turn',
+    held: 'a grant names its tool and arguments or a condition, ends, and is a row; an approval names one action: gate/grants/grants.ts, gate/decide/decide.ts',
+    bugs: [
+      plant('what is remembered holds for any arguments', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
+      ]),
+      plant('what is to be remembered is not kept', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
+      ]),
+      plant('an approval in a session is one of all that wait', [
+        'verification/acceptance/d4.test.ts',
+        'D4.3 with two waiting it wants to know which one; a rejection carries its reason to the model',
+      ]),
+    ],
+  },
+  {
+    whose: 'goclaw #1204',
+    failure: '"Always allow" was bound to `sh`, and so allowed every command',
+    held: 'a suggested rule is the narrowest that fits what was approved: gate/grants/narrow-rule.ts',
+    bugs: [
+      plant('a suggested rule allows further arguments', [
+        'packages/server/src/gate/grants/narrow-rule.test.ts',
+        'is true of every call that it was made from, and of none with another argument more or less',
+      ]),
+      plant('a grant never ends', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+      ]),
+    ],
+  },
+  {
+    whose: 'CVE-2025-54136 (Cursor); openhuman #5293',
+    failure: 'Approved once under a name, then the definition behind the name was swapped',
+    held: 'decisions and grants are bound to the hash of the tool’s definition: gate/execute/verify-binding.ts, gate/grants/grants.ts',
+    bugs: [
+      plant('a grant goes by the name of its tool', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+      ]),
+      {
+        bug: 'a decision goes by the name of its tool',
+        test: {
+          file: 'verification/campaign/bound/bound.test.ts',
+          name: 'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+        },
+      },
+    ],
+  },
+  {
+    whose: 'CVE-2025-54795, CVE-2025-66032 (Claude Code)',
+    failure: 'What was checked was read in another way than what was executed',
+    held: 'arguments are read once, strictly; what reads two ways is refused, and the stored bytes are shown, hashed and sent: core json/scan.ts',
+    bugs: [
+      plant('of a key that comes twice, the last counts', [
+        'packages/core/src/json/parse.test.ts',
+        'a key twice in one object is refused, also behind an escape: {"a":1,"a":1}',
+      ]),
+    ],
+  },
+  {
+    whose: 'CVE-2025-59944 (Cursor)',
+    failure: 'A check went by one spelling, the target read another',
+    held: 'a value in a path is looked at in every form that a target may make of it, hosts as the URL parser reads them: tools/url-template.ts',
+    bugs: [
+      plant('a value is checked as it is written only', [
+        'packages/server/src/tools/route-table.test.ts',
+        'a hostile value never reaches a path: refused when proposed, refused again when sent',
+      ]),
+    ],
+  },
+  {
+    whose: 'Gemini CLI #25865 and its kin',
+    failure: 'Only the first of several commands was checked',
+    held: 'every call of a step is prepared and asked about by itself: agent/calls.ts',
+    bugs: [
+      plant('only the first call of a step is asked about', [
+        'verification/acceptance/d4.test.ts',
+        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+      ]),
+    ],
+  },
+  {
+    whose: 'hermes #6735; Anthropic on its auto mode (93 % accept)',
+    failure: 'An agent raised again what was rejected, until somebody gave in',
+    held: 'what people declined in a run is not asked again in it, and who insists is stopped; high risk is never granted: gate/propose/denial-memory.ts',
+    bugs: [
+      plant('what was declined is asked again', [
+        'verification/acceptance/decisions.test.ts',
+        'H29 what was declined is not asked again in the run: the model is told why, and is stopped when it insists',
+      ]),
+      plant('a high risk may be granted', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone',
+      ]),
+    ],
+  },
+]

@@ -1,0 +1,70 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+const D0_BRAIN_TEST = 'verification/acceptance/brain.test.ts'
+const D0_ORIGINS_TEST = 'verification/acceptance/origins.test.ts'
+const DEADLINES_TEST = 'verification/acceptance/deadlines.test.ts'
+
+/** What brains, pages and agents could be told or given. */
+export const CALLERS: readonly Failure[] = [
+  {
+    whose: 'ours',
+    failure: 'A remote brain got no secret of its own, or its secret was in an answer',
+    held: 'headers of a brain are filled from the environment and known as secrets: config/remote.ts',
+    bugs: [
+      plant('a remote brain does not get its headers', [
+        D0_BRAIN_TEST,
+        'D0.1 a remote brain gets its own headers, and hears the session, who wrote and which agent it is',
+      ]),
+      plant('the values of its headers are no secrets', [
+        D0_BRAIN_TEST,
+        'D0.1 the secret of a remote brain is in no row, no answer and no log, even when the brain repeats it',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'A page of another origin used the console of whoever opened it',
+    held: 'only listed origins read answers, only with a key: http/cors.ts',
+    bugs: [
+      plant('a listed origin reads what the console’s sign-in answers', [
+        D0_ORIGINS_TEST,
+        'D0.1 a console behind https that is signed in with a cookie stays unreadable to a listed origin',
+      ]),
+      plant('an origin that begins like a listed one is allowed', [
+        D0_ORIGINS_TEST,
+        'D0.1 only the very origins of the list are allowed, only under /api, and by default none',
+      ]),
+      plant('a listed origin reads addresses outside of the API', [
+        D0_ORIGINS_TEST,
+        'D0.1 only the very origins of the list are allowed, only under /api, and by default none',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'Approvals waited for good, although a line of the policy said when they end',
+    held: '`expires` of the document holds for what no rule says otherwise about: core policy/evaluate.ts',
+    bugs: [
+      plant('`expires` of the document holds for the default only', [
+        DEADLINES_TEST,
+        'D2.5 one line, `expires`, ends every approval that no rule says otherwise about',
+      ]),
+      plant('`expires` of the document holds for rules only', [
+        DEADLINES_TEST,
+        'D2.5 one line, `expires`, ends every approval that no rule says otherwise about',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'An agent was refused and not told why',
+    held: 'the reason of a deny rule is what the model hears: core policy/evaluate.ts, gate/execute/tool-result.ts',
+    bugs: [
+      plant('the reason of a rule is left out', [DEADLINES_TEST, 'D2.5 a deny rule says why, and the model hears it as the tool’s result']),
+      plant('a model hears of a denial as of a decline without a reason', [
+        DEADLINES_TEST,
+        'D2.5 a deny rule says why, and the model hears it as the tool’s result',
+      ]),
+    ],
+  },
+]

@@ -1,0 +1,81 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+const SAME_LOOK_TEST = 'packages/server/src/gate/execute/same-look.test.ts'
+const IMPOSSIBLE_TEST = 'verification/acceptance/impossible.test.ts'
+const PREVIEW_TEST = 'packages/server/src/tools/openapi/preview.test.ts'
+
+/** What a card could say that is not what would be done. */
+export const CARDS: readonly Failure[] = [
+  {
+    whose: 'ours',
+    failure: 'An approved PUT was asked about again because its members came in another order',
+    held: 'previews, headlines and preconditions are made from canonical values: gate/propose/prepare.ts, tools/tool-draft.ts',
+    bugs: [
+      plant('a preview is read with the arguments in the order of the agent', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
+      plant('a headline is made from the arguments in the order of the agent', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
+      plant('an answer is compared in the order in which the target lists its members', [
+        SAME_LOOK_TEST,
+        'permuting the keys of the arguments or of the target’s answer changes nothing that a decision is bound to: coded tools, routes, documents',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'A person was asked about what could not be done',
+    held: 'a preview may refuse, and then nobody is asked: gate/propose/impossible.ts',
+    bugs: [
+      plant('what cannot be done is asked about all the same', [
+        IMPOSSIBLE_TEST,
+        'what cannot be done is refused at once with the reason: no card, nothing waiting, one row in the record',
+      ]),
+      plant('a refusal of the preview counts as a target that cannot be read', [
+        IMPOSSIBLE_TEST,
+        'a call of the gateway that cannot be done is answered with the reason, and the same call is a new one once it can',
+      ]),
+      plant('what became impossible while its card waited is asked about again', [
+        IMPOSSIBLE_TEST,
+        'what became impossible while its card waited is not carried out and not asked about again: it fails with the reason',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'A PATCH was shown as deleting all that it did not name',
+    held: 'a request is held against what is there leaf by leaf, and only a whole PUT takes away: tools/openapi/compare.ts, preview.ts',
+    bugs: [
+      plant('what a PATCH does not name is shown as going', [
+        PREVIEW_TEST,
+        'a PATCH is shown leaf by leaf, and the entries of a list by what they are',
+      ]),
+      plant('what a whole PUT does not name is not shown as going', [
+        PREVIEW_TEST,
+        'a PUT shows as going what it replaces and does not name, where its body has to be whole; elsewhere it says that nobody can tell',
+      ]),
+      plant('entries of a list are compared by their place', [
+        PREVIEW_TEST,
+        'a PATCH is shown leaf by leaf, and the entries of a list by what they are',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'The envelope of an answer was compared with the body, or the value of another thing was shown as the one that changes',
+    held: 'envelopes are taken off on both sides, and nothing else is: tools/openapi/envelope.ts',
+    bugs: [
+      plant('an envelope is a value like others', [
+        PREVIEW_TEST,
+        'envelopes of body and answer are no part of what is compared, and nothing that is not sent is struck out',
+      ]),
+      plant('any object in an answer is the thing that changes', [
+        PREVIEW_TEST,
+        'the value of another thing is never shown as the one that changes',
+      ]),
+    ],
+  },
+]

@@ -1,0 +1,111 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+const BOUND = [
+  'verification/campaign/bound/bound.test.ts',
+  'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+] as const
+
+/** What runs is not what was shown or decided. */
+export const CHANGED: readonly Failure[] = [
+  {
+    whose: 'openai-agents-js #1097; vercel/ai #11294, #10070, PR #10720; cymoo/lovia #40',
+    failure: 'Edited arguments were not those that ran, or the model was not told',
+    held: 'an edit is a new revision with a digest of its own, and the call’s result says what really ran: gate/decide/revise.ts, gate/execute/tool-result.ts',
+    bugs: [
+      plant('an edit is shown, and the first arguments run', [
+        'verification/acceptance/edits.test.ts',
+        'D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
+      ]),
+      plant('the model is not told of an edit', [
+        'verification/acceptance/histories.test.ts',
+        'with openai-chat/m, what was edited, edited and declined, and asked again makes a history that the provider takes, its own calls untouched',
+      ]),
+    ],
+  },
+  {
+    whose: 'eve #758; vercel/ai PR #17185; adk-python #3506',
+    failure: 'Terms (a price, a recipient) changed between the approval and the execution',
+    held: 'the target is read again before the start, and sent the version that was read: gate/execute/revalidate.ts, tools/http-call.ts',
+    bugs: [
+      plant('the target is not looked at again', [
+        'verification/acceptance/bound.test.ts',
+        'I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason',
+      ]),
+      plant('the version that was read is not sent', [
+        'verification/acceptance/bound.test.ts',
+        'H7 a change between the last look and the send is refused by the target, and asked again with the values of now',
+      ]),
+      plant('values that cannot be read again count as the same', [
+        'verification/acceptance/bound.test.ts',
+        'values that cannot be read again are no reason to go on: nothing is sent, and it can be started again',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: found by planting',
+    failure: 'A call that its target refused as stale counted as told: asked again and done, the model never had its result',
+    held: 'what is asked again has told the model nothing, so its end does: gate/execute/settle.ts',
+    bugs: [
+      plant('what the target refused as stale counts as told', [
+        'verification/acceptance/bound.test.ts',
+        'H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done',
+      ]),
+    ],
+  },
+  {
+    whose: 'GHSA-hjvp-qhm6-wrh2, CVE-2026-32065, GHSA-2j8v-hwgc-x698 (openclaw)',
+    failure: 'The environment, white space or arguments differed between the approval and the execution',
+    held: 'the digest is over tool, definition, arguments, destination, credential and precondition, and is made again from what is sent: gate/propose/digest.ts',
+    bugs: [
+      {
+        bug: 'with whose rights it runs is not bound',
+        test: { file: BOUND[0], name: BOUND[1] },
+      },
+      plant('the digest leaves the arguments out', BOUND),
+      plant('arguments are trimmed on their way to the digest', BOUND),
+      plant('the digest is not made again', BOUND),
+    ],
+  },
+  {
+    whose: 'mastra #19633; eve #3103',
+    failure: 'A decision about an older call was taken for a newer one, or an answer under the old id was lost',
+    held: 'actions have ids of ours that nothing changes, a decision names revision and digest, and a provider’s call id is only data',
+    bugs: [
+      plant('a decision holds for any revision', [
+        'verification/acceptance/d1.test.ts',
+        'D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
+      ]),
+      plant('a provider’s id stands for two calls', [
+        'verification/acceptance/histories.test.ts',
+        'with openai-chat/m, refused, failed, unknown, cancelled and repeated calls all end in one result each',
+      ]),
+      plant('what is asked again keeps its votes', [
+        'verification/acceptance/edits.test.ts',
+        'H6 an edit voids the votes before it, and a decision about the version before it is refused',
+      ]),
+    ],
+  },
+  {
+    whose: 'moira #202; agenticos #274',
+    failure: 'A deploy that changed only words killed what waited; a tool that was gone left it running for ever',
+    held: 'the definition’s hash leaves words for people out; what has no tool any more fails in plain words: tools/open-tools.ts, gate/execute/verify-binding.ts',
+    bugs: [
+      plant('words for people are part of the definition', [
+        'packages/server/src/tools/open-tools.test.ts',
+        'a definition hash changes with what a tool is, and not with its words for people',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: H37',
+    failure: 'A permission or a policy was taken back between the decision and the start',
+    held: 'policy, votes and grants are asked again in the transaction that starts it: gate/decide/approval-validity.ts',
+    bugs: [
+      plant('a policy that denies by now is not asked', BOUND),
+      plant('a grant that is over still carries what it approved', [
+        'packages/server/src/gate/grants/grants.test.ts',
+        'H37 what a grant approved and has not started is asked again when the grant does not hold any more',
+      ]),
+    ],
+  },
+]

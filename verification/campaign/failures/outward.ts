@@ -1,0 +1,126 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+/** What goes out or comes in leads elsewhere, tells too much, or stops the process. */
+export const OUTWARD: readonly Failure[] = [
+  {
+    whose: 'CVE-2026-32871 (FastMCP)',
+    failure: '`../` in a parameter left the prefix of the API, with its credentials',
+    held: 'a value is one segment in every form, and the address built must be what the template says: tools/url-template.ts',
+    bugs: [
+      plant('values stand in a path as they are', [
+        'packages/server/src/tools/url-template.test.ts',
+        'T18 of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded',
+      ]),
+      plant('a slash may be encoded twice', [
+        'packages/server/src/tools/url-template.test.ts',
+        'T18 of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded',
+      ]),
+    ],
+  },
+  {
+    whose: 'CVE-2026-45019 (Chainlit)',
+    failure: 'An address of a configuration or a model led inside the network',
+    held: 'every request resolves, checks and pins its address; redirects are answers: net/network.ts, net/send.ts',
+    bugs: [
+      plant('a private address is as good as another', [
+        'packages/server/src/net/network.test.ts',
+        'T17 anybody’s address is admitted when all its addresses are public, and refused when one is not',
+      ]),
+      plant('addresses that give out credentials are private', [
+        'packages/server/src/net/network.test.ts',
+        'T17 no name leads to where machines give out credentials, not even one of the configuration',
+      ]),
+      plant('a name is resolved again for the connection', [
+        'packages/server/src/net/ssrf.test.ts',
+        'T17 a name that answers differently the second time is connected to at the address that was checked',
+      ]),
+    ],
+  },
+  {
+    whose: 'CVE-2026-25536, CVE-2026-0621 (MCP TypeScript SDK)',
+    failure: 'An answer went to another client; a template of an address hung the process',
+    held: 'a key stands for one principal and route; patterns run in linear time: identity/authenticate.ts, tools/pattern.ts',
+    bugs: [
+      plant('a key of one caller answers another', [
+        'verification/acceptance/idempotency.test.ts',
+        'a key belongs to one principal and one route',
+      ]),
+      plant('any pattern is taken', [
+        'packages/server/src/tools/pattern.test.ts',
+        'T23 what only a backtracking engine can match is refused when the schema is read',
+      ]),
+    ],
+  },
+  {
+    whose: 'CVE-2026-29085 (Hono), CVE-2026-25223 (Fastify)',
+    failure: 'A line break in an event made another event; a tab in the content type passed the check by',
+    held: 'frames hold JSON and integers only; one spelling of one content type: http/sse.ts, http/intake.ts',
+    bugs: [
+      plant('line breaks of a text go out as they are', [
+        'verification/acceptance/stream-injection.test.ts',
+        'T16 nothing that a person or a model writes becomes a line of an event stream',
+      ]),
+      plant('a tab may stand in the content type', [
+        'packages/server/src/http/intake.test.ts',
+        'T11 bodies are of one content type, and no trick of spelling makes it another',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: T19, T20',
+    failure: 'A secret came back with an answer and was stored, shown, logged or told to the model',
+    held: 'answers are redacted where they arrive; errors that are not ours say an id: net/secrets.ts, http/errors.ts',
+    bugs: [
+      plant('what a service echoes is kept', [
+        'packages/server/src/tools/route-table.test.ts',
+        'a secret of the headers does not come back in a result or an error, even when the service echoes it',
+      ]),
+      plant('an error of ours says what broke', [
+        'packages/server/src/http/errors.test.ts',
+        'what is not in the table is told as an id of the log, never in its own words',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: T21, T22',
+    failure: 'JSON from outside changed a prototype, or had no bounds',
+    held: 'one strict reader with limits: core json/scan.ts, json/parse.ts',
+    bugs: [
+      plant('__proto__ is a key like others', [
+        'packages/core/src/json/pollution.test.ts',
+        'T21 no JSON from outside changes a prototype, nor yields an object with another one',
+      ]),
+      plant('nesting has no end', ['packages/core/src/json/parse.test.ts', '64 levels are taken and 65 refused']),
+    ],
+  },
+  {
+    whose: 'ours: T10',
+    failure: 'One agent filled the inbox until nobody could find what mattered',
+    held: 'what waits is capped for each requester and each session, and an unkeyed repeat is no new action: gate/propose/waiting-limits.ts, gate/propose/repeat-ask.ts',
+    bugs: [
+      plant('nobody counts what waits', [
+        'verification/acceptance/waiting-limits.test.ts',
+        'an agent has as much waiting as the policy allows and no more, however many calls it makes at once',
+      ]),
+      plant('a repeat is another action', [
+        'verification/acceptance/waiting-limits.test.ts',
+        'the same call again without a key is the same action: asked once, done once, and both callers hear of it',
+      ]),
+      plant('two wishes with keys of their own are one', [
+        'verification/acceptance/waiting-limits.test.ts',
+        'calls with keys of their own are as many wishes, and happen as often',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: T24',
+    failure: 'A reader or sender that stands still holds memory or connections',
+    held: 'bounded buffers and times: http/sse.ts, http/intake.ts',
+    bugs: [
+      plant('who reads nothing is never hung up on', [
+        'packages/server/src/http/follow.test.ts',
+        'a reader that takes nothing is hung up on, and goes on from the last id it has',
+      ]),
+    ],
+  },
+]

@@ -1,0 +1,104 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+/** A person decides about something else than what they see. */
+export const SHOWN: readonly Failure[] = [
+  {
+    whose: 'CVE-2025-54133 (Cursor)',
+    failure: 'The dialog hid the arguments',
+    held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react use-opened.ts',
+    bugs: [
+      plant('what is hidden holds nothing', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'a long argument with its payload in the tail holds a high risk until it is opened',
+      ]),
+      plant('what is hidden holds a high risk only', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+      ]),
+      plant('what was opened counts as read', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+      ]),
+      plant('arguments behind the closed disclosure are not counted', [
+        'packages/core/src/text/hidden.test.ts',
+        'T3 more than 2,000 hidden characters need opening at any risk, wherever they are',
+      ]),
+      plant('an approval that is remembered needs no reading', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T3 "don’t ask again" is no way round what is hidden',
+      ]),
+    ],
+  },
+  {
+    whose: 'openclaw PR 43687 (GHSA-pcqg-f7rg-xfvv)',
+    failure: 'Characters that cannot be seen hid the text of a command',
+    held: 'every such character is spelled out, on every surface: core text/show-invisible.ts',
+    bugs: [
+      plant('characters of no width stay what they are', [
+        'packages/core/src/text/show-invisible.test.ts',
+        'T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
+      ]),
+      plant('the card shows the description as it came', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'markup, links and unseen characters are plain text and fetch nothing',
+      ]),
+      plant('two hosts that look alike look alike', [
+        'packages/core/src/text/show-invisible.test.ts',
+        'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: T4',
+    failure: 'A name in letters of another script looked like a known name, and was approved as that one',
+    held: 'names of mixed scripts, look-alikes (Unicode UTS #39) and decomposed letters are marked on every surface, and old and new values that look alike say where they differ: core text/mark-names.ts, text/look-alike.ts',
+    bugs: [
+      plant('a letter of another script is a letter like others', [
+        'packages/core/src/text/mark-names.test.ts',
+        'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
+      ]),
+      plant('brackets that somebody wrote take a mark away', [
+        'packages/core/src/text/mark-names.test.ts',
+        'T4 brackets that were written to look like a mark take none away',
+      ]),
+      plant('values that look alike are shown side by side without a word', [
+        'packages/react/src/hidden.browser.test.ts',
+        'T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
+      ]),
+    ],
+  },
+  {
+    whose: 'Lies-in-the-Loop; arXiv 2606.02668',
+    failure: 'The agent narrated its own dialog, and its words were taken for facts',
+    held: 'the card is made of the stored call; the agent’s words stand apart and are called unverified: gate/propose/prepare.ts, react evidence.tsx',
+    bugs: [
+      plant('what the agent says is the description', [
+        'verification/acceptance/outside-agent.test.ts',
+        'what the proposing agent says of its action stays apart from the description that the card is made of',
+      ]),
+      plant('raw HTML of a model is drawn', [
+        'apps/web/src/chat/markdown.test.ts',
+        'an image is not drawn, so reading a message asks no other server for anything',
+      ]),
+      plant('a link of a tool may be a script', [
+        'packages/server/src/gate/execute/execute.test.ts',
+        'a link that a tool makes is http, https or a path here',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours: T31, T32',
+    failure: 'The card changed under the cursor: the click was for another one',
+    held: 'buttons rest after every change and move, and a decision names what was seen: react use-cooldown.ts, use-decision.ts',
+    bugs: [
+      plant('buttons do not rest', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'a click within 500 ms of the arrival is ignored, one after 600 ms counts',
+      ]),
+      plant('a bare Enter approves', [
+        'packages/react/src/approval-card.browser.test.ts',
+        'Enter and Space on the page or on the card decide nothing',
+      ]),
+    ],
+  },
+]

@@ -1,0 +1,98 @@
+import { type Failure, plant } from './planted-failure.ts'
+
+const CHECKPOINT_TEST = 'verification/acceptance/checkpoint.test.ts'
+const ARCHIVE_SCHEDULE_TEST = 'verification/acceptance/archive-schedule.test.ts'
+const QUERY_PARAMETERS_TEST = 'verification/acceptance/query-parameters.test.ts'
+const METRICS_TEST = 'verification/acceptance/metrics.test.ts'
+const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.test.ts'
+
+/** What could go wrong between a caller and the gate. */
+export const SURFACES: readonly Failure[] = [
+  {
+    whose: 'ours',
+    failure: 'Reading a request ran it, or told of somebody else’s',
+    held: 'a request is read by who sees its session, and reading changes nothing: agent/requests.ts, request-answer.ts',
+    bugs: [
+      plant('anybody reads any request', [
+        CHECKPOINT_TEST,
+        'D3.5 agents execute their own requests, persons approve, and nobody else learns that there is one',
+      ]),
+      plant('a held request is said to run', [
+        CHECKPOINT_TEST,
+        'D3.1 a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'The archive ran in every process, after every restart, or never',
+    held: 'one round for all processes, counted in the database: archive/schedule.ts',
+    bugs: [
+      plant('a round is not counted', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record',
+      ]),
+      plant('a held server archives', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+      ]),
+      plant('a round that finds nothing writes a row', [
+        ARCHIVE_SCHEDULE_TEST,
+        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'A misspelt filter answered everything',
+    held: 'a route refuses a query parameter that it does not take: http/known-query.ts',
+    bugs: [
+      plant('a route that takes no query takes any', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document',
+      ]),
+      plant('a stranger is told what a route takes', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes',
+      ]),
+      plant('an unknown name is repeated at any length', [
+        QUERY_PARAMETERS_TEST,
+        'D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'The terminal decided what it had not shown, or said it was done when it was not',
+    held: 'what is shown is what is decided, and the exit code says whether it was: cli/inbox.ts',
+    bugs: [
+      plant('the terminal does not show with what a tool is called', [
+        INBOX_COMMAND_TEST,
+        'D4.2 `inbox` at a terminal shows each action whole and takes a letter for it',
+      ]),
+      plant('who comes too late is told that all is well', [
+        INBOX_COMMAND_TEST,
+        'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
+      ]),
+      plant('the terminal lists what the person may not decide', [
+        INBOX_COMMAND_TEST,
+        'D4.1 `inbox` lists what the person may decide, and not what they only see',
+      ]),
+      plant('the terminal prints events without their ids', [
+        INBOX_COMMAND_TEST,
+        'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json',
+      ]),
+    ],
+  },
+  {
+    whose: 'ours',
+    failure: 'The key of a program that only watches read what tools read, because proposing needed no role',
+    held: 'who has the role monitor alone is refused on every route but /metrics: identity/authenticate.ts',
+    bugs: [
+      plant('a service that only monitors may propose', [
+        METRICS_TEST,
+        'D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
+      ]),
+    ],
+  },
+]

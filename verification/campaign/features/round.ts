@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../../simulation/random.ts'
+import { type Kind, type Phase, wayTo } from './kinds.ts'
+import { callsOf, planRound, type RoundPlan } from './plan.ts'
+import type { Cut } from './reached.ts'
+import { findHolder } from './rows.ts'
+import { howOfCall } from './targets-file.ts'
+import type { World } from './world.ts'
+
+/**
+ * Everything that is pending has to be settled, or to wait for a person, this long after the last fault. It tells what hangs from what is
+ * slow: on a machine without a free core, three servers that start again have needed more than 15 s.
+ */
+const RECOVERY_MS = 60_000
+/** How long a server that is to die is given to come by its point. The round goes on sooner when nothing is under way any more. */
+const PATIENCE_MS = 20_000
+/** How long the calls of other kinds are given to be held as well. */
+const OTHERS_MS = 800
+const POLL_MS = 15
+
+export interface RoundOptions {
+  kind: Kind
+  phase: Phase
+  /** Other kinds to meet in the phase, if it can be. */
+  alsoWanted: readonly Kind[]
+  random: Random
+  /** Requests may arrive later than any look after them. */
+  hasLate: boolean
+}
+
+export interface RoundResult {
+  /** Where servers were killed, each by the name of its point or `anywhere`. */
+  kills: string[]
+  cuts: Cut[]
+  /** From the last fault until nothing was under way. */
+  tookMs: number
+  problems: string[]
+}
+
+/** One round: calls begin, a server is killed while one of `kind` is in `phase`, what is missing starts again, all is held against its promises. */
+export async function playRound(world: World, { kind, phase, alsoWanted, random, hasLate }: RoundOptions): Promise<RoundResult> {
+  const { servers, targets, keyResults, count } = world
+  const way = wayTo(kind, phase)
+  const before = servers.deaths
+  const began = Date.now()
+  const plan = planRound({ random, kind, phase, alsoWanted, count, keyResults, hasLate })
+  targets.setHolding(true)
+  if ('points' in way) await servers.arm({ point: random.pick(way.points), nth: 1 + random.int(3) })
+  else holdAndKill(world, plan, kind, way.held, random)
+  world.begin(plan)
+  await untilDead(world, before, began)
+  // What the dead server had not sent yet is sent by the next one, and need not be held: that took four seconds of every round.
+  targets.setHolding(false)
+  // Now and then another one dies while the first is being replaced.
+  if (servers.deaths > before && random.chance(0.2)) {
+    await delay(random.int(300))
+    for (const life of servers.lives.slice(0, 1)) life.signal('SIGKILL')
+  }
+  await servers.arm(null)
+  const settled = await settle(world, servers.deaths === before ? began : 0)
+  targets.listen(() => {})
+  await servers.arm(null)
+  const problems = [...settled.problems, ...(await world.check())]
+  const kills = servers.takeKills()
+  return { kills, cuts: await world.takeCuts(kills), tookMs: settled.tookMs, problems }
+}
+
+/** Kills whoever sent the first write of `kind` that its target holds, when those of the other kinds are held too or have not come for a while. */
+function holdAndKill(
+  { servers, database, targets, planOf }: World,
+  plan: RoundPlan,
+  kind: Kind,
+  held: 'sent' | 'acted',
+  random: Random,
+): void {
+  const told = held === 'sent' ? 'request' : 'effect'
+  const missing = new Set(callsOf(plan).flatMap((call) => (howOfCall(call.what) === held ? [call.kind] : [])))
+  const allHeld = Promise.withResolvers<void>()
+  let victim: string | undefined
+  targets.listen((entry) => {
+    const planned = planOf(entry.what)
+    if (entry.kind !== told || entry.how !== held || !planned) return
+    missing.delete(planned.kind)
+    if (missing.size === 0) allHeld.resolve()
+    if (victim !== undefined || planned.kind !== kind) return
+    victim = entry.what
+    void Promise.race([allHeld.promise, delay(random.int(OTHERS_MS))]).then(() => kill(entry.what))
+  })
+
+  async function kill(what: string): Promise<void> {
+    const holder = await findHolder(database, what)
+    // Now and then all at once: then nobody is left who could take over.
+    const isAll = database.processes === 1 || random.chance(0.4)
+    for (const life of servers.lives) if (isAll || life.pid === holder) life.signal('SIGKILL')
+  }
+}
+
+async function untilDead(world: World, before: number, began: number): Promise<void> {
+  while (world.servers.deaths === before && Date.now() - began < PATIENCE_MS) {
+    await delay(POLL_MS)
+    if ((await world.underWay()).length === 0) return
+  }
+}
+
+/**
+ * Waits until nothing is under way and every server is there again.
+ * @param beganMs When the calls began, where nobody died.
+ */
+async function settle(world: World, beganMs: number): Promise<{ tookMs: number; problems: string[] }> {
+  const { servers } = world
+  for (;;) {
+    if (!servers.isWhole && !servers.isFilling) void servers.fill()
+    const left = await world.underWay()
+    const calmMs = Math.max(beganMs, servers.calmSince)
+    const tookMs = Date.now() - calmMs
+    if (left.length === 0 && servers.isWhole) return { tookMs, problems: [] }
+    const late = left.filter(({ sinceMs }) => Date.now() - Math.max(calmMs, sinceMs) > RECOVERY_MS)
+    if (late.length > 0) return { tookMs, problems: late.map(({ what }) => `for ${RECOVERY_MS / 1000} s without a fault: ${what}`) }
+    await delay(POLL_MS)
+  }
+}

@@ -1,0 +1,94 @@
+// The campaign: `npm run test:campaign [-- --only kill,races --seed 1 --minutes 10 --database postgres]`. What no test of a second can show:
+// many kills, many races, many worlds. Prints how far it is to standard error and one JSON with all figures to standard output. Fails on any
+// violation, and when it did not see what it has to see.
+import { randomInt } from 'node:crypto'
+import { cpus, release, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { auditPart } from './audit/part.ts'
+import { boundPart } from './bound/part.ts'
+import { diskPart } from './disk/part.ts'
+import { doorsPart } from './doors/part.ts'
+import { featuresPart } from './features/part.ts'
+import { fetchesPart } from './fetches/part.ts'
+import { killPart } from '../crash/part.ts'
+import { mcpPart } from './mcp/part.ts'
+import { openapiPart } from './openapi/part.ts'
+import type { Part, PartReport } from './part.ts'
+import { poolerPart } from './pooler/part.ts'
+import { powerPart } from './power/part.ts'
+import { propertiesPart } from './properties/part.ts'
+import { contestPart, deadlinePart } from './races/part.ts'
+import { printWorld, simulationPart } from '../simulation/part.ts'
+import { soakPart } from './soak/part.ts'
+import { streamsPart } from './streams/part.ts'
+import { typedPart } from './typed/part.ts'
+import { votesPart } from './votes/part.ts'
+
+const PARTS: Record<string, Part> = {
+  bound: boundPart,
+  kill: killPart,
+  fetches: fetchesPart,
+  features: featuresPart,
+  races: contestPart,
+  expiry: deadlinePart,
+  streams: streamsPart,
+  typed: typedPart,
+  doors: doorsPart,
+  simulation: simulationPart,
+  votes: votesPart,
+  audit: auditPart,
+  properties: propertiesPart,
+  mcp: mcpPart,
+  openapi: openapiPart,
+  pooler: poolerPart,
+  disk: diskPart,
+  power: powerPart,
+  soak: soakPart,
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    // Default: a fresh one, which is printed; with it the same is drawn again.
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    database: { type: 'string' },
+    // Only the planted failures whose names fit this regular expression.
+    bug: { type: 'string' },
+    // Only kills at the points whose names fit this regular expression.
+    point: { type: 'string' },
+    // Only prints what happens in this world of the simulation.
+    world: { type: 'string' },
+  },
+})
+if (values.world !== undefined) process.exit(await printWorld(Number(values.world)))
+const chosen = values.only?.split(',') ?? Object.keys(PARTS)
+const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name))
+if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}; there is ${Object.keys(PARTS).join(', ')}`)
+const { database } = values
+if (database !== undefined && database !== 'sqlite' && database !== 'postgres') throw new Error('--database is sqlite or postgres')
+
+const seed = values.seed === undefined ? randomInt(1, 1_000_000) : Number(values.seed)
+process.stderr.write(`campaign: seed ${seed}\n`)
+const reports: Record<string, PartReport & { minutes: number }> = {}
+for (const name of chosen) {
+  const since = Date.now()
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+  const report = await PARTS[name]?.({
+    seed,
+    minutes,
+    database,
+    bug: values.bug,
+    point: values.point,
+    say: (line) => process.stderr.write(`${line}\n`),
+  })
+  if (report) reports[name] = { ...report, minutes: Math.round((Date.now() - since) / 6_000) / 10 }
+}
+
+const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), kernel: release() }
+const versions = { node: process.versions.node, sqlite: process.versions.sqlite }
+process.stdout.write(`${JSON.stringify({ at: new Date().toISOString(), seed, machine, versions, parts: reports }, null, 2)}\n`)
+for (const [name, { violations, missing }] of Object.entries(reports)) {
+  process.stderr.write(`${name}: ${violations.length} violations, ${missing.length} things not seen\n`)
+}
+if (Object.values(reports).some(({ violations, missing }) => violations.length + missing.length > 0)) process.exitCode = 1

@@ -1,0 +1,34 @@
+// What the public conformance suite runs as a client: our source of tools, opened on the address that it is given last.
+import { env } from 'node:process'
+import { createRedactor, openNetwork } from '../../../packages/server/src/net/index.ts'
+import { SOURCE_KINDS, type SourceOpening } from '../../../packages/server/src/tools/index.ts'
+
+/** What each scenario wants called. */
+const CALLS: Readonly<Record<string, { tool: string; arguments: Record<string, number> }>> = {
+  tools_call: { tool: 'add_numbers', arguments: { a: 5, b: 3 } },
+  'sse-retry': { tool: 'test_reconnection', arguments: {} },
+}
+
+const opening: SourceOpening = {
+  group: 'conformance',
+  folder: '.',
+  network: openNetwork(),
+  report: ({ message }) => {
+    throw new Error(message)
+  },
+  fillSecret: (value) => ({ value, secrets: [] }),
+  fillAddress: (text) => text,
+  refuseVariables: () => {},
+  inherit: () => ({}),
+}
+
+const mcp = await SOURCE_KINDS.mcp()
+const source = await mcp.open(mcp.schema.parse({ url: process.argv.at(-1) }), opening)
+if (!source) throw new Error('it was not opened')
+const way = { network: opening.network, redactor: createRedactor([]) }
+const call = CALLS[env.MCP_CONFORMANCE_SCENARIO ?? '']
+const draft = call && source.drafts(way, () => {}).find(({ name }) => name === call.tool)
+if (call && !draft) throw new Error(`there is no tool ${call.tool}`)
+const signal = AbortSignal.timeout(240_000)
+if (call) await draft?.execute(call.arguments, { actionId: 'act_1', idempotencyKey: 'act_1.1', principalId: undefined, signal })
+await source.close?.()

@@ -1,0 +1,27 @@
+import type { CampaignDatabase } from '../crash/database.ts'
+
+export interface PartOptions {
+  seed: number
+  /** No new work begins after this long; default: as long as the part takes. */
+  minutes: number | undefined
+  /** Default: both, one after the other. */
+  database: CampaignDatabase['kind'] | undefined
+  /** Only the planted bugs whose names fit this regular expression. */
+  bug: string | undefined
+  /** Only kills at the points whose names fit this regular expression. */
+  point: string | undefined
+  /** A line on how far it is. */
+  say(line: string): void
+}
+
+/** What one part of the campaign came to. */
+export interface PartReport {
+  /** Sentences about what is not as promised. */
+  violations: string[]
+  /** What it should have seen and did not: without it the rest shows little. */
+  missing: string[]
+  /** Counts, times, seeds. */
+  figures: unknown
+}
+
+export type Part = (options: PartOptions) => Promise<PartReport>

@@ -1,0 +1,26 @@
+import type { ConfigInput } from '../../../packages/server/src/config/index.ts'
+import type { ScriptStep } from '../../../packages/server/src/models/index.ts'
+import { type Target, toolsOf } from '../../testing/target.ts'
+
+/** What people say and decide in one session. */
+export const ROUNDS = 3
+
+const WORDS = 'Schöne Grüße, 你好, 🙂 and some plain words that are long enough to be cut anywhere.'
+
+const call = (tool: string, what: string) => ({ tool, arguments: { what } })
+
+const steps: ScriptStep[] = Array.from({ length: ROUNDS }, (_, round): ScriptStep[] => [
+  {
+    reasoning: WORDS,
+    text: WORDS,
+    chunkDelayMs: 3,
+    calls: [call('look', `${round}`), call('keyed', `a${round}`), call('unkeyed', `b${round}`)],
+  },
+  { text: `${WORDS} ${WORDS}`, chunkDelayMs: 3 },
+]).flat()
+
+/** A configuration in which an agent talks, looks and asks in every round, and the script `talk` that it follows. */
+export const streamsSetup = (target: Target): { config: ConfigInput; scripts: { talk: ScriptStep[] } } => ({
+  config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
+  scripts: { talk: steps },
+})

@@ -1,0 +1,80 @@
+import type { Fetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
+import type { JobPool, JobPoolOptions } from '../../packages/server/src/dispatch/cluster/job-pool.ts'
+import type { Job, Jobs } from './jobs.ts'
+import type { Random } from './random.ts'
+import type { Owner, Timeline } from './timeline.ts'
+
+const POLL_MS = 2_000
+
+export interface SimulatedPoolParts {
+  process: Owner
+  timeline: Timeline
+  random: Random
+  jobs: Jobs
+  fetches: Fetches
+  /** Draws whether the answer to a fetch is lost: its job is locked, and the process never hears of it. */
+  isAnswerLost(): boolean
+  newId(): string
+}
+
+/** What graphile-worker does for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
+export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
+  const { process, timeline, random, jobs, fetches } = parts
+  const id = parts.newId()
+  let running = 0
+  let isStopped = false
+  const ended = Promise.withResolvers<void>()
+
+  const soon = (delayMs: number, work: () => void) => timeline.after(delayMs, '', work, process)
+
+  function take(): void {
+    if (isStopped || running >= size) return
+    const job = jobs.take(name, id)
+    if (!job) return
+    const answer = fetches.begin(id, 2)
+    if (parts.isAnswerLost()) {
+      // The connection breaks, or the answer does not come in time.
+      soon(random.chance(0.7) ? random.next() * 5 : 15_000, () => answer(undefined))
+      return
+    }
+    running++
+    // Fetched is not begun.
+    soon(random.next(), () => {
+      answer([{ id: String(job.n), lockedAtMs: job.lock }])
+      run(job.id).then(
+        () => soon(5 * random.next(), () => end(job, true)),
+        () => soon(5 * random.next(), () => end(job, false)),
+      )
+    })
+    soon(random.next(), take)
+  }
+
+  function end(job: Job, isDone: boolean): void {
+    if (isDone) jobs.end(job.n)
+    else jobs.fail(job.n)
+    running--
+    if (running === 0) ended.resolve()
+    soon(0, take)
+  }
+
+  function poll(): void {
+    if (isStopped) return
+    take()
+    soon(POLL_MS * (0.9 + 0.2 * random.next()), poll)
+  }
+  soon(random.next() * POLL_MS, poll)
+  onIds([id], undefined)
+
+  return {
+    get hasRoom() {
+      return !isStopped && running < size
+    },
+    nudge() {
+      if (!isStopped) soon(0.2 + random.next() * 3, take)
+    },
+    async stop() {
+      isStopped = true
+      if (running > 0) await ended.promise
+    },
+  }
+}

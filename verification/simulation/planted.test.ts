@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { applyPatch } from '../campaign/patch.ts'
+import { PLANTED_BUGS } from './planted.ts'
+import { runSimulation } from './run.ts'
+
+/** Some of them, and a world shortly before the one that shows each today. The campaign plants all of them, in all worlds. */
+const SOON: Readonly<Record<string, number>> = {
+  'the second of two deciders wins as well': 38,
+  'an approval wakes nobody': 1,
+  'what may have happened is called a failure': 6,
+  'a tool is called before the intent is stored': 1,
+  'nobody takes over what a dead process was carrying out': 1,
+  'a reader loses what is committed while it reads': 19,
+  'a database that was put back to an earlier moment is not held': 13,
+}
+
+test('every planted bug breaks a promise that has a name, and has a name of its own', () => {
+  expect(new Set(PLANTED_BUGS.map(({ name }) => name)).size).toBe(PLANTED_BUGS.length)
+  for (const { breaks } of PLANTED_BUGS) expect(breaks.length).toBeGreaterThan(0)
+  expect(PLANTED_BUGS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(SOON)))
+})
+
+test('every planted bug fits the code as it is, once', () => {
+  const sources = new Map<string, string>()
+  for (const { patches } of PLANTED_BUGS) {
+    const changed = new Map<string, string>()
+    for (const patch of patches) {
+      const { file } = patch
+      const text = sources.get(file) ?? readFileSync(new URL(`../../packages/server/src/${file}`, import.meta.url), 'utf8')
+      sources.set(file, text)
+      changed.set(file, applyPatch(changed.get(file) ?? text, patch))
+    }
+    for (const [file, text] of changed) expect(text).not.toBe(sources.get(file))
+  }
+})
+
+test.for(PLANTED_BUGS.filter(({ name }) => name in SOON))(
+  'the simulation notices when $name',
+  async ({ name, breaks, patches, within }) => {
+    const { violations } = await runSimulation({ patches, firstSeed: SOON[name] ?? 1, seeds: within, stopsAtViolation: true, threads: 1 })
+    const texts = violations.flatMap((world) => world.texts)
+    expect(texts.filter((text) => breaks.some((name) => text.startsWith(name)))).not.toEqual([])
+  },
+)

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { PROJECT } from './installed-project.ts'
+import type { CommandResult } from './run-command.ts'
+import { temporaryFolder } from './test-server.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PACKAGES = ['core', 'client', 'react', 'server']
+
+/** A folder of somebody's, with our packages in it as npm installs them. */
+export interface Installed extends Disposable {
+  readonly folder: string
+  /** Of each package: what its tarball holds. */
+  readonly files: Readonly<Record<string, string[]>>
+  /** Runs a program there, with the machine's own Node first on the path. */
+  run(command: string, args: readonly string[]): Promise<CommandResult>
+}
+
+/** The path without this checkout's programs: what somebody has who never saw it. */
+const MACHINE_PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
+  .join(delimiter)
+
+/** Builds the packages, packs them and installs the tarballs, with React and the types a user has, into an empty folder. */
+export async function installPackages(): Promise<Installed> {
+  const temporary = temporaryFolder()
+  try {
+    const folder = join(temporary.path, 'project')
+    const packs = join(temporary.path, 'packs')
+    mkdirSync(folder)
+    mkdirSync(packs)
+    const run = (command: string, args: readonly string[]) => runIn(folder, command, args)
+    requireDone(await runIn(ROOT, 'npm', ['run', '--silent', 'build']))
+    const files: Record<string, string[]> = {}
+    for (const name of PACKAGES) {
+      const packed = await runIn(join(ROOT, 'packages', name), 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', packs])
+      files[name] = filesOf(requireDone(packed))
+    }
+    writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
+    for (const [name, source] of Object.entries(PROJECT)) writeFileSync(join(folder, name), source)
+    const tarballs = readdirSync(packs).map((file) => join(packs, file))
+    const others = ['react@19', '@types/react@19', '@types/node@26', 'zod@4', 'typescript@7.0.2']
+    requireDone(await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs, ...others]))
+    return { folder, files, run, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
+  } catch (error) {
+    temporary[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function runIn(cwd: string, command: string, args: readonly string[]): Promise<CommandResult> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, PATH: MACHINE_PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = await ended
+  return { code, stdout, stderr }
+}
+
+function requireDone({ code, stdout, stderr }: CommandResult): string {
+  if (code !== 0) throw new Error(`ended with ${code}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+/** npm 11 answers a list, npm 12 an object by name. */
+function filesOf(json: string): string[] {
+  const answer: unknown = JSON.parse(json)
+  const [pack] = Object.values(answer as Record<string, { files: { path: string }[] }>)
+  return pack?.files.map(({ path }) => path) ?? []
+}

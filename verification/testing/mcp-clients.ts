@@ -1,0 +1,115 @@
+import { fileURLToPath } from 'node:url'
+import { type CallToolResult, Client as Client2, StreamableHTTPClientTransport as HttpTransport2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as StdioTransport2 } from '@modelcontextprotocol/client/stdio'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as StdioTransport1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport as HttpTransport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { expect } from 'vitest'
+import { COMPILE_CACHE } from './compile-cache.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+
+export interface McpCallOptions {
+  timeoutMs?: number
+  signal?: AbortSignal
+  onprogress?(progress: { progress: number; total?: number | undefined; message?: string | undefined }): void
+  meta?: Record<string, unknown>
+}
+
+/** The published clients behind one face: what a program does with them, and nothing that they do not do themselves. */
+export interface McpClient extends AsyncDisposable {
+  call(name: string, args?: Record<string, unknown>, options?: McpCallOptions): Promise<CallToolResult>
+  tools(): Promise<{ name: string; annotations?: Record<string, unknown> | undefined }[]>
+  protocolVersion(): string | undefined
+}
+
+/** An address with its key, how long connecting may take (default: that of the SDK, 60 s) and what sends its requests; or the arguments of a `countersign` process that is started. */
+export type McpConnection =
+  | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number; fetch?: typeof fetch }
+  | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void }
+
+const WHO = { name: 'test-client', version: '1.0.0' }
+
+const programOf = ({ args, environment }: Extract<McpConnection, { args: unknown }>) => ({
+  command: process.execPath,
+  args: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args],
+  env: { ...COMPILE_CACHE, ...environment },
+  stderr: 'pipe' as const,
+})
+
+const requestOf = ({ key, headers, fetch: send }: Extract<McpConnection, { url: string }>) => ({
+  ...(send && { fetch: send }),
+  requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
+})
+
+const limitOf = ({ timeoutMs }: Extract<McpConnection, { url: string }>) => (timeoutMs === undefined ? {} : { timeout: timeoutMs })
+
+async function connect1(connection: McpConnection): Promise<McpClient> {
+  const client = new Client1(WHO)
+  if ('url' in connection) {
+    const transport = new HttpTransport1(new URL(connection.url), requestOf(connection))
+    // Its own types disagree about `sessionId` under exact optional properties.
+    await client.connect(transport as Parameters<typeof client.connect>[0], limitOf(connection))
+  } else {
+    const transport = new StdioTransport1(programOf(connection))
+    transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
+    await client.connect(transport)
+  }
+  return {
+    async call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
+      const options = {
+        ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+        ...(signal && { signal }),
+        ...(onprogress && { onprogress }),
+      }
+      const params = { name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) }
+      return (await client.callTool(params, CallToolResultSchema, options)) as CallToolResult
+    },
+    tools: async () => (await client.listTools()).tools,
+    protocolVersion: () => '2025-11-25',
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+const connect2 =
+  (mode: 'legacy' | 'auto') =>
+  async (connection: McpConnection): Promise<McpClient> => {
+    const client = new Client2(WHO, { versionNegotiation: { mode } })
+    if ('url' in connection) await client.connect(new HttpTransport2(new URL(connection.url), requestOf(connection)), limitOf(connection))
+    else {
+      const transport = new StdioTransport2(programOf(connection))
+      transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
+      await client.connect(transport)
+    }
+    return {
+      call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
+        const options = {
+          ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+          ...(signal && { signal }),
+          ...(onprogress && { onprogress }),
+        }
+        return client.callTool({ name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) }, options)
+      },
+      tools: async () => (await client.listTools()).tools,
+      protocolVersion: () => client.getNegotiatedProtocolVersion(),
+      [Symbol.asyncDispose]: () => client.close(),
+    }
+  }
+
+/** Published clients, unmodified, and what they speak. */
+export const MCP_CLIENTS = [
+  { client: 'SDK 1.32.2', speaks: '2025-11-25', connect: connect1 },
+  { client: 'SDK 2.4.0', speaks: '2025-11-25', connect: connect2('legacy') },
+  { client: 'SDK 2.4.0', speaks: '2026-07-28', connect: connect2('auto') },
+] as const
+
+/** Makes a call, and takes it back once the server has said that it waits. */
+export async function takeBack(client: McpClient): Promise<void> {
+  const hangUp = new AbortController()
+  const progress = Promise.withResolvers<void>()
+  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
+  await progress.promise
+  hangUp.abort()
+  await expect(call).rejects.toThrow()
+}

@@ -1,0 +1,18 @@
+import { type Clock, systemClock } from '../../packages/server/src/clock.ts'
+
+/** This machine's clock, which a test may put forward. Waits last as long as they would have. */
+export interface ShiftedClock extends Clock {
+  /** Puts the clock forward. */
+  pass(ms: number): void
+}
+
+export function shiftedClock(): ShiftedClock {
+  let aheadMs = 0
+  return {
+    nowMs: () => systemClock.nowMs() + aheadMs,
+    after: systemClock.after,
+    pass(ms) {
+      aheadMs += ms
+    },
+  }
+}
