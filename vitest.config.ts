@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
-import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
 import { SlowestFirst } from './scripts/slowest-first.ts'
 import { filesOf, readTier } from './scripts/tiers.ts'
+import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
 
 // Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
 // told; the gate (CI) never does without them.

@@ -67,9 +67,9 @@ function countCommits() {
   const onPoint = (message: unknown) => {
     if (message === 'batch.before_commit') commits++
   }
-  subscribe('countersign.point', onPoint)
+  subscribe('countersign.checkpoint', onPoint)
   return () => {
-    unsubscribe('countersign.point', onPoint)
+    unsubscribe('countersign.checkpoint', onPoint)
     return commits
   }
 }

@@ -1,9 +1,9 @@
 import * as record from '../packages/server/src/audit/record.ts'
-import * as digest from '../packages/server/src/gate/propose/digest.ts'
+import * as stillDecided from '../packages/server/src/gate/decide/approval-validity.ts'
 import * as looking from '../packages/server/src/gate/execute/revalidate.ts'
 import * as policy from '../packages/server/src/gate/policy.ts'
+import * as digest from '../packages/server/src/gate/propose/digest.ts'
 import * as said from '../packages/server/src/gate/propose/prior-verdicts.ts'
-import * as stillDecided from '../packages/server/src/gate/decide/approval-validity.ts'
 import * as policies from '../packages/server/src/policy/policies.ts'
 
 /**
@@ -38,12 +38,14 @@ export function* isInForce(...given: Parameters<typeof policy.isInForce>): Retur
   return without.policy || (yield* policy.isInForce(...given))
 }
 
-export function* saidBefore(...given: Parameters<typeof said.saidBefore>): ReturnType<typeof said.saidBefore> {
-  return without.policy ? { declined: false, granted: false } : yield* said.saidBefore(...given)
+export function* priorVerdicts(...given: Parameters<typeof said.priorVerdicts>): ReturnType<typeof said.priorVerdicts> {
+  return without.policy ? { declined: false, granted: false } : yield* said.priorVerdicts(...given)
 }
 
-export function* whyNotDecided(...given: Parameters<typeof stillDecided.whyNotDecided>): ReturnType<typeof stillDecided.whyNotDecided> {
-  return without.policy ? undefined : yield* stillDecided.whyNotDecided(...given)
+export function* approvalInvalidReason(
+  ...given: Parameters<typeof stillDecided.approvalInvalidReason>
+): ReturnType<typeof stillDecided.approvalInvalidReason> {
+  return without.policy ? undefined : yield* stillDecided.approvalInvalidReason(...given)
 }
 
 // Digest: neither computed when a call is proposed nor again before it is sent, nor is the target read again in between.
@@ -58,6 +60,6 @@ export function preconditionOf(...given: Parameters<typeof digest.preconditionOf
   return without.digest ? NO_DIGEST : digest.preconditionOf(...given)
 }
 
-export async function lookAgain(...given: Parameters<typeof looking.lookAgain>): ReturnType<typeof looking.lookAgain> {
-  return without.digest ? { to: 'start', version: null } : looking.lookAgain(...given)
+export async function revalidate(...given: Parameters<typeof looking.revalidate>): ReturnType<typeof looking.revalidate> {
+  return without.digest ? { to: 'start', version: null } : looking.revalidate(...given)
 }

@@ -81,7 +81,7 @@ test('D3.7 the server archives on its schedule: once for all processes, counted 
     await using other = await startOn(server, folder.path, one.clock)
     expect(one.clock.waits).toEqual([MINUTE_MS, MINUTE_MS])
     one.clock.pass(MINUTE_MS)
-    await Promise.all([one.until('archive.looked', 1), other.until('archive.looked', 1)])
+    await Promise.all([one.until('archive.checked', 1), other.until('archive.checked', 1)])
     // Whoever came second found another at it, or that it was done.
     const finished = [...one.of('archive.finished'), ...other.of('archive.finished')]
     expect(finished).toMatchObject([{ sessions: 1, files: [expect.stringMatching(/\.jsonl\.gz$/)] }])
@@ -98,11 +98,11 @@ test('D3.7 the server archives on its schedule: once for all processes, counted 
   await converse(server)
   await using later = await startOn(server, folder.path, again)
   again.pass(MINUTE_MS)
-  await later.until('archive.looked', 1)
+  await later.until('archive.checked', 1)
   expect(later.of('archive.finished')).toEqual([])
   for (let looked = 2; later.of('archive.finished').length === 0 && looked < 12; looked++) {
     again.pass(10 * MINUTE_MS)
-    await later.until('archive.looked', looked)
+    await later.until('archive.checked', looked)
   }
   expect(later.of('archive.finished')).toMatchObject([{ sessions: 1 }])
   expect((await server.admin.get('/api/audit?kind=archived')).items).toHaveLength(2)
@@ -115,7 +115,7 @@ test('D3.7 a schedule that finds nothing writes no row, and one that is held cha
   {
     await using held = await startOn(server, folder.path, manualClock(Date.now() + 40 * DAY_MS), () => 'this looks like a copy')
     held.clock.pass(MINUTE_MS)
-    await held.until('archive.looked', 1)
+    await held.until('archive.checked', 1)
     expect(held.of('archive.finished')).toEqual([])
   }
   // Nothing is that old.

@@ -2,10 +2,10 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { defineTool } from '../../packages/server/src/tools/index.ts'
 import { brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
-import { defineTool } from '../../packages/server/src/tools/index.ts'
 
 const call = (tool: string, args: Record<string, string>) => ({ tool, arguments: args })
 

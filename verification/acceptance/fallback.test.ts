@@ -81,7 +81,7 @@ test('D3.6 when the first provider is overloaded the next one makes the step, an
   expect([google, openai].map(({ requests }) => requests.length)).toEqual([2, 0])
   expect(historyProblems('google-generateContent', google.requests[1]?.body)).toEqual([])
   expect(target.writes).toHaveLength(1)
-  const fellBack = server.errors.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'model.fell_back')
+  const fellBack = server.errors.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'model.fallback')
   expect(fellBack).toMatchObject([
     { agent: 'desk', model: 'google/gemini-3-flash', passedOver: [{ model: 'anthropic/claude', code: 'model_overloaded' }] },
     { agent: 'desk', model: 'google/gemini-3-flash', passedOver: [{ model: 'anthropic/claude', code: 'model_overloaded' }] },

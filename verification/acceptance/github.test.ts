@@ -3,9 +3,9 @@ import type { Action, JsonObject } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { type Fault, push, startStandIn } from '../../examples/github/stand-in/server.ts'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
+import { githubStarter } from '../../packages/server/src/tools/index.ts'
 import { addShop } from '../testing/github.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
-import { githubStarter } from '../../packages/server/src/tools/index.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/github/countersign.config.ts', import.meta.url))
 const TOKEN = 'ghp_a_token_of_the_test'

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Action, type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { defineTool, objectivesStarter } from '../../packages/server/src/tools/index.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const startDesk = (): Promise<TestServer> =>
   startTestServer({ config: { tools: { goals: { objectives: {} } }, policy: { rules: objectivesStarter('goals') } } })

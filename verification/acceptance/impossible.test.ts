@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { startStandIn as startGithub } from '../../examples/github/stand-in/server.ts'
 import { startStandIn as startLinear } from '../../examples/linear/stand-in/server.ts'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
 import { brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { addShop } from '../testing/github.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { tempRepository } from '../testing/workspace.ts'
-import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
 
 const GITHUB_TOKEN = 'ghp_a_token_of_the_test'
 

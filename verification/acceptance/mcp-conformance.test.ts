@@ -4,9 +4,9 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { defineTool } from '../../packages/server/src/tools/index.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
-import { defineTool } from '../../packages/server/src/tools/index.ts'
 
 /** A tool by the name that the suite asks for. */
 const fixture = (name: string, execute: () => string, more: object = {}) =>

@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { openConfig } from '../../packages/server/src/config/index.ts'
+import { openTools, type ToolSource } from '../../packages/server/src/tools/index.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
-import { openTools, type ToolSource } from '../../packages/server/src/tools/index.ts'
 
 /** A server whose calls answer at once that they wait, unless a test says how long they are to be held. */
 const startGateway = (target: Target, waitSeconds = 0): Promise<TestServer> =>
@@ -190,13 +190,13 @@ test('input_required: what the client brings back is signed, for this principal 
 /** A source whose tools become others when a test says so. */
 function changingSource() {
   let names = ['first']
-  let takeIn = (): unknown => undefined
+  let onToolsChanged = (): unknown => undefined
   const source: ToolSource = {
     kind: 'test',
     secrets: [],
     drafts: () => names.map(draftOf),
     onChange(given) {
-      takeIn = given
+      onToolsChanged = given
     },
     check: async () => [],
   }
@@ -204,7 +204,7 @@ function changingSource() {
     source,
     become(...next: string[]) {
       names = next
-      takeIn()
+      onToolsChanged()
     },
   }
 }

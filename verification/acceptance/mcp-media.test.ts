@@ -8,11 +8,11 @@ import { type Action, mediaOf } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
+import { mcpStarter } from '../../packages/server/src/tools/index.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { providerEnvironment } from '../testing/providers.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
-import { mcpStarter } from '../../packages/server/src/tools/index.ts'
 
 const node = (path: string, ...args: string[]) => ({ mcp: { command: process.execPath, args: [counterpart(path), ...args] } })
 const playwright = async () =>

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
+import { mcpStarter } from '../../packages/server/src/tools/index.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
-import { mcpStarter } from '../../packages/server/src/tools/index.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/mcp/countersign.config.ts', import.meta.url))
 const RAW = fileURLToPath(new URL('../../packages/server/src/tools/mcp/testing/raw-server.ts', import.meta.url))

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { objectivesStarter } from '../../packages/server/src/tools/index.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/objectives/countersign.config.ts', import.meta.url))
 
@@ -20,7 +20,7 @@ async function approve(server: TestServer, { id, revision, digest }: Action): Pr
 }
 
 /** Proposes, approves, and answers with what came of it. */
-const carryOut = async (server: TestServer, tool: string, args: object): Promise<Action> =>
+const runAttempt = async (server: TestServer, tool: string, args: object): Promise<Action> =>
   approve(server, await propose(server, tool, args))
 
 const objectiveOf = ({ result }: Action) => (result as { objective: { id: string; keyResults: { id: string }[] } }).objective
@@ -76,23 +76,23 @@ test('D2.8 the example: an objective is set and measured through the gate, stand
 
 test('D2.8 every change of an objective and its key results waits, happens once, and is kept in its history', async () => {
   await using server = await startDesk()
-  const created = await carryOut(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026-H2', description: 'Why' })
+  const created = await runAttempt(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026-H2', description: 'Why' })
   const { id } = objectiveOf(created)
   expect(await server.admin.get(`/api/objectives/${id}`)).toMatchObject({ progress: null, standing: 'unmeasured', keyResults: [] })
-  const added = await carryOut(server, 'addKeyResult', { objective: id, title: 'Users', unit: 'people', start: 0.1, target: 0.3 })
+  const added = await runAttempt(server, 'addKeyResult', { objective: id, title: 'Users', unit: 'people', start: 0.1, target: 0.3 })
   const [{ id: keyResult } = { id: '' }] = objectiveOf(added).keyResults
-  expect((await carryOut(server, 'recordProgress', { keyResult, current: 0.2, note: 'half' })).state).toBe('succeeded')
+  expect((await runAttempt(server, 'recordProgress', { keyResult, current: 0.2, note: 'half' })).state).toBe('succeeded')
   // 0.1 of 0.2: with doubles that would be 50.00000000000001 or 49.9.
   expect((await server.admin.get(`/api/objectives/${id}`)).progress).toBe(50)
-  await carryOut(server, 'updateKeyResult', { keyResult, target: 0.5, title: 'All users' })
-  await carryOut(server, 'updateObjective', { objective: id, owner: 'Bo' })
-  const closed = await carryOut(server, 'closeObjective', { objective: id, outcome: 'missed' })
+  await runAttempt(server, 'updateKeyResult', { keyResult, target: 0.5, title: 'All users' })
+  await runAttempt(server, 'updateObjective', { objective: id, owner: 'Bo' })
+  const closed = await runAttempt(server, 'closeObjective', { objective: id, outcome: 'missed' })
   expect(closed).toMatchObject({ state: 'succeeded', preview: [{}, { field: 'state', oldValue: 'open', newValue: 'missed' }, {}] })
   await expect(propose(server, 'recordProgress', { keyResult, current: 1 })).rejects.toThrow(
     'The objective is closed (missed). Reopen it first.',
   )
-  await carryOut(server, 'reopenObjective', { objective: id })
-  const removed = await carryOut(server, 'removeKeyResult', { keyResult })
+  await runAttempt(server, 'reopenObjective', { objective: id })
+  const removed = await runAttempt(server, 'removeKeyResult', { keyResult })
   expect(removed).toMatchObject({ state: 'succeeded', risk: { level: 'high' } })
   expect(await server.admin.get(`/api/objectives/${id}`)).toMatchObject({ owner: 'Bo', state: 'open', keyResults: [], progress: null })
 
@@ -126,7 +126,7 @@ test('D2.8 a value that changed while a card waited is asked again; two changes 
     { title: 'A', start: 0, target: 10 },
     { title: 'B', start: 0, target: 10 },
   ]
-  const created = await carryOut(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026', keyResults: measures })
+  const created = await runAttempt(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026', keyResults: measures })
   const [a, b] = objectiveOf(created).keyResults
   const first = await propose(server, 'recordProgress', { keyResult: a?.id, current: 3 })
   const second = await propose(server, 'recordProgress', { keyResult: a?.id, current: 4 })
@@ -152,7 +152,7 @@ test('D2.8 a value that changed while a card waited is asked again; two changes 
 test('D2.8 people with a role look at objectives, whoever else does not; an action that one may not see is not named', async () => {
   await using server = await startDesk()
   const nasty = 'x\u0000\u202e"><script>\n'
-  const created = await carryOut(server, 'createObjective', { title: nasty, owner: nasty, period: '2026', description: nasty })
+  const created = await runAttempt(server, 'createObjective', { title: nasty, owner: nasty, period: '2026', description: nasty })
   const { id } = objectiveOf(created)
   const finance = await server.as({ name: 'Fin', kind: 'person', roles: ['finance'] })
   const agent = await server.as({ name: 'bot', kind: 'agent' })
@@ -164,7 +164,7 @@ test('D2.8 people with a role look at objectives, whoever else does not; an acti
   for (const path of ['/api/objectives/obj_none', '/api/objectives/obj_none/history']) {
     expect(await finance.send('GET', path)).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
-  for (const n of [1, 2]) await carryOut(server, 'createObjective', { title: `More ${n}`, owner: 'Bo', period: '2026-Q1' })
+  for (const n of [1, 2]) await runAttempt(server, 'createObjective', { title: `More ${n}`, owner: 'Bo', period: '2026-Q1' })
   const page = await finance.get('/api/objectives?limit=2')
   expect(page.items.map(({ title }: { title: string }) => title)).toEqual(['More 2', 'More 1'])
   expect((await finance.get(`/api/objectives?limit=2&cursor=${page.nextCursor}`)).items).toHaveLength(1)

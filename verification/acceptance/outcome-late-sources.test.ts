@@ -4,13 +4,13 @@ import type { Action, JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { type Repo, startStandIn as startGithub } from '../../examples/github/stand-in/server.ts'
 import { startStandIn as startLinear } from '../../examples/linear/stand-in/server.ts'
+import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { addShop } from '../testing/github.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
-import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
 
-async function carryOut(server: TestServer, tool: string, args: JsonObject): Promise<Action> {
+async function runAttempt(server: TestServer, tool: string, args: JsonObject): Promise<Action> {
   const { id, revision, digest } = await server.admin.post('/api/actions', { tool, arguments: args })
   await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
   await server.settle()
@@ -34,7 +34,7 @@ test('I4 an issue that GitHub opens long after the connection broke is never cal
   const github = { token: 't', baseUrl: standin.api, defaultRepository: 'acme/shop' }
   await using server = await startTestServer({ config: { tools: { github: { github } } } })
   const issues = repo.issues.size
-  const unknown = await carryOut(server, 'github.createIssue', { title: 'Once' })
+  const unknown = await runAttempt(server, 'github.createIssue', { title: 'Once' })
   expect(unknown).toMatchObject(NOT_FOUND_YET)
   expect(await server.admin.send('POST', `/api/actions/${unknown.id}/retry`)).toMatchObject({ status: 409 })
 
@@ -70,7 +70,7 @@ test.each(MAKING)(
     const repo = addShop(standin)
     const github = { token: 't', baseUrl: standin.api, defaultRepository: 'acme/shop' }
     await using server = await startTestServer({ config: { tools: { github: { github } } } })
-    const unknown = await carryOut(server, `github.${tool}`, args)
+    const unknown = await runAttempt(server, `github.${tool}`, args)
     expect(unknown).toMatchObject(NOT_FOUND_YET)
     expect(await server.admin.send('POST', `/api/actions/${unknown.id}/retry`)).toMatchObject({ status: 409 })
     const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
@@ -130,7 +130,7 @@ test('I4 an issue that Linear makes long after the connection broke is never cal
     },
   })
   await using server = await startTestServer({ config: { tools: { plan: { linear: { apiKey: API_KEY, baseUrl: linear.url } } } } })
-  const unknown = await carryOut(server, 'plan.createIssue', { team: 'ENG', title: 'Once' })
+  const unknown = await runAttempt(server, 'plan.createIssue', { team: 'ENG', title: 'Once' })
   expect(unknown).toMatchObject(NOT_FOUND_YET)
   // A person gives up too early, and tries again; then the first request arrives. Both carry the same id.
   await server.admin.post(`/api/actions/${unknown.id}/resolve`, { outcome: 'failed', note: 'Not in Linear.', attempt: 1 })

@@ -22,7 +22,7 @@ const bankOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
 })
 
 /** Proposes a call of a tool, approves it, and answers the action as it is settled. */
-async function carryOut(client: ApiClient, tool: string, args: object = { what: 'x' }): Promise<Action> {
+async function runAttempt(client: ApiClient, tool: string, args: object = { what: 'x' }): Promise<Action> {
   const { id } = await client.post('/api/actions', { tool, arguments: args })
   await client.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   return client.get(`/api/actions/${id}?wait=60&until=settled`)
@@ -119,7 +119,7 @@ test('I4 H11 a service that can be asked is asked: no payment is sent twice, whi
   })
   await using server = await startTestServer({ config: { tools: bankOf(target) } })
   const { admin } = server
-  const unknown = await Promise.all(['1', '2', '13'].map((cents) => carryOut(admin, 'pay', { cents })))
+  const unknown = await Promise.all(['1', '2', '13'].map((cents) => runAttempt(admin, 'pay', { cents })))
   for (const { id, state, error } of unknown) {
     expect([state, error?.retryable]).toEqual(['outcome_unknown', true])
     expect(await admin.post(`/api/actions/${id}/verify`)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
@@ -136,7 +136,7 @@ test('I4 H11 a service that can be asked is asked: no payment is sent twice, whi
   })
   expect(target.writes).toHaveLength(3)
   // Asked at once, without a person.
-  expect(await carryOut(admin, 'pay', { cents: '3' })).toMatchObject(done)
+  expect(await runAttempt(admin, 'pay', { cents: '3' })).toMatchObject(done)
   expect(target.writes).toHaveLength(4)
 })
 
@@ -144,7 +144,7 @@ test('I4 where the target honours the key, checking again sends the attempt agai
   await using target = await startTarget((_, nth) => (nth <= 3 ? 'reset' : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const { admin } = server
-  const unknown = await carryOut(admin, 'keyed')
+  const unknown = await runAttempt(admin, 'keyed')
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
   const headers = { 'idempotency-key': 'check-1' }
   const checked = await admin.post(`/api/actions/${unknown.id}/verify`, undefined, headers)
@@ -159,7 +159,7 @@ test('I2 of two persons who settle an outcome at once one counts, the other hear
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const people = await Promise.all(['Ana', 'Ben'].map((name) => server.as({ name, kind: 'person', roles: ['approver'] })))
   for (let round = 0; round < 5; round++) {
-    const { id } = await carryOut(server.admin, 'unkeyed')
+    const { id } = await runAttempt(server.admin, 'unkeyed')
     const bodies = people.map((_, i) => ({ outcome: (i + round) % 2 === 0 ? 'succeeded' : 'failed', note: `Round ${round}` }))
     const answers = await Promise.all(people.map((who, i) => who.send('POST', `/api/actions/${id}/resolve`, { body: bodies[i] })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -175,7 +175,7 @@ test('a resolution and a check take an Idempotency-Key: the same request has the
   await using target = await startTarget(() => 'reset')
   await using server = await startTestServer({ config: { tools: { ...toolsOf(target), ...bankOf(target) } } })
   const { admin } = server
-  const { id } = await carryOut(admin, 'unkeyed')
+  const { id } = await runAttempt(admin, 'unkeyed')
   const path = `/api/actions/${id}/resolve`
   const headers = { 'idempotency-key': 'k' }
   const send = (note: string) => admin.send('POST', path, { body: { outcome: 'failed', note }, headers })
@@ -190,7 +190,7 @@ test('an outcome is settled with a note, from unknown only, and looked into only
   await using target = await startTarget((_, nth) => (nth === 1 ? 'reset' : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const { admin } = server
-  const { id } = await carryOut(admin, 'unkeyed')
+  const { id } = await runAttempt(admin, 'unkeyed')
   const resolve = (body: unknown, of = id) => admin.send('POST', `/api/actions/${of}/resolve`, { body })
   for (const body of [
     {},
@@ -209,7 +209,7 @@ test('an outcome is settled with a note, from unknown only, and looked into only
   })
   const good = { outcome: 'failed', note: 'x' }
   expect((await resolve(good, 'act_nothing')).status).toBe(404)
-  const succeeded = await carryOut(admin, 'unkeyed')
+  const succeeded = await runAttempt(admin, 'unkeyed')
   const waiting: Action = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'y' } })
   for (const action of [succeeded, waiting]) {
     const refused = { status: 409, body: { code: 'illegal_transition', action } }

@@ -79,7 +79,7 @@ test('an action that can neither start nor be marked as failed is told once and 
   await runBeside(server.database, REFUSE)
   await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   await expect.poll(async () => (await readiness(server)).status, ALARM).toBe(503)
-  const givenUp = () => server.errors.some((line) => line.includes('action.start_given_up'))
+  const givenUp = () => server.errors.some((line) => line.includes('action.start_abandoned'))
   await expect.poll(givenUp, { timeout: 60_000, interval: 200 }).toBe(true)
   await expect.poll(async () => (await readiness(server)).status, { timeout: 40_000, interval: 200 }).toBe(200)
   expect(target.writes).toHaveLength(0)

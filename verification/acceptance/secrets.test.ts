@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { ToolError } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { REDACTED } from '../../packages/server/src/net/index.ts'
-import { startTestServer } from '../testing/test-server.ts'
 import { defineTool } from '../../packages/server/src/tools/index.ts'
+import { startTestServer } from '../testing/test-server.ts'
 
 /** A secret that is nowhere by chance. */
 const planted: string[] = []

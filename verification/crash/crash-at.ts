@@ -21,7 +21,7 @@ if (file !== undefined) {
   const reached = openSync(file, 'a')
   let crash: Crash | null = given === undefined ? null : JSON.parse(given)
 
-  subscribe('countersign.point', (message) => {
+  subscribe('countersign.checkpoint', (message) => {
     const point = String(message)
     writeSync(reached, `${point}\n`)
     if (crash?.point !== point || --crash.nth > 0) return

@@ -1,6 +1,6 @@
+import type { Random } from '../simulation/random.ts'
 import { type ApiAnswer, type ApiClient, type ApiRequest, openApiClient } from '../testing/api-client.ts'
 import { type AnswerChecker, checkerAt } from '../testing/openapi.ts'
-import type { Random } from '../simulation/random.ts'
 
 /** Somebody with a key. */
 export interface Person {

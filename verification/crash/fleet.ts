@@ -53,7 +53,7 @@ export async function warmUp(): Promise<void> {
 
 /** Starts `countersign serve` with the campaign's configuration and the module that kills it. */
 export function startLife({ folder, environment, configFile = CONFIG, crash }: ServerOptions): ServerLife {
-  const file = join(folder, `reached-${++lives}.txt`)
+  const file = join(folder, `checkpointed-${++lives}.txt`)
   const { child, url, ended } = spawnServer({
     configFile,
     dataDir: join(folder, 'data'),

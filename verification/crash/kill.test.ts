@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { CHECKPOINTS } from './checkpoints.ts'
 import { runKills } from './kills.ts'
-import { POINTS } from './points.ts'
 
 /** Where a mistake would cost most: around a decision, around a send, around a commit, on the way back. */
 const DEADLIEST = [
@@ -12,7 +12,7 @@ const DEADLIEST = [
 test('a server that is killed around a decision, a send or a commit loses nothing and does nothing twice', {
   timeout: 600_000,
 }, async () => {
-  const points = POINTS.filter(({ name }) => DEADLIEST.includes(name))
+  const points = CHECKPOINTS.filter(({ name }) => DEADLIEST.includes(name))
   expect(points).toHaveLength(DEADLIEST.length)
   const report = await runKills({ database: 'sqlite', seed: 1, kills: 10, lanes: 2, points, say: () => undefined })
   expect(report.violations).toEqual([])

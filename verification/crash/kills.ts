@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '../testing/postgres.ts'
 import { seededRandom } from '../simulation/random.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { CHECKPOINTS, type Checkpoint, type Phase } from './checkpoints.ts'
 import { type CampaignDatabase, type Detour, openPostgresWorld, openSqliteWorld } from './database.ts'
 import { warmUp } from './fleet.ts'
 import { startLedger } from './ledger-process.ts'
-import { type Phase, POINTS, type Point } from './points.ts'
 import { endWorld, playRound } from './round.ts'
 import { openSchedule } from './schedule.ts'
 import { openTally, type TallyReport } from './tally.ts'
@@ -22,7 +22,7 @@ export interface KillOptions {
   /** Worlds that are played at the same time. */
   lanes: number
   /** The points to kill at; default all that this database comes by, and some kills anywhere. */
-  points?: readonly Point[]
+  points?: readonly Checkpoint[]
   /** What stands between servers and Postgres; default nothing. */
   detour?: Detour
   say(line: string): void
@@ -105,5 +105,5 @@ export async function runKills({
 const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive', 'feature', 'own'])
 
 /** The points that a server on this database comes by. */
-export const pointsOf = (database: CampaignDatabase['kind']): Point[] =>
-  POINTS.filter(({ only, phase }) => (only ?? database) === database && !LEFT_BE.has(phase))
+export const pointsOf = (database: CampaignDatabase['kind']): Checkpoint[] =>
+  CHECKPOINTS.filter(({ only, phase }) => (only ?? database) === database && !LEFT_BE.has(phase))

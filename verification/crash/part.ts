@@ -1,6 +1,6 @@
 import type { Part } from '../campaign/part.ts'
+import type { Checkpoint } from './checkpoints.ts'
 import { type KillReport, pointsOf, runKills } from './kills.ts'
-import type { Point } from './points.ts'
 
 /** Kills per database in a whole run. */
 const KILLS = 320
@@ -28,7 +28,7 @@ export const killPart: Part = async ({ seed, minutes, database, point, say }) =>
   }
 }
 
-const neverKilledAt = (points: readonly Point[], { database, killsAt }: KillReport): string[] =>
+const neverKilledAt = (points: readonly Checkpoint[], { database, killsAt }: KillReport): string[] =>
   points.filter(({ name }) => killsAt[name] === undefined).map(({ name }) => `${database}: no server was killed at ${name}`)
 
 /** Kills that are aimed bring about only the endings around their points, so this is asked of a whole run only. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from '../simulation/random.ts'
+import type { Checkpoint } from './checkpoints.ts'
 import type { Crash } from './crash-at.ts'
-import type { Point } from './points.ts'
 import type { Workload } from './workload.ts'
 import type { World } from './world.ts'
 
@@ -25,7 +25,7 @@ export interface RoundResult {
 }
 
 /** One round: clients begin, a server is killed at `point` (or anywhere), what is missing starts again, all of it is held against its promises. */
-export async function playRound(world: World, point: Point | undefined, random: Random): Promise<RoundResult> {
+export async function playRound(world: World, point: Checkpoint | undefined, random: Random): Promise<RoundResult> {
   const { servers } = world
   const crash = point && { point: point.name, nth: chooseHit(servers.reached.get(point.name) ?? 1, random) }
   const before = servers.deaths

@@ -1,12 +1,12 @@
 import type { Random } from '../simulation/random.ts'
-import type { Point } from './points.ts'
+import type { Checkpoint } from './checkpoints.ts'
 
 /** Where the next server is to die. */
 export interface Schedule {
   /** The point that had its turn least often; undefined for a kill anywhere. */
-  next(): Point | undefined
+  next(): Checkpoint | undefined
   /** Servers died; `meant` is the point where one was to. */
-  note(deaths: readonly string[], meant: Point | undefined): void
+  note(deaths: readonly string[], meant: Checkpoint | undefined): void
   /** True while some point has neither been died at nor missed too often. */
   readonly isWaiting: boolean
 }
@@ -24,19 +24,19 @@ const ANYWHERE_EVERY = 7
 /** A point that was missed so often is given up. */
 const GIVE_UP = 8
 
-export function openSchedule(points: readonly Point[], random: Random): Schedule {
-  const turns = new Map<Point | undefined, number>()
+export function openSchedule(points: readonly Checkpoint[], random: Random): Schedule {
+  const turns = new Map<Checkpoint | undefined, number>()
   const died = new Set<string>()
   const missed = new Map<string, number>()
-  const weights = new Map<Point | undefined, number>(points.map((point) => [point, WEIGHTS[point.name] ?? 1]))
+  const weights = new Map<Checkpoint | undefined, number>(points.map((point) => [point, WEIGHTS[point.name] ?? 1]))
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   weights.set(undefined, total / (ANYWHERE_EVERY - 1))
 
-  const isLost = ({ name }: Point) => (missed.get(name) ?? 0) >= GIVE_UP && !died.has(name)
+  const isLost = ({ name }: Checkpoint) => (missed.get(name) ?? 0) >= GIVE_UP && !died.has(name)
 
   return {
     next() {
-      const due = (point: Point | undefined) => {
+      const due = (point: Checkpoint | undefined) => {
         const taken = turns.get(point) ?? 0
         // Everyone has a first turn before anyone has a second.
         return taken === 0 ? random.next() - 1 : (taken + random.next()) / (weights.get(point) ?? 1)

@@ -41,11 +41,11 @@ export class Clients {
 
   claim(principal: Principal, actionId: string, again: boolean): void {
     this.#parts.requests.send(principal, { do: 'claim', actionId, again }, (answer) => {
-      if (answer.kind === 'claimed') this.#carryOut(principal, answer.claim)
+      if (answer.kind === 'claimed') this.#runAttempt(principal, answer.claim)
     })
   }
 
-  #carryOut(principal: Principal, { action, epoch, idempotencyKey, holdEndsAt }: Claim): void {
+  #runAttempt(principal: Principal, { action, epoch, idempotencyKey, holdEndsAt }: Claim): void {
     const { timeline, random, counts, target, isCalm } = this.#parts
     const ending: Ending = isCalm() ? 'ok' : random.weigh({ ok: 5, refused: 1, ambiguous: 1, late: 1, vanishes: 1, never_begins: 0.5 })
     counts.hit(`client: ${ending}`)

@@ -13,7 +13,7 @@ export interface Plan {
 export type Answering = 'well' | 'error' | 'cut_off' | 'length' | 'ends_early' | 'nonsense'
 
 /** What a model reaches for. */
-export interface ModelParts {
+export interface ModelDeps {
   timeline: Timeline
   random: Random
   owner: Owner
@@ -27,7 +27,7 @@ export interface ModelParts {
 }
 
 /** A model that does what the newest message with a plan says, a piece at a time. */
-export const simulatedModel = (around: () => ModelParts): Model => ({
+export const simulatedModel = (around: () => ModelDeps): Model => ({
   id: 'simulated/plan',
   async *stream(request) {
     const parts = around()
@@ -39,7 +39,7 @@ export const simulatedModel = (around: () => ModelParts): Model => ({
   },
 })
 
-function* answer(request: ModelRequest, { random, answering, onBadAnswer }: ModelParts): Generator<ModelEvent> {
+function* answer(request: ModelRequest, { random, answering, onBadAnswer }: ModelDeps): Generator<ModelEvent> {
   const manner = answering()
   if (manner !== 'well') onBadAnswer(request)
   const calls = nextCalls(request.messages)
@@ -73,7 +73,7 @@ function nextCalls(history: readonly ModelMessage[]): Plan['steps'][number] | un
 }
 
 /** Waits for the next piece as a program on the other end of a connection does: it may be hung up on meanwhile. */
-function nextPiece({ timeline, random, owner, pieceMs }: ModelParts, signal: AbortSignal): Promise<void> {
+function nextPiece({ timeline, random, owner, pieceMs }: ModelDeps, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const hangUp = () => reject(new Error('hung up'))
     if (signal.aborted) return hangUp()

@@ -83,11 +83,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('a tool is called before the intent is stored', ['I1', 'I5', 'I4'], {
     file: 'gate/execute/execute.ts',
-    find: `async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
+    find: `async function executeNow(deps: GateDeps, approved: ActionRow): Promise<void> {
 `,
-    replace: `async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
+    replace: `async function executeNow(deps: GateDeps, approved: ActionRow): Promise<void> {
   const { attempt } = await import('./attempt.ts')
-  await attempt(parts, approved)
+  await attempt(deps, approved)
 `,
   }),
   bug('what may have happened is called a failure', ['I4'], {
@@ -107,7 +107,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('nobody checks an unknown outcome again', ['I9'], {
     file: 'gate/due.ts',
-    find: 'if (check) parts.background(parts.lanes.run(check.row.tool, () => checkAgain(parts, check)))',
+    find: 'if (check) deps.background(deps.lanes.run(check.row.tool, () => checkAgain(deps, check)))',
     replace: '',
   }),
   bug('what was of unknown outcome is tried again under another key', ['I4'], {
@@ -200,7 +200,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('a full disk loses the answer of a target', ['I9'], {
     file: 'gate/execute/retry.ts',
-    find: 'if (!(await pauseAfter(parts, actionId, failures, error))) return undefined',
+    find: 'if (!(await pauseAfter(deps, actionId, failures, error))) return undefined',
     replace: 'return undefined',
   }),
   bug('the second of two deciders wins as well', ['I2'], {

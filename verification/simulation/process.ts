@@ -2,12 +2,12 @@ import type { PolicyDocument } from '@countersign/core'
 import type { Logger } from 'pino'
 import { createSealer } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
-import { alone, createDispatch, createEventHub, createReconciler, createTimers } from '../../packages/server/src/dispatch/index.ts'
+import { createDispatch, createEventHub, createReconciler, createTimers, singleProcess } from '../../packages/server/src/dispatch/index.ts'
 import { type Engine, type ExecutionLimits, startEngine } from '../../packages/server/src/engine.ts'
-import { handOut } from '../../packages/server/src/runtime.ts'
 import { createLogReader, type LogReader } from '../../packages/server/src/http/log-reader.ts'
 import type { Guard } from '../../packages/server/src/instance/index.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
+import { handOut } from '../../packages/server/src/runtime.ts'
 import { groupCommit } from '../../packages/server/src/store/group-commit.ts'
 import type { Outbox } from '../../packages/server/src/store/index.ts'
 import type { WorldDatabase } from './database.ts'
@@ -27,7 +27,7 @@ export interface SimulatedProcess extends Owner {
   readonly onEnd: Set<() => void>
 }
 
-export interface ProcessParts {
+export interface ProcessDeps {
   name: string
   slot: Slot
   policy: PolicyDocument
@@ -46,7 +46,7 @@ export interface ProcessParts {
   failed(process: SimulatedProcess, error: unknown): void
 }
 
-export function newProcess({ name, slot, surround }: Pick<ProcessParts, 'name' | 'slot' | 'surround'>): SimulatedProcess {
+export function newProcess({ name, slot, surround }: Pick<ProcessDeps, 'name' | 'slot' | 'surround'>): SimulatedProcess {
   const process: SimulatedProcess = { name, state: 'running', engine: undefined, logs: undefined, log: slot.log, onEnd: new Set() }
   slot.now = surround(process)
   return process
@@ -61,9 +61,9 @@ export function openDoor(process: SimulatedProcess, engine: Engine, timeline: Ti
 }
 
 /** Starts a process on the embedded database: the production engine on the world's clock, its commits events of the timeline. */
-export function startProcess(parts: ProcessParts): SimulatedProcess {
-  const { slot, policy, executions, timeline, random, database, commitMs, commit, openGuard, failed } = parts
-  const process = newProcess(parts)
+export function startProcess(deps: ProcessDeps): SimulatedProcess {
+  const { slot, policy, executions, timeline, random, database, commitMs, commit, openGuard, failed } = deps
+  const process = newProcess(deps)
   const clock: Clock = {
     nowMs: () => timeline.nowMs,
     // A timer is never early and often a little late.
@@ -87,11 +87,11 @@ export function startProcess(parts: ProcessParts): SimulatedProcess {
   })
   const { tools, agents, log } = slot
   const reconciler = createReconciler(clock, clock.after)
-  const membership = alone({ store, dispatch, clock })
+  const membership = singleProcess({ store, dispatch, clock })
   async function begin(): Promise<Engine> {
     guard = await openGuard?.({ store, clock, log })
-    const ground = { store, hub, dispatch, timers, sealer, reconciler, tally, membership, guard, clock }
-    return startEngine({ ...ground, agents, tools, policy, executions, log })
+    const runtime = { store, hub, dispatch, timers, sealer, reconciler, tally, membership, guard, clock }
+    return startEngine({ ...runtime, agents, tools, policy, executions, log })
   }
   begin().then(
     (engine) => openDoor(process, engine, timeline),

@@ -10,7 +10,7 @@ import type { SimulatedProcess } from './process.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-export interface ReaderParts {
+export interface ReaderDeps {
   timeline: Timeline
   random: Random
   counts: Counts
@@ -34,22 +34,22 @@ export class Reader {
   /** Null for the inbox. */
   readonly sessionId: string | null
   readonly received: Received[] = []
-  readonly #parts: ReaderParts
+  readonly #deps: ReaderDeps
   #lastId = 0
 
-  constructor(sessionId: string | null, parts: ReaderParts) {
+  constructor(sessionId: string | null, deps: ReaderDeps) {
     this.sessionId = sessionId
-    this.#parts = parts
+    this.#deps = deps
     this.#connect()
   }
 
   #connectSoon(): void {
-    this.#parts.timeline.after(1 + this.#parts.random.next() * 80, '', () => this.#connect())
+    this.#deps.timeline.after(1 + this.#deps.random.next() * 80, '', () => this.#connect())
   }
 
   #connect(): void {
-    const { timeline, random, counts } = this.#parts
-    const process = this.#parts.pickProcess()
+    const { timeline, random, counts } = this.#deps
+    const process = this.#deps.pickProcess()
     if (!process?.engine || !process.logs || process.state === 'dead') {
       this.#connectSoon()
       return
@@ -63,7 +63,7 @@ export class Reader {
       this.#connectSoon()
     }
     process.onEnd.add(cut)
-    const meanMs = this.#parts.cutEveryMs()
+    const meanMs = this.#deps.cutEveryMs()
     if (meanMs > 0) timeline.after(-Math.log(1 - random.next()) * meanMs, '', cut)
     // The server may hang up as well, when its database is away.
     connection.stream.onClose(cut)
@@ -78,13 +78,13 @@ export class Reader {
     const [principal] = DECIDERS
     if (!principal) throw new Error('nobody decides here')
     return this.sessionId === null
-      ? openInboxLog({ store, hub, clock: { nowMs: () => this.#parts.timeline.nowMs }, principal })
+      ? openInboxLog({ store, hub, clock: { nowMs: () => this.#deps.timeline.nowMs }, principal })
       : sessionLog({ store, hub, sessionId: this.sessionId, principal })
   }
 
   /** A connection delivers in order, a while later, and what is on its way when it is cut is lost. */
   #openConnection() {
-    const { timeline, random, counts } = this.#parts
+    const { timeline, random, counts } = this.#deps
     const callbacks = new Set<() => void>()
     const onTheirWay: Received[] = []
     let emptied = Promise.withResolvers<void>()
@@ -132,7 +132,7 @@ export class Reader {
   }
 
   #receive({ type, id, data }: Received): void {
-    const { violate, counts } = this.#parts
+    const { violate, counts } = this.#deps
     if (type === 'reset') counts.hit('reader: reset')
     else if (id <= this.#lastId) violate(`I7: ${this.sessionId ?? 'the inbox'} said ${type} as ${id} after ${this.#lastId}`)
     this.#lastId = id

@@ -10,7 +10,7 @@ import type { Timeline } from './timeline.ts'
 /** What somebody was told, to be held against what the rows say in the end. */
 export type Told = { kind: 'decided' | 'lost'; by: string; verdict: 'approve' | 'decline'; action: Action }
 
-export interface RequestParts {
+export interface RequestDeps {
   timeline: Timeline
   random: Random
   database: WorldDatabase
@@ -35,11 +35,11 @@ export class Requests {
   readonly told: Told[] = []
   /** Requests that still wait for their answer. */
   open = 0
-  readonly #parts: RequestParts
+  readonly #deps: RequestDeps
   #keys = 0
 
-  constructor(parts: RequestParts) {
-    this.#parts = parts
+  constructor(deps: RequestDeps) {
+    this.#deps = deps
   }
 
   /** Sends a request now. @param onAnswer Called once, when it is answered. */
@@ -47,12 +47,12 @@ export class Requests {
     const key = `k${++this.#keys}`
     this.open++
     const once = { scope: `${principal.id} ${op.do}`, key, requestHash: JSON.stringify(op) }
-    const hasKey = ONCE.has(op.do) || this.#parts.random.chance(0.7)
+    const hasKey = ONCE.has(op.do) || this.#deps.random.chance(0.7)
     this.#try({ principal, ...(hasKey ? { once } : {}) }, op, onAnswer, key, 1)
   }
 
   #try(caller: Caller, op: Op, onAnswer: (answer: Answer) => void, key: string, times: number): void {
-    const { timeline, random, counts } = this.#parts
+    const { timeline, random, counts } = this.#deps
     let isOver = false
     const again = (why: string) => {
       if (isOver) return
@@ -64,7 +64,7 @@ export class Requests {
       counts.hit(`request: ${why}`)
       timeline.after(20 + random.next() * 200, '', () => this.#try(caller, op, onAnswer, key, times + 1))
     }
-    const process = this.#parts.pickProcess()
+    const process = this.#deps.pickProcess()
     if (!process?.engine) {
       again('nobody listens')
       return
@@ -82,7 +82,7 @@ export class Requests {
             timeline.say(`${process.name} answers ${key}: ${answer.kind}`)
             counts.hit(`answer: ${answer.kind}`)
             if (answer.kind === 'lost' && answer.action.state === 'expired') counts.hit('told that its time was over')
-            if (this.#parts.answerLost()) return counts.hit('request: answer lost')
+            if (this.#deps.answerLost()) return counts.hit('request: answer lost')
             timeline.after(0.1 + random.next() * 3, '', () => {
               if (isOver) return
               isOver = true
@@ -92,7 +92,7 @@ export class Requests {
           },
           (error) => {
             if (process.state === 'dead') return
-            if (!isWorthRepeating(error)) this.#parts.violate(`${caller.principal.name} was told: ${error}`)
+            if (!isWorthRepeating(error)) this.#deps.violate(`${caller.principal.name} was told: ${error}`)
             timeline.say(`${process.name} fails ${key}: ${error}`)
             timeline.after(0.1 + random.next() * 3, '', () => again('failed'))
           },
@@ -104,7 +104,7 @@ export class Requests {
 
   /** I8 and I2 from where it counts: what a person is told stands in the rows at that moment. */
   #check(principal: Principal, op: Op, answer: Answer): void {
-    const { database, violate, name } = this.#parts
+    const { database, violate, name } = this.#deps
     if (op.do !== 'decide' || (answer.kind !== 'decided' && answer.kind !== 'lost')) return
     this.told.push({ kind: answer.kind, by: principal.id, verdict: op.verdict, action: answer.action })
     if (answer.kind === 'decided' && !database.hasVote(op.actionId, principal.id, op.verdict)) {
@@ -116,7 +116,7 @@ export class Requests {
   }
 
   #say(op: Op): string {
-    const { name } = this.#parts
+    const { name } = this.#deps
     return Object.values({
       ...op,
       ...('actionId' in op && op.actionId !== undefined ? { actionId: name(op.actionId) } : {}),

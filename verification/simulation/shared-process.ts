@@ -1,20 +1,27 @@
 import { createSealer } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
-import { amongOthers } from '../../packages/server/src/dispatch/cluster/cluster-membership.ts'
+import { clusterMember } from '../../packages/server/src/dispatch/cluster/cluster-membership.ts'
 import { createFetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
-import { createLookAround, createPostgresHub, createReconciler, createTimers, openNotices, openProcesses } from '../../packages/server/src/dispatch/index.ts'
 import { createJobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
+import {
+  createPostgresHub,
+  createReconciler,
+  createResync,
+  createTimers,
+  openNotices,
+  openProcesses,
+} from '../../packages/server/src/dispatch/index.ts'
 import { type Engine, startEngine } from '../../packages/server/src/engine.ts'
-import { handOut } from '../../packages/server/src/runtime.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
+import { handOut } from '../../packages/server/src/runtime.ts'
 import type { Dialect } from '../../packages/server/src/store/dialect.ts'
 import type { Machine, Outbox } from '../../packages/server/src/store/index.ts'
 import { openSimulatedPool } from './job-pool.ts'
 import type { SimulatedPostgres } from './postgres.ts'
-import { newProcess, openDoor, type ProcessParts, type SimulatedProcess } from './process.ts'
+import { newProcess, openDoor, type ProcessDeps, type SimulatedProcess } from './process.ts'
 import { type CommitFate, openSharedStore } from './shared-store.ts'
 
-export interface SharedProcessParts extends Omit<ProcessParts, 'commit' | 'commitMs'> {
+export interface SharedProcessParts extends Omit<ProcessDeps, 'commit' | 'commitMs'> {
   postgres: SimulatedPostgres
   dialect: Dialect
   /** By how much this machine's own clock is wrong. */
@@ -68,9 +75,9 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const sealer = createSealer(clock)
     const tally = createTally()
     tell = handOut({ hub, dispatch, timers, sealer, tally })
-    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer })
+    lookAround = createResync({ notices, hub, dispatch, timers, sealer })
     const reconciler = createReconciler(clock, local.after)
-    const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
+    const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })
     return startEngine({
       store,
       clock,

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
 import type { Agent } from '../../packages/server/src/agent/index.ts'
 import { defineTool, openTools, type ToolRegistry } from '../../packages/server/src/tools/index.ts'
-import { type ModelParts, simulatedModel } from './model.ts'
+import { type ModelDeps, simulatedModel } from './model.ts'
 import type { Target } from './target.ts'
 import type { Owner } from './timeline.ts'
 
@@ -14,7 +14,7 @@ export interface LogEntry {
 }
 
 /** What a slot's tools and models reach for. */
-export interface Surroundings extends ModelParts {
+export interface Surroundings extends ModelDeps {
   target: Target
   onLog(owner: Owner, entry: LogEntry): void
 }

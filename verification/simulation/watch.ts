@@ -17,7 +17,7 @@ export interface Watch {
   retriesOf(actionId: string): number
 }
 
-export interface WatchParts {
+export interface WatchDeps {
   database: WorldDatabase
   counts: Counts
   isKeyed(tool: string): boolean
@@ -30,7 +30,7 @@ export interface WatchParts {
   name(id: string): string
 }
 
-export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, violate, say, name }: WatchParts): Watch {
+export function createWatch({ database, counts, isKeyed, decidedAtMs, isAlive, violate, say, name }: WatchDeps): Watch {
   const retries = new Map<string, number>()
   const ended = new Map<string, ActionState>()
   /** The keys of actions whose outcome was unknown once. */

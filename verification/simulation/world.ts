@@ -32,7 +32,7 @@ const REST_MS = 30_000
 const QUIET_MS = 3_000
 
 /** What the code says of itself as it goes: see `points.ts`. */
-const POINTS = channel('countersign.point')
+const POINTS = channel('countersign.checkpoint')
 
 export interface WorldResult {
   seed: number
@@ -388,9 +388,9 @@ class World {
     this.counts.hit(`log: ${msg}`)
     this.timeline.say(`${name} logs ${msg}`)
     // Each transaction puts up what it calls for, so this is only the last resort.
-    if (msg === 'work.put_up_again') this.#violate('I9: work was due and nobody had been told of it')
+    if (msg === 'resync.enqueued') this.#violate('I9: work was due and nobody had been told of it')
     if (level < 50 || isInjected(line) || (msg === 'instance.held' && this.#restore?.isRestored)) return
-    if (msg === 'tool.broke' && line.includes('out of order')) return
+    if (msg === 'tool.crashed' && line.includes('out of order')) return
     this.#violate(`unexpected: ${line.trim()}`)
   }
 

@@ -2,7 +2,7 @@ import type { Action } from '@countersign/core'
 import { pino } from 'pino'
 import { createRefusals } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
-import { createLanes } from '../../packages/server/src/dispatch/index.ts'
+import { createConcurrencyLimiter } from '../../packages/server/src/dispatch/index.ts'
 import { createGate, createStartFailures, type Gate } from '../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../../packages/server/src/policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../../packages/server/src/store/index.ts'
@@ -51,7 +51,7 @@ export function openBareGate(
     processId,
     stopped: stopped.signal,
     agentStopsOnDecline: () => false,
-    lanes: createLanes(16),
+    lanes: createConcurrencyLimiter(16),
     startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {

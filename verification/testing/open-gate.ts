@@ -33,7 +33,7 @@ export interface OpenGate extends AsyncDisposable {
   readonly engine: Engine
   readonly dataDir: string
   /** Proposes a call of `own.<tool>`, approves it, and answers it as it is settled. */
-  carryOut(tool: string, args?: Record<string, string>): Promise<Action>
+  runAttempt(tool: string, args?: Record<string, string>): Promise<Action>
   /** Proposes and approves, and does not wait. */
   approve(tool: string, args?: Record<string, string>): Promise<Action>
   /** The action as soon as `isThere`, by default as it is settled. */
@@ -93,7 +93,7 @@ export async function openGate(
     dataDir,
     approve,
     until,
-    carryOut: async (tool, args) => until((await approve(tool, args)).id),
+    runAttempt: async (tool, args) => until((await approve(tool, args)).id),
     async [Symbol.asyncDispose]() {
       await engine.drain(0)
       await engine.close()

@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '@countersign/core'
 import { createTally, type Head, makeHead } from '../../packages/server/src/audit/head.ts'
 import type { AuditKey } from '../../packages/server/src/audit/key.ts'
-import { type ExportEnd, type ExportedRow, endLine, endText, headLine, readLine, rowLine, startLine } from '../../packages/server/src/audit/line.ts'
+import {
+  type ExportEnd,
+  type ExportedRow,
+  endLine,
+  endText,
+  headLine,
+  readLine,
+  rowLine,
+  startLine,
+} from '../../packages/server/src/audit/line.ts'
 import { dataHashOf, rowHashOf } from '../../packages/server/src/audit/row.ts'
 
 /** What somebody has who wants an exported record to say something else: the file, a key of their own, and all our code. */

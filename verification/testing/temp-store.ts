@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Kysely, RawBuilder } from 'kysely'
 import { openPostgres } from '../../packages/server/src/store/postgres/postgres.ts'
 import { ask } from '../../packages/server/src/store/query.ts'
-import type { Schema } from '../../packages/server/src/store/tables/schema.ts'
 import { openSqlite, type SqliteOptions } from '../../packages/server/src/store/sqlite/sqlite.ts'
 import type { Outbox, Store } from '../../packages/server/src/store/store.ts'
+import type { Schema } from '../../packages/server/src/store/tables/schema.ts'
 import { openTestDatabase } from './test-database.ts'
 
 /** A store with data of its own, and what its commits asked for. */

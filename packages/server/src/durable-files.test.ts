@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeDurableFolder, rewriteFile, writeDurableFile } from './durable-files.ts'
 import { temporaryFolder } from '../../../verification/testing/test-server.ts'
+import { makeDurableFolder, rewriteFile, writeDurableFile } from './durable-files.ts'
 
 // That all of this survives a power failure is what campaign/power holds.
 

@@ -14,18 +14,18 @@ import {
   type Sealer,
   SYSTEM,
 } from './audit/index.ts'
+import { checkpoint } from './checkpoints.ts'
 import type { Clock } from './clock.ts'
-import { createLanes, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
+import { createConcurrencyLimiter, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
 import { createGate, createStartFailures, type Gate } from './gate/index.ts'
-import { type Ground, openGround } from './runtime.ts'
 import type { Held, InstanceSettings } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
 import type { Network } from './net/index.ts'
 import { createSender } from './notify/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
-import { reach } from './checkpoints.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
+import { openRuntime, type Runtime } from './runtime.ts'
 import { type Database, principals, type Store, tellAccess } from './store/index.ts'
 import type { OwnFile, ToolRegistry, ToolSource } from './tools/index.ts'
 
@@ -126,22 +126,22 @@ export async function openEngine({
   instance = USUAL_INSTANCE,
   ...options
 }: EngineOptions): Promise<Engine> {
-  const ground = await openGround(database, { clock, executions: executions.perProcess, modelCalls, instance, log: options.log })
+  const runtime = await openRuntime(database, { clock, executions: executions.perProcess, modelCalls, instance, log: options.log })
   try {
     const isAlone = database.kind === 'sqlite'
     const besideKey = options.auditKeyFile === undefined ? undefined : `${options.auditKeyFile}.head`
     const headFile = options.headFile ?? besideKey ?? (isAlone ? join(database.dataDir, 'record.head') : undefined)
     const record = { headFile, isAlone, acceptLoss: isAlone && database.acceptLoss === true }
-    return await startEngine({ ...options, ...ground, ...record, executions, acceptCopy: instance.acceptCopy })
+    return await startEngine({ ...options, ...runtime, ...record, executions, acceptCopy: instance.acceptCopy })
   } catch (error) {
-    await ground.membership.leave(false)
-    ground.guard?.close()
-    await ground.store.close()
+    await runtime.membership.leave(false)
+    runtime.guard?.close()
+    await runtime.store.close()
     throw error
   }
 }
 
-/** The same on a ground of the caller's: a simulation has its own. */
+/** The same on a runtime of the caller's: a simulation has its own. */
 export async function startEngine({
   store,
   clock,
@@ -169,7 +169,7 @@ export async function startEngine({
   isAlone = false,
   acceptLoss = false,
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls' | 'instance'> &
-  Ground & { acceptCopy?: boolean; isAlone?: boolean; acceptLoss?: boolean }): Promise<Engine> {
+  Runtime & { acceptCopy?: boolean; isAlone?: boolean; acceptLoss?: boolean }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   // Before anything that an earlier process left is carried out with their tools.
   for (const source of sources)
@@ -178,7 +178,7 @@ export async function startEngine({
   const policies = await openPolicies(store)
   requireUsable(policies.current, { tools, agents: [...byName.keys()] })
   const stopped = new AbortController()
-  const lanes = createLanes(executions.perProcess)
+  const lanes = createConcurrencyLimiter(executions.perProcess)
   const startFailures = createStartFailures()
   const refusals = createRefusals({ store, clock, log })
   const gate = createGate({
@@ -213,7 +213,7 @@ export async function startEngine({
   })
 
   const auditKey = await openAuditKey(store, auditKeyFile)
-  reach('start.opened')
+  checkpoint('start.opened')
   const sender =
     webhooks &&
     deliveries &&
@@ -242,7 +242,7 @@ export async function startEngine({
       await sender?.recover(gone)
     }
     await membership.join({ recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
-    reach('start.recovered')
+    checkpoint('start.recovered')
     dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
     // Nothing that only time calls for happens while everything is held.
     timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
@@ -251,7 +251,7 @@ export async function startEngine({
   async function accept(by?: Principal): Promise<void> {
     if (!guard?.held) return
     await gate.endAttemptsBefore(guard.held.sinceMs)
-    reach('accept.attempts_ended')
+    checkpoint('accept.attempts_ended')
     const { why } = guard.held
     await guard.accept(by)
     // A database that is older than what was sealed is what a restored copy is: one acceptance is enough.
@@ -279,7 +279,7 @@ export async function startEngine({
     isGivenUp: startFailures.isGivenUp,
     isAble: () => store.health.damage === undefined && membership.trouble === undefined && guard?.held === undefined,
   })
-  reach('start.dispatching')
+  checkpoint('start.dispatching')
 
   let draining: Promise<void> | undefined
   let isDrained = false
@@ -303,7 +303,7 @@ export async function startEngine({
     stopWaiting()
     forgetSends?.()
     stopped.abort()
-    reach('stop.drained')
+    checkpoint('stop.drained')
   }
 
   return {
@@ -342,7 +342,7 @@ export async function startEngine({
       await drain()
       await refusals.flush()
       await membership.leave(isDrained)
-      reach('stop.left')
+      checkpoint('stop.left')
       guard?.close()
       await store.close()
     },

@@ -59,7 +59,7 @@ function tighten(path: string, log: Logger): void {
     chmodSync(path, mode)
     log.warn(said, 'files.tightened')
   } catch (error) {
-    log.warn({ ...said, is: said.was, error }, 'files.open_to_others')
+    log.warn({ ...said, is: said.was, error }, 'files.permissions_too_open')
   }
 }
 

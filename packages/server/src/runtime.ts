@@ -3,13 +3,12 @@ import type { Logger } from 'pino'
 import { createSealer, type Sealer } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import {
-  alone,
-  amongOthers,
+  clusterMember,
   createDispatch,
   createEventHub,
-  createLookAround,
   createPostgresHub,
   createReconciler,
+  createResync,
   createTimers,
   type Dispatch,
   type EventHub,
@@ -17,9 +16,10 @@ import {
   openGraphile,
   openNotices,
   openProcesses,
+  pollSqliteChanges,
   type Reconciler,
+  singleProcess,
   type Timers,
-  watchOtherWriters,
 } from './dispatch/index.ts'
 import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
 import { createTally, type Tally } from './metrics/index.ts'
@@ -27,7 +27,7 @@ import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type
 import { VERSION } from './version.ts'
 
 /** What the engine stands on: where the rows are, and what makes things happen. */
-export interface Ground {
+export interface Runtime {
   store: Store
   clock: Clock
   hub: EventHub
@@ -44,7 +44,7 @@ export interface Ground {
   guard?: Guard
 }
 
-export interface GroundOptions {
+export interface RuntimeOptions {
   /** Default: this machine's, or on Postgres the database's. */
   clock: Clock | undefined
   /** Actions carried out at once. */
@@ -59,7 +59,14 @@ const GATHER_MS = 25
 
 /** What becomes of a commit in the process that made it. */
 export const handOut =
-  ({ hub, dispatch, timers, deliveries, sealer, tally }: Pick<Ground, 'hub' | 'dispatch' | 'timers' | 'deliveries' | 'sealer' | 'tally'>) =>
+  ({
+    hub,
+    dispatch,
+    timers,
+    deliveries,
+    sealer,
+    tally,
+  }: Pick<Runtime, 'hub' | 'dispatch' | 'timers' | 'deliveries' | 'sealer' | 'tally'>) =>
   (outbox: Outbox) => {
     if (outbox.events.length > 0) hub.publish(outbox.events)
     if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
@@ -72,14 +79,14 @@ export const handOut =
 
 const sayDamaged = (log: Logger) => (problem: string) => log.fatal({ problem }, 'database.damaged')
 
-export const openGround = (database: Database, options: GroundOptions): Promise<Ground> =>
+export const openRuntime = (database: Database, options: RuntimeOptions): Promise<Runtime> =>
   database.kind === 'sqlite' ? openAlone(database, options) : openAmongOthers(database, options)
 
 async function openAlone(
   database: Database & { kind: 'sqlite' },
-  { clock = systemClock, modelCalls, instance, log }: GroundOptions,
-): Promise<Ground> {
-  const hub: EventHub = createEventHub((changed) => watchOtherWriters({ store, clock, changed }))
+  { clock = systemClock, modelCalls, instance, log }: RuntimeOptions,
+): Promise<Runtime> {
+  const hub: EventHub = createEventHub((changed) => pollSqliteChanges({ store, clock, changed }))
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const deliveries = createTimers({ clock, background: dispatch.background })
@@ -114,15 +121,15 @@ async function openAlone(
     sealer,
     reconciler,
     tally,
-    membership: alone({ store, dispatch, clock }),
+    membership: singleProcess({ store, dispatch, clock }),
     guard,
   }
 }
 
 async function openAmongOthers(
   { url, directUrl }: Database & { kind: 'postgres' },
-  { clock: given, executions, modelCalls, instance, log }: GroundOptions,
-): Promise<Ground> {
+  { clock: given, executions, modelCalls, instance, log }: RuntimeOptions,
+): Promise<Runtime> {
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}
@@ -137,7 +144,7 @@ async function openAmongOthers(
       },
       onUnknown: () => lookAround(),
       enqueue: enqueueJobs,
-      warn: (problem) => log.warn({ problem }, 'database.could_forget'),
+      warn: (problem) => log.warn({ problem }, 'database.durability_reduced'),
       onDamage: sayDamaged(log),
     })
     stack.defer(() => store.close())
@@ -160,9 +167,9 @@ async function openAmongOthers(
     const sealer = createSealer(clock)
     const tally = createTally()
     tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
-    lookAround = createLookAround({ notices, hub, dispatch, timers, deliveries, sealer })
+    lookAround = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
-    const membership = amongOthers({ processes, notices, hub, dispatch, lookAround, log })
+    const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })
     const hasOthers = () => processes.hasOthers()
     guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()

@@ -5,11 +5,14 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { startArchiveSchedule } from './archive/schedule.ts'
 import { openAnchor, startRecordCheck } from './audit/index.ts'
+import { checkpoint } from './checkpoints.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
 import { startRetention } from './dispatch/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
+import { createLogReader } from './http/log-reader.ts'
+import { createStreams } from './http/sse.ts'
 import { createConsoleCredential } from './identity/console-credential.ts'
 import { createConsoleSessions } from './identity/console-sessions.ts'
 import { openDirectory } from './identity/directory.ts'
@@ -19,11 +22,8 @@ import { createSignInService } from './identity/oidc.ts'
 import { createRefusedSignIns } from './identity/refused-sign-ins.ts'
 import { openSecret } from './identity/secret.ts'
 import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in-links.ts'
-import { createLogReader } from './http/log-reader.ts'
-import { createStreams } from './http/sse.ts'
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { ownFilesOf } from './own-files.ts'
-import { reach } from './checkpoints.ts'
 import { tightenFiles } from './private-files.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
@@ -164,7 +164,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     const folder = archive?.folder ?? join(settings.dataDir, 'archive')
     const trouble = () => engine.trouble ?? engine.hold.why
     const archiving = archive && startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
-    reach('start.listening')
+    checkpoint('start.listening')
     log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {
       url,
@@ -173,7 +173,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       async close() {
         stopping.abort()
         await local?.[Symbol.asyncDispose]()
-        reach('stop.asked')
+        checkpoint('stop.asked')
         streams.endAll()
         await retention[Symbol.asyncDispose]()
         await archiving?.[Symbol.asyncDispose]()

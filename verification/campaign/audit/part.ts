@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
 import { exportLines, openAuditKey, verifyExport } from '../../../packages/server/src/audit/index.ts'
+import { seededRandom } from '../../simulation/random.ts'
 import { fillRecord } from '../../testing/fill-record.ts'
 import { TAMPERS } from '../../testing/tampers.ts'
 import { openTempSqlite } from '../../testing/temp-store.ts'
 import type { Part, PartReport } from '../part.ts'
-import { seededRandom } from '../../simulation/random.ts'
 
 const SESSIONS = 25_000
 const ROWS_PER_SESSION = 4

@@ -2,8 +2,8 @@ import { type JsonObject, type PolicyDocument, type PreviewField, type Tool, Too
 import { pino } from 'pino'
 import { createRefusals } from '../../../packages/server/src/audit/index.ts'
 import { systemClock } from '../../../packages/server/src/clock.ts'
-import { createLanes } from '../../../packages/server/src/dispatch/index.ts'
-import { createGate, createStartFailures, type GateParts } from '../../../packages/server/src/gate/index.ts'
+import { createConcurrencyLimiter } from '../../../packages/server/src/dispatch/index.ts'
+import { createGate, createStartFailures, type GateDeps } from '../../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies } from '../../../packages/server/src/policy/index.ts'
 import { type ActionRow, actions, principals, type Store, votes } from '../../../packages/server/src/store/index.ts'
 import { defineTool, openTools, type ToolRegistry } from '../../../packages/server/src/tools/index.ts'
@@ -64,7 +64,7 @@ const registryOf = (...tools: readonly Tool[]): ToolRegistry => ({
 /** Proposes and approves the first of them through the gate; the others are its copies. */
 export async function openFootings(store: Store): Promise<Footings> {
   const underWay = new Set<Promise<unknown>>()
-  const partsOf = (tools: ToolRegistry, policy: PolicyDocument): GateParts => ({
+  const partsOf = (tools: ToolRegistry, policy: PolicyDocument): GateDeps => ({
     store,
     refusals: createRefusals({ store, clock: systemClock, log: SILENT }),
     tools,
@@ -74,7 +74,7 @@ export async function openFootings(store: Store): Promise<Footings> {
     processId: 'prc_bound',
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,
-    lanes: createLanes(2),
+    lanes: createConcurrencyLimiter(2),
     startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {

@@ -1,5 +1,5 @@
-import { openTempSqlite } from '../../testing/temp-store.ts'
 import { seededRandom } from '../../simulation/random.ts'
+import { openTempSqlite } from '../../testing/temp-store.ts'
 import { CHANGES, type Change, ENDS, HARMLESS } from './changes.ts'
 import { openFootings } from './footings.ts'
 

@@ -1,9 +1,9 @@
 import { type Action, isSettled } from '@countersign/core'
+import { type Random, seededRandom } from '../../simulation/random.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import type { EventReader } from '../../testing/event-reader.ts'
 import { type Orders, orderTools, startOrders } from '../../testing/orders.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
-import { type Random, seededRandom } from '../../simulation/random.ts'
 
 /** Under way at a time. */
 const LANES = 8

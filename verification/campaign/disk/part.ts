@@ -1,5 +1,5 @@
-import type { Part } from '../part.ts'
 import { type Random, seededRandom } from '../../simulation/random.ts'
+import type { Part } from '../part.ts'
 import { type DiskFault, whyNoShim } from './disk-shim.ts'
 import { prepareFolder } from './run-fault.ts'
 

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
+import type { Random } from '../../simulation/random.ts'
 import { dumpDatabase } from '../../testing/database.ts'
 import { localSignIns } from '../../testing/nginx.ts'
 import { asOtherUser, postAsOtherUser } from '../../testing/other-user.ts'
 import { rawRequest } from '../../testing/raw-request.ts'
 import { type WayIn, waysIn } from '../../testing/ways-in.ts'
-import type { Random } from '../../simulation/random.ts'
 import type { Ledger } from './ledger.ts'
 import { bearer, type Holder, type World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { MCP_CLIENTS } from '../../testing/mcp-clients.ts'
 import type { Door } from '../../crash/door.ts'
 import type { Random } from '../../simulation/random.ts'
+import { MCP_CLIENTS } from '../../testing/mcp-clients.ts'
 import type { GatewayAnswer } from './journal.ts'
 import type { PlannedCall } from './plan.ts'
 

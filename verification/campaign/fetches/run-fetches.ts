@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Random, seededRandom } from '../../simulation/random.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { startChildServer } from '../../testing/child-server.ts'
 import { openFaultProxy, throughProxy } from '../../testing/fault-proxy.ts'
 import { startTarget, toolsOf } from '../../testing/target.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
-import { type Random, seededRandom } from '../../simulation/random.ts'
 
 /** How likely it is that the answer to a fetch with jobs is cut off. */
 const CUT = 0.3

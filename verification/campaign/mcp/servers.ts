@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Action } from '@countersign/core'
 import type { ConfigInput } from '../../../packages/server/src/config/index.ts'
+import { mcpStarter } from '../../../packages/server/src/tools/index.ts'
 import { type ChildServer, startChildServer } from '../../testing/child-server.ts'
 import { counterpart } from '../../testing/counterparts.ts'
 import { freePort } from '../../testing/free-port.ts'
-import { mcpStarter } from '../../../packages/server/src/tools/index.ts'
 
 const node = process.execPath
 const PATIENCE_MS = 60_000

@@ -41,7 +41,7 @@ export async function howItOpens(document: string): Promise<Opened> {
     const log = {
       info() {},
       warn: (facts: JsonObject, event: string) =>
-        event === 'openapi.operation_left_out' && leftOut.push(`${facts.operation} ${facts.reason}`),
+        event === 'openapi.operation_skipped' && leftOut.push(`${facts.operation} ${facts.reason}`),
     }
     const source: ToolSource | undefined = config.sources.get('api')
     await source?.attach?.({ log } as unknown as Parameters<NonNullable<ToolSource['attach']>>[0])

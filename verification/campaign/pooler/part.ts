@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { runKills } from '../../crash/kills.ts'
-import type { Part } from '../part.ts'
 import { seededRandom } from '../../simulation/random.ts'
+import type { Part } from '../part.ts'
 import { findPgBouncer } from './pgbouncer-binary.ts'
 import { type Pooler, startPooler } from './pooler.ts'
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
+import { seededRandom } from '../../simulation/random.ts'
 import { whyNoShim } from '../disk/disk-shim.ts'
 import type { Part } from '../part.ts'
-import { seededRandom } from '../../simulation/random.ts'
 import { type CutReport, cutPower } from './cut-power.ts'
 import { makeRecordFolder, recordLife } from './record-life.ts'
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runModule } from '../../testing/run-command.ts'
 import type { CampaignDatabase } from '../../crash/database.ts'
+import { runModule } from '../../testing/run-command.ts'
 import type { Part } from '../part.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { type CampaignDatabase, openPostgresWorld, openSqliteWorld } from '../../crash/database.ts'
 import { acceptKey, databaseOf } from '../../testing/accept-key.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { spawnServer } from '../../testing/child-server.ts'
 import type { PostgresCluster } from '../../testing/postgres.ts'
-import { type CampaignDatabase, openPostgresWorld, openSqliteWorld } from '../../crash/database.ts'
 
 const CONFIG = fileURLToPath(new URL('./server-config.ts', import.meta.url))
 

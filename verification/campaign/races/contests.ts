@@ -1,5 +1,5 @@
-import type { PostgresCluster } from '../../testing/postgres.ts'
 import { type Random, seededRandom } from '../../simulation/random.ts'
+import type { PostgresCluster } from '../../testing/postgres.ts'
 import { type Answer, type Arena, type Decider, openArena } from './arena.ts'
 
 export interface ContestOptions {

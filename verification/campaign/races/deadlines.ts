@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { PostgresCluster } from '../../testing/postgres.ts'
 import { type Random, seededRandom } from '../../simulation/random.ts'
+import type { PostgresCluster } from '../../testing/postgres.ts'
 import { type Answer, type Arena, type Decider, openArena } from './arena.ts'
 import { CLOCK_VARIABLES } from './shift-clock.ts'
 

@@ -1,5 +1,5 @@
-import { startPostgres } from '../../testing/postgres.ts'
 import type { CampaignDatabase } from '../../crash/database.ts'
+import { startPostgres } from '../../testing/postgres.ts'
 import type { Part, PartOptions, PartReport } from '../part.ts'
 import { type ContestReport, runContests } from './contests.ts'
 import { type DeadlineOptions, type DeadlineReport, runDeadlines } from './deadlines.ts'

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { push, startStandIn } from '../../../examples/github/stand-in/server.ts'
+import { seededRandom } from '../../simulation/random.ts'
 import { type Activity, addActivity, addShop } from '../../testing/github.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { seededRandom } from '../../simulation/random.ts'
 import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 import { startShuffler } from './shuffler.ts'
 

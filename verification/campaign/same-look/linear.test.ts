@@ -1,10 +1,10 @@
 import type { ToolView } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { startStandIn } from '../../../examples/linear/stand-in/server.ts'
-import { startTestServer } from '../../testing/test-server.ts'
 import { EVERY_CALL, idsFilled } from '../../../packages/server/src/tools/linear/testing/every-tool.ts'
 import { API_KEY, exampleSchema, NOW_MS } from '../../../packages/server/src/tools/linear/testing/open-workspace.ts'
 import { seededRandom } from '../../simulation/random.ts'
+import { startTestServer } from '../../testing/test-server.ts'
 import { ASK_ALL, looksTheSame } from './looks-the-same.ts'
 import { startShuffler } from './shuffler.ts'
 

@@ -1,10 +1,10 @@
 import { type Action, isSettled, type JsonObject, type ToolView } from '@countersign/core'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import type { Random } from '../../simulation/random.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import type { TestServer } from '../../testing/test-server.ts'
 import { valuesFor } from '../openapi/arguments.ts'
-import type { Random } from '../../simulation/random.ts'
 import { shuffled } from './shuffled.ts'
 
 /** Calls of one agent, which policy asks people about, each in another order of its arguments. */

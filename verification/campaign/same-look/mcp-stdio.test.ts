@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@countersign/core'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { seededRandom } from '../../simulation/random.ts'
 import { counterpart } from '../../testing/counterparts.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { seededRandom } from '../../simulation/random.ts'
 import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 const SHUFFLE = fileURLToPath(new URL('./shuffle-stdio.ts', import.meta.url))

@@ -1,7 +1,7 @@
 import type { Action, JsonObject, Objective } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
-import { startTestServer } from '../../testing/test-server.ts'
 import { seededRandom } from '../../simulation/random.ts'
+import { startTestServer } from '../../testing/test-server.ts'
 import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 const MEASURE = { metric: 'Accounts', unit: '%', start: 10, target: 40 }
@@ -28,14 +28,14 @@ const examplesOf = (open: Objective, closed: Objective): Record<string, JsonObje
 test('objectives: permuting the arguments of any tool, and what happens to another objective, changes no card and asks nobody again', async () => {
   const seed = inject('propertySeed')
   await using server = await startTestServer({ config: { tools: { goals: { objectives: {} } }, policy: ASK_ALL } })
-  const carryOut = async (tool: string, args: JsonObject): Promise<Objective> => {
+  const runAttempt = async (tool: string, args: JsonObject): Promise<Objective> => {
     const { id, revision, digest }: Action = await server.admin.post('/api/actions', { tool: `goals.${tool}`, arguments: args })
     await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
     await server.settle()
     const { result }: Action = await server.admin.get(`/api/actions/${id}`)
     return (result as unknown as { objective: Objective }).objective
   }
-  const other = await carryOut('createObjective', OBJECTIVE)
+  const other = await runAttempt('createObjective', OBJECTIVE)
   let current = 10
   const run = await everyToolLooksTheSame(
     {
@@ -43,7 +43,7 @@ test('objectives: permuting the arguments of any tool, and what happens to anoth
       agent: await server.as({ name: 'bot', kind: 'agent' }),
       random: seededRandom(seed),
       async drift() {
-        await carryOut('recordProgress', { keyResult: other.keyResults[0]?.id ?? '', current: ++current })
+        await runAttempt('recordProgress', { keyResult: other.keyResults[0]?.id ?? '', current: ++current })
       },
       async changes() {
         const { objective_change: changes = [] } = await server.dump()
@@ -57,8 +57,8 @@ test('objectives: permuting the arguments of any tool, and what happens to anoth
       group: 'goals',
       seed,
       async renew() {
-        const [open, closed] = [await carryOut('createObjective', OBJECTIVE), await carryOut('createObjective', OBJECTIVE)]
-        return examplesOf(open, await carryOut('closeObjective', { objective: closed.id, outcome: 'missed' }))
+        const [open, closed] = [await runAttempt('createObjective', OBJECTIVE), await runAttempt('createObjective', OBJECTIVE)]
+        return examplesOf(open, await runAttempt('closeObjective', { objective: closed.id, outcome: 'missed' }))
       },
     },
   )

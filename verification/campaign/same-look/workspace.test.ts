@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs
 import { join } from 'node:path'
 import type { JsonObject } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
+import { seededRandom } from '../../simulation/random.ts'
 import { startTestServer } from '../../testing/test-server.ts'
 import { gitIn, tempRepository } from '../../testing/workspace.ts'
-import { seededRandom } from '../../simulation/random.ts'
 import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 /** Calls that name what the repository has. A tool that takes nothing that is drawn from its schema needs one here. */

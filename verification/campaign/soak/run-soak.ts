@@ -3,15 +3,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { seededRandom } from '../../simulation/random.ts'
 import { spawnServer } from '../../testing/child-server.ts'
 import { startTarget } from '../../testing/target.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
-import { seededRandom } from '../../simulation/random.ts'
 import { ageRows } from './age.ts'
 import { openSoakDatabase } from './database.ts'
 import type { ProcessReport } from './report-memory.ts'
 import { soakSetup } from './setup.ts'
-import { createWorkload, type Deed } from './workload.ts'
+import { type Cause, createWorkload } from './workload.ts'
 
 const REPORTER = fileURLToPath(new URL('./report-memory.ts', import.meta.url))
 const SAMPLE_EVERY_MS = 10_000
@@ -20,7 +20,7 @@ const AGE_AFTER_MS = 2 * 60_000
 const AGE_EVERY_MS = 60_000
 
 /** Things that clients do, and how often of a hundred. */
-const WEIGHTS: Record<Deed, number> = {
+const WEIGHTS: Record<Cause, number> = {
   chat: 14,
   proposal: 20,
   decline: 8,
@@ -49,7 +49,7 @@ export interface SoakReport {
   database: 'sqlite' | 'postgres'
   samples: Sample[]
   /** How often each thing was done. */
-  deeds: Partial<Record<Deed, number>>
+  deeds: Partial<Record<Cause, number>>
   /** What failed of them, in sentences. */
   failures: string[]
   /** What the server used of one core. */
@@ -104,7 +104,7 @@ export async function runSoak({
   const startedAt = Date.now()
   let count = 0
 
-  function begin(deed: Deed): void {
+  function begin(deed: Cause): void {
     count++
     report.deeds[deed] = (report.deeds[deed] ?? 0) + 1
     const work = workload[deed]()
@@ -132,7 +132,7 @@ export async function runSoak({
   }
 
   // Each thing once, however short the soak is and however slow the machine.
-  const first = Object.keys(WEIGHTS) as Deed[]
+  const first = Object.keys(WEIGHTS) as Cause[]
   let sampleAt = 0
   let ageAt = AGE_EVERY_MS
   while (first.length > 0 || Date.now() - startedAt < durationMs) {

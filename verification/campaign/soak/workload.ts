@@ -1,14 +1,14 @@
 import type { Action, Claim } from '@countersign/core'
+import { planMessage } from '../../crash/script.ts'
+import type { Random } from '../../simulation/random.ts'
 import { BOOTSTRAP_KEY } from '../../testing/bootstrap-key.ts'
 import { readEvents } from '../../testing/event-reader.ts'
 import { MCP_CLIENTS } from '../../testing/mcp-clients.ts'
 import { checkerAt } from '../../testing/openapi.ts'
 import { signInWithKey } from '../../testing/sign-in.ts'
-import { planMessage } from '../../crash/script.ts'
-import type { Random } from '../../simulation/random.ts'
 
 /** What clients do, each many times an hour. */
-export type Deed = 'chat' | 'proposal' | 'decline' | 'expiry' | 'reader' | 'signIn' | 'gateway' | 'client' | 'key' | 'lists' | 'request'
+export type Cause = 'chat' | 'proposal' | 'decline' | 'expiry' | 'reader' | 'signIn' | 'gateway' | 'client' | 'key' | 'lists' | 'request'
 
 export interface WorkloadOptions {
   url: string
@@ -16,7 +16,7 @@ export interface WorkloadOptions {
 }
 
 /** Does one thing from beginning to end, as one client. @throws Error when the server answers anything but success. */
-export type Workload = Record<Deed, () => Promise<void>>
+export type Workload = Record<Cause, () => Promise<void>>
 
 export function createWorkload({ url, random }: WorkloadOptions): Workload {
   let count = 0

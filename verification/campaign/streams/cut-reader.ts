@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import type { ReadEvent } from '../../testing/event-reader.ts'
 import type { Random } from '../../simulation/random.ts'
+import type { ReadEvent } from '../../testing/event-reader.ts'
 
 export interface CutReaderOptions {
   random: Random

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Random, seededRandom } from '../../simulation/random.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import { stateByApi } from '../../testing/api-state.ts'
 import type { ReadEvent } from '../../testing/event-reader.ts'
 import { fold } from '../../testing/fold.ts'
-import { type Random, seededRandom } from '../../simulation/random.ts'
 import { type CutCounts, openCutReader } from './cut-reader.ts'
 import { ROUNDS } from './setup.ts'
 

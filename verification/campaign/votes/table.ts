@@ -1,11 +1,11 @@
 import { isCountersignError, type Principal } from '@countersign/core'
-import { prepareAction } from '../../../packages/server/src/gate/index.ts'
 import { type Revisable, revise } from '../../../packages/server/src/gate/decide/revise.ts'
+import { prepareAction } from '../../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies } from '../../../packages/server/src/policy/index.ts'
 import { principals, type Store, votes } from '../../../packages/server/src/store/index.ts'
+import { defineTool, openTools } from '../../../packages/server/src/tools/index.ts'
 import { openBareGate, rowOf } from '../../testing/bare-gate.ts'
 import { hurriedClock } from '../../testing/open-gate.ts'
-import { defineTool, openTools } from '../../../packages/server/src/tools/index.ts'
 import { expectedOf, type Heard, type Op, type Table } from './model.ts'
 
 const ROLE = 'finance'

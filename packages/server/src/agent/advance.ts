@@ -1,7 +1,7 @@
+import { checkpoint } from '../checkpoints.ts'
 import { writeSession } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
 import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
-import type { AgentParts, AgentState } from './agent.ts'
+import type { AgentDeps, AgentState } from './agent.ts'
 import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'
 import { startRun } from './run.ts'
 import { takeStep } from './step.ts'
@@ -13,24 +13,24 @@ type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' }
  * with actions open it returns, and whoever settles the last of them wakes the session again. Rows are all it goes by, so it can be
  * killed anywhere and called again anywhere.
  */
-export async function advance(parts: AgentParts, state: AgentState, sessionId: string): Promise<void> {
+export async function advance(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {
   for (;;) {
-    const next = await parts.store.read(() => nextThing(sessionId))
+    const next = await deps.store.read(() => nextThing(sessionId))
     if (next.do === 'nothing') return
     if (next.do === 'end_for_disabled') {
-      await parts.store.transact((outbox) => endForDisabled(outbox, sessionId, parts.clock.nowMs()))
+      await deps.store.transact((outbox) => endForDisabled(outbox, sessionId, deps.clock.nowMs()))
     } else if (next.do === 'start_run') {
-      reach('run.before_start')
-      await parts.store.transact(function* (outbox) {
-        const now = parts.clock.nowMs()
+      checkpoint('run.before_start')
+      await deps.store.transact(function* (outbox) {
+        const now = deps.clock.nowMs()
         const writer = yield* writeSession(outbox, sessionId, now)
         // Asked again inside the transaction: since the read, the queue may have been taken.
         if ((yield* nextThing(sessionId)).do !== 'start_run') return
         yield* startRun(outbox, writer, now)
         yield* writer.finish()
       })
-      reach('run.after_start')
-    } else if (!(await takeStep(parts, state, next.session, next.run))) return
+      checkpoint('run.after_start')
+    } else if (!(await takeStep(deps, state, next.session, next.run))) return
   }
 }
 

@@ -39,7 +39,7 @@ export interface Agent {
   readonly suggestions: readonly string[]
 }
 
-export interface AgentParts {
+export interface AgentDeps {
   store: Store
   agents: ReadonlyMap<string, Agent>
   /** The agent of a session that names none. */
@@ -89,21 +89,21 @@ export interface AgentLoop {
   abortModelCalls(): void
 }
 
-export function createAgentLoop(parts: AgentParts): AgentLoop {
+export function createAgentLoop(deps: AgentDeps): AgentLoop {
   const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
   return {
-    createSession: (input, caller) => createSession(parts, input, caller),
-    postMessage: (sessionId, content, caller, shown) => postMessage(parts, sessionId, content, caller, shown),
-    approveInSession: (sessionId, verdict, caller) => approveInSession(parts, sessionId, verdict, caller),
-    cancelSession: (sessionId, caller) => cancelSession(parts, sessionId, caller),
-    renameSession: (sessionId, title, caller) => renameSession(parts, sessionId, title, caller),
-    deleteSession: (sessionId, caller) => deleteSession(parts, sessionId, caller),
-    endRunsOf: (personId) => endRunsOf(parts, personId),
-    invite: (sessionId, personId, caller) => inviteTo(parts, sessionId, personId, caller),
-    uninvite: (sessionId, personId, caller) => uninviteFrom(parts, sessionId, personId, caller),
-    createRequest: (input, caller) => createRequest(parts, input, caller),
-    callRequest: (requestId, caller) => callRequest(parts, requestId, caller),
-    advance: (sessionId) => advance(parts, state, sessionId),
+    createSession: (input, caller) => createSession(deps, input, caller),
+    postMessage: (sessionId, content, caller, shown) => postMessage(deps, sessionId, content, caller, shown),
+    approveInSession: (sessionId, verdict, caller) => approveInSession(deps, sessionId, verdict, caller),
+    cancelSession: (sessionId, caller) => cancelSession(deps, sessionId, caller),
+    renameSession: (sessionId, title, caller) => renameSession(deps, sessionId, title, caller),
+    deleteSession: (sessionId, caller) => deleteSession(deps, sessionId, caller),
+    endRunsOf: (personId) => endRunsOf(deps, personId),
+    invite: (sessionId, personId, caller) => inviteTo(deps, sessionId, personId, caller),
+    uninvite: (sessionId, personId, caller) => uninviteFrom(deps, sessionId, personId, caller),
+    createRequest: (input, caller) => createRequest(deps, input, caller),
+    callRequest: (requestId, caller) => callRequest(deps, requestId, caller),
+    advance: (sessionId) => advance(deps, state, sessionId),
     abortModelCalls: () => {
       for (const call of state.modelCalls) call.abort()
     },

@@ -1,4 +1,5 @@
 import { assert, CountersignError, type Session } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
 import {
   alreadyDecided,
   type Caller,
@@ -13,9 +14,8 @@ import {
   viewAction,
   viewSession,
 } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
-import { type ActionRow, actions, doOnce, type Outbox, sessions, type Tx } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { type ActionRow, actions, idempotently, type Outbox, sessions, type Tx } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 import { whyNotUnnamed } from './unnamed.ts'
 
@@ -42,7 +42,7 @@ export function* votableOf(actionIds: readonly string[], { principal }: Caller, 
  * An action whose time is over is answered as expired. The caller finishes the writer.
  */
 export function* decideAll(
-  parts: AgentParts,
+  deps: AgentDeps,
   outbox: Outbox,
   writer: SessionWriter,
   actionIds: readonly string[],
@@ -56,10 +56,10 @@ export function* decideAll(
   const decided = yield* decideInSession(outbox, writer, named, body, caller, now)
   const rows = decided.map(({ row }) => row)
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
-  if (all && !rows.every(isExpired)) yield* grantTheRest(parts, writer, caller, now)
+  if (all && !rows.every(isExpired)) yield* grantTheRest(deps, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
-  if (why === undefined || run?.state !== 'open' || parts.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
+  if (why === undefined || run?.state !== 'open' || deps.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
   yield* stopRun(outbox, writer, run.id, { reason: why, by: why === STOPPED ? caller : undefined }, now)
   // The end of the run withdrew what had been approved beside an expired one.
   const ended: ActionRow[] = []
@@ -67,8 +67,8 @@ export function* decideAll(
   return ended
 }
 
-function* grantTheRest(parts: AgentParts, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
-  const tools = parts.agents.get(writer.row.agent)?.tools ?? []
+function* grantTheRest(deps: AgentDeps, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
+  const tools = deps.agents.get(writer.row.agent)?.tools ?? []
   const definitions = Object.fromEntries(tools.map((tool) => [tool.name, definitionHashOf(tool)]))
   yield* grantWholeSession(writer, definitions, caller, now)
 }
@@ -98,10 +98,10 @@ function* decidableUnnamed(waiting: readonly string[], all: boolean): Tx<readonl
  * Decides what waits in a session, whether or not any process is working on it.
  * @throws CountersignError `illegal_transition` when nothing waits or it is not clear which action is meant; see also `decide`.
  */
-export async function approveInSession(parts: AgentParts, sessionId: string, input: SessionVerdict, caller: Caller): Promise<Session> {
-  const now = parts.clock.nowMs()
-  const { session, tooLate } = await parts.store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+export async function approveInSession(deps: AgentDeps, sessionId: string, input: SessionVerdict, caller: Caller): Promise<Session> {
+  const now = deps.clock.nowMs()
+  const { session, tooLate } = await deps.store.transact((outbox) =>
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       const writer = yield* writeOpenSession(outbox, session, now)
       const open = yield* actions.openActions.all({ session_id: sessionId })
@@ -118,7 +118,7 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
       const meant = verdict === 'approve' && input.actionId === undefined ? yield* decidableUnnamed(named, all) : named
       const { reason, revision, digest } = input
       const decided = yield* decideAll(
-        parts,
+        deps,
         outbox,
         writer,
         meant,
@@ -126,7 +126,7 @@ export async function approveInSession(parts: AgentParts, sessionId: string, inp
         caller,
         now,
       )
-      reach('approve.storing')
+      checkpoint('approve.storing')
       yield* writer.finish()
       const row = yield* sessions.findSession.first({ id: sessionId })
       assert(row, 'the session is still there')

@@ -9,7 +9,7 @@ import {
   readImpossible,
 } from '../gate/index.ts'
 import type { SessionRow } from '../store/index.ts'
-import type { Agent, AgentParts } from './agent.ts'
+import type { Agent, AgentDeps } from './agent.ts'
 import { readCall } from './catalogue/index.ts'
 import type { HeardCall } from './listen.ts'
 
@@ -22,21 +22,21 @@ export type PreparedCall = { toolCallId: string; name: string; arguments: JsonOb
 
 /** Checks a step's calls, all at once, in their order. A call that does not fit its tool never becomes an action: the model is told why. */
 export async function prepareCalls(
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: Agent,
   session: SessionRow,
   calls: readonly HeardCall[],
 ): Promise<PreparedCall[]> {
   if (calls.length === 0) return []
-  const requesters = await parts.store.read(function* () {
+  const requesters = await deps.store.read(function* () {
     return yield* principalsOf(yield* authorsIn(session))
   })
   const asked = { session, requesters }
-  return Promise.all(calls.map((call, position) => prepareCall(parts, agent, asked, call, position)))
+  return Promise.all(calls.map((call, position) => prepareCall(deps, agent, asked, call, position)))
 }
 
 async function prepareCall(
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: Agent,
   asked: Pick<PrepareInput, 'session' | 'requesters'>,
   call: HeardCall,
@@ -57,14 +57,14 @@ async function prepareCall(
     return { ...named, rejection: 'one action at a time: propose this again when you have the result of the one before it' }
   }
   try {
-    const { policies, clock } = parts
+    const { policies, clock } = deps
     return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock }) }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     const impossible = readImpossible(error)
     if (impossible) return { ...named, rejection: `this cannot be done: ${impossible.reason}`, impossible }
     // A tool of somebody's own code may break while it describes itself: then there is no card to show, so nothing is asked.
-    parts.log.error({ tool: tool.name, error }, 'tool.not_prepared')
+    deps.log.error({ tool: tool.name, error }, 'tool.prepare_failed')
     return { ...named, rejection: `${tool.name} is broken: the call could not be prepared` }
   }
 }

@@ -1,8 +1,8 @@
 import { assert, type Session } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
 import { type Caller, endWholeSession, requireWriter, stopRun, viewSession } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
-import { doOnce, sessions } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { idempotently, sessions } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
@@ -12,11 +12,11 @@ import { stepMessageId } from './step-message.ts'
  * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
  * its own, what the model has said so far is kept. Harmless when nothing runs.
  */
-export async function cancelSession(parts: AgentParts, sessionId: string, caller: Caller): Promise<Session> {
-  const now = parts.clock.nowMs()
-  reach('cancel.before_store')
-  const session = await parts.store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+export async function cancelSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<Session> {
+  const now = deps.clock.nowMs()
+  checkpoint('cancel.before_store')
+  const session = await deps.store.transact((outbox) =>
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
       const writer = yield* writeOpenSession(outbox, session, now)
@@ -30,7 +30,7 @@ export async function cancelSession(parts: AgentParts, sessionId: string, caller
         const why = { reason, by: caller }
         yield* stopRun(outbox, writer, run.id, why, now)
         yield* endQueuedRequests(outbox, writer, why, now)
-        reach('cancel.storing')
+        checkpoint('cancel.storing')
         yield* endWholeSession(writer, caller, now)
         yield* writer.finish()
       }
@@ -39,6 +39,6 @@ export async function cancelSession(parts: AgentParts, sessionId: string, caller
       return yield* viewSession(row)
     }),
   )
-  reach('cancel.after_store')
+  checkpoint('cancel.after_store')
   return session
 }

@@ -1,8 +1,8 @@
 import { CountersignError } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
 import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
-import { archive, doOnce, grants, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { archive, grants, idempotently, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { requireHost } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 
@@ -12,11 +12,11 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
  * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `illegal_transition` while an action of it
  * is carried out, or has an unknown outcome.
  */
-export async function deleteSession({ store, clock }: AgentParts, sessionId: string, caller: Caller): Promise<void> {
+export async function deleteSession({ store, clock }: AgentDeps, sessionId: string, caller: Caller): Promise<void> {
   const now = clock.nowMs()
-  reach('session.before_delete')
+  checkpoint('session.before_delete')
   await store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       yield* requireHost(session, caller.principal, 'delete this session')
       const writer = yield* writeOpenSession(outbox, session, now)
@@ -24,12 +24,12 @@ export async function deleteSession({ store, clock }: AgentParts, sessionId: str
       const last = writer.row.last_seq
       yield* endWork(outbox, writer, caller, now)
       yield* sessionDeletion.deleteSession({ id: sessionId, last, now })
-      reach('session.deleting')
+      checkpoint('session.deleting')
       yield* archive.archiveActionsOf.run({ session_id: sessionId, now })
       yield* sayDeleted(writer, caller)
     }),
   )
-  reach('session.after_delete')
+  checkpoint('session.after_delete')
 }
 
 /** What happens to the world has to be known first: nobody could say so in the session any more. */

@@ -1,8 +1,8 @@
+import { checkpoint } from '../checkpoints.ts'
 import type { OtherEvent } from '../gate/index.ts'
 import { type SessionWriter, writeSession } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
 import { events, type Outbox, type RunRow, type Tx } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import type { AgentDeps } from './agent.ts'
 import { isAtStep } from './run.ts'
 
 /** About 30 writes a second at most per stream; the first piece goes out at once. */
@@ -30,7 +30,7 @@ export interface DeltasOptions {
   onEnded(): void
 }
 
-export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded }: DeltasOptions): Deltas {
+export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }: DeltasOptions): Deltas {
   const sessionId = run.session_id
   let pending: OtherEvent[] = []
   let stopWaiting: (() => void) | undefined
@@ -50,7 +50,7 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
       pending.push(event)
     }
     // Not at once: an answer that comes whole needs no write of its own.
-    if (!isWriting && stopWaiting === undefined) stopWaiting = parts.clock.after(0, write)
+    if (!isWriting && stopWaiting === undefined) stopWaiting = deps.clock.after(0, write)
   }
 
   async function write(): Promise<void> {
@@ -60,26 +60,26 @@ export function openDeltas(parts: AgentParts, { run, messageId, apiName, onEnded
     const startedWith = restarts
     pending = []
     isWriting = true
-    reach('delta.before_store')
+    checkpoint('delta.before_store')
     try {
-      const row = await parts.store.transact((outbox) => storeDeltas(outbox, batch))
+      const row = await deps.store.transact((outbox) => storeDeltas(outbox, batch))
       // Whatever this step still says is nobody's business any more.
       if (row === undefined) {
         isClosed = true
         onEnded()
       } else if (startedWith === restarts) lastRow = row
-      reach('delta.after_store')
+      checkpoint('delta.after_store')
     } catch (error) {
       // The pieces are a courtesy; the message itself is stored with its own error handling.
-      parts.log.warn({ sessionId, messageId, error }, 'delta.lost')
+      deps.log.warn({ sessionId, messageId, error }, 'delta.lost')
     }
     isWriting = false
-    if (!isClosed && pending.length > 0) stopWaiting = parts.clock.after(MIN_INTERVAL_MS, write)
+    if (!isClosed && pending.length > 0) stopWaiting = deps.clock.after(MIN_INTERVAL_MS, write)
   }
 
   /** Answers the row that was written; undefined when the step has ended or another loop makes it. */
   function* storeDeltas(outbox: Outbox, batch: readonly OtherEvent[]): Tx<number | undefined> {
-    const writer = yield* writeSession(outbox, sessionId, parts.clock.nowMs())
+    const writer = yield* writeSession(outbox, sessionId, deps.clock.nowMs())
     // What came after the last word of a run or a step would stay half said for good.
     if (!(yield* isAtStep(run))) return undefined
     if (lastRow !== undefined) {

@@ -2,7 +2,7 @@ import { CountersignError } from '@countersign/core'
 import { SYSTEM } from '../audit/index.ts'
 import { type Caller, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
 import { messages, type Outbox, type PrincipalRow, principals, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
@@ -13,8 +13,8 @@ import { stepMessageId } from './step-message.ts'
  * of theirs, and their messages that wait for a run. Safe to repeat.
  * @returns How many sessions had something of theirs.
  */
-export async function endRunsOf(parts: Pick<AgentParts, 'store' | 'clock'>, personId: string): Promise<number> {
-  const { store, clock } = parts
+export async function endRunsOf(deps: Pick<AgentDeps, 'store' | 'clock'>, personId: string): Promise<number> {
+  const { store, clock } = deps
   const found = await store.read(() => sessions.sessionsWithWorkOf(personId))
   for (const sessionId of found) await store.transact((outbox) => endForDisabled(outbox, sessionId, clock.nowMs()))
   return found.length

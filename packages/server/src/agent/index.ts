@@ -1,4 +1,4 @@
-export { type Agent, type AgentLoop, type AgentParts, createAgentLoop } from './agent.ts'
+export { type Agent, type AgentDeps, type AgentLoop, createAgentLoop } from './agent.ts'
 export { type Announcements, createAnnouncements } from './announcements.ts'
 export { listSessions } from './list-sessions.ts'
 export { type RequestPlace, viewRequest } from './request-answer.ts'

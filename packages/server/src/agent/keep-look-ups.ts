@@ -1,6 +1,6 @@
 import { viewSaid, writeSession } from '../gate/index.ts'
 import { messages, type RunRow, sessions } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import type { AgentDeps } from './agent.ts'
 import type { Heard } from './listen.ts'
 import { assistantPayload } from './look-ups.ts'
 
@@ -9,7 +9,7 @@ import { assistantPayload } from './look-ups.ts'
  * message of its own. Only the process that heard the brain knows it, so it comes after the cancelling, whichever process did that.
  */
 export async function keepLookUps(
-  { store, clock }: Pick<AgentParts, 'store' | 'clock'>,
+  { store, clock }: Pick<AgentDeps, 'store' | 'clock'>,
   { run, messageId }: { run: RunRow; messageId: string },
   { lookedUp, model }: Pick<Heard, 'lookedUp' | 'model'>,
 ): Promise<void> {

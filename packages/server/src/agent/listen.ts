@@ -1,6 +1,6 @@
 import type { Model, ModelRequest, PassedOver } from '@countersign/core'
 import { endSentence } from '@countersign/core/text'
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
 import { boundLookUps, type KeptLookUps } from './look-ups.ts'
@@ -55,7 +55,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
   let started = 0
   try {
     for await (const event of model.stream(request)) {
-      reach('step.hearing')
+      checkpoint('step.hearing')
       if (event.type === 'text') {
         heard.text += event.delta
         deltas.text(event.delta)

@@ -1,8 +1,8 @@
 import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
 import { type Caller, isoTime, requirementsOf, requireWriter, type SessionWriter, viewActions, viewSession } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
-import { type ActionRow, actions, doOnce, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { type ActionRow, actions, idempotently, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
@@ -13,18 +13,18 @@ const TITLE_LENGTH = 80
 
 /** @throws CountersignError `not_found` for an agent that is not configured. */
 export async function createSession(
-  parts: AgentParts,
+  deps: AgentDeps,
   input: { agent?: string | undefined; title?: string | undefined },
   caller: Caller,
 ): Promise<Session> {
   requireWriter(caller.principal)
-  const agent = input.agent ?? parts.defaultAgent
-  if (!parts.agents.has(agent)) {
-    throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...parts.agents.keys()].join(', ')}`)
+  const agent = input.agent ?? deps.defaultAgent
+  if (!deps.agents.has(agent)) {
+    throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...deps.agents.keys()].join(', ')}`)
   }
-  const now = parts.clock.nowMs()
-  const session = await parts.store.transact(() =>
-    doOnce(caller.once, now, function* () {
+  const now = deps.clock.nowMs()
+  const session = await deps.store.transact(() =>
+    idempotently(caller.once, now, function* () {
       const id = newId('ses', now)
       yield* sessions.insertSession.run({ id, agent, title: input.title ?? '', owner_id: caller.principal.id, now })
       const row = yield* sessions.findSession.first({ id })
@@ -32,7 +32,7 @@ export async function createSession(
       return yield* viewSession(row)
     }),
   )
-  reach('session.after_store')
+  checkpoint('session.after_store')
   return session
 }
 
@@ -44,23 +44,23 @@ export async function createSession(
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function postMessage(
-  parts: AgentParts,
+  deps: AgentDeps,
   sessionId: string,
   content: string,
   caller: Caller,
   shown?: readonly ShownAction[],
 ): Promise<PostedMessage> {
-  const now = parts.clock.nowMs()
-  reach('message.before_store')
-  const posted = await parts.store.transact((outbox) =>
-    doOnce(caller.once, now, () => takeMessage(parts, outbox, sessionId, content, caller, shown, now)),
+  const now = deps.clock.nowMs()
+  checkpoint('message.before_store')
+  const posted = await deps.store.transact((outbox) =>
+    idempotently(caller.once, now, () => takeMessage(deps, outbox, sessionId, content, caller, shown, now)),
   )
-  reach('message.after_store')
+  checkpoint('message.after_store')
   return posted
 }
 
 function* takeMessage(
-  parts: AgentParts,
+  deps: AgentDeps,
   outbox: Outbox,
   sessionId: string,
   content: string,
@@ -78,11 +78,11 @@ function* takeMessage(
   let posted: PostedMessage
   if (command) {
     const messageId = yield* addUserMessage(writer, content, 'command', caller, now)
-    const { announcements } = parts
+    const { announcements } = deps
     const { decides, problem } = yield* judgeWord(command, waiting, { caller, shown, announcements, nowMs: now })
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
-    const answered = decides.length === 0 ? [] : yield* decideAll(parts, outbox, writer, decides, decision, caller, now)
+    const answered = decides.length === 0 ? [] : yield* decideAll(deps, outbox, writer, decides, decision, caller, now)
     for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
     for (const row of answered.filter(({ state }) => state === 'proposed')) yield* addNote(writer, moreNeeded(row), now)
     const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
@@ -99,7 +99,7 @@ function* takeMessage(
       posted = { messageId: yield* addUserMessage(writer, content, { runId }, caller, now), runId }
     }
   }
-  reach('message.storing')
+  checkpoint('message.storing')
   yield* writer.finish()
   return posted
 }

@@ -1,4 +1,6 @@
 import { assert, type CountersignError, isCountersignError, isSettled, type ToolCall } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
+import { outcomeOf } from '../gate/execute/tool-result.ts'
 import {
   countRepeat,
   INSISTED,
@@ -15,8 +17,6 @@ import {
   type WaitingLimits,
   writeSession,
 } from '../gate/index.ts'
-import { outcomeOf } from '../gate/execute/tool-result.ts'
-import { reach } from '../checkpoints.ts'
 import {
   type ActionRow,
   events,
@@ -29,7 +29,7 @@ import {
   sessions,
   type Tx,
 } from '../store/index.ts'
-import type { Agent, AgentParts } from './agent.ts'
+import type { Agent, AgentDeps } from './agent.ts'
 import type { PreparedCall } from './calls.ts'
 import { disabledBehind } from './disabled.ts'
 import type { Heard } from './listen.ts'
@@ -69,21 +69,21 @@ interface StoredStep extends StepResult {
  * Nothing is stored when another loop made this step or the run has ended meanwhile, nor when another version of the policy came into
  * force since the calls were prepared: then they have to be prepared again.
  */
-export async function finishStep(parts: AgentParts, step: StepResult): Promise<boolean | 'policy_changed'> {
-  reach('step.before_store')
+export async function finishStep(deps: AgentDeps, step: StepResult): Promise<boolean | 'policy_changed'> {
+  checkpoint('step.before_store')
   const refused: RefusedAsk[] = []
-  const stored = await parts.store.transact((outbox) => {
+  const stored = await deps.store.transact((outbox) => {
     // The transaction may be tried again.
     refused.length = 0
-    return storeStep(parts, outbox, { ...step, refused }, parts.clock.nowMs())
+    return storeStep(deps, outbox, { ...step, refused }, deps.clock.nowMs())
   })
   const { id: sessionId, owner_id: actor } = step.session
-  for (const { tool, error } of refused) noteRefusedAsk(parts.refusals, { actor, tool, sessionId }, error)
-  reach('step.after_store')
+  for (const { tool, error } of refused) noteRefusedAsk(deps.refusals, { actor, tool, sessionId }, error)
+  checkpoint('step.after_store')
   return stored
 }
 
-function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, now: number): Tx<boolean | 'policy_changed'> {
+function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, now: number): Tx<boolean | 'policy_changed'> {
   const { run, messageId, heard, calls } = step
   const { usage } = heard
   assert(usage, 'a step that did not fail counted something')
@@ -109,7 +109,7 @@ function* storeStep({ policies }: AgentParts, outbox: Outbox, step: StoredStep, 
     yield* startQueuedRun(outbox, writer, now)
   } else {
     const rows = yield* insertCalls(outbox, writer, step, limits, now)
-    reach('step.storing')
+    checkpoint('step.storing')
     isAnswered = rows.every((row) => isSettled(row.state))
     if (yield* insists(rows)) {
       isAnswered = false
@@ -256,13 +256,13 @@ interface Failure extends StepOf {
 
 /** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
 export async function failRun(
-  parts: Pick<AgentParts, 'store' | 'clock' | 'log'>,
+  deps: Pick<AgentDeps, 'store' | 'clock' | 'log'>,
   { session, run, messageId, text, code, error, heard }: Failure,
 ): Promise<false> {
-  const now = parts.clock.nowMs()
-  parts.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
-  reach('run.before_fail')
-  await parts.store.transact(function* (outbox) {
+  const now = deps.clock.nowMs()
+  deps.log.warn({ sessionId: session.id, runId: run.id, code }, 'run.failed')
+  checkpoint('run.before_fail')
+  await deps.store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
     if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
@@ -278,6 +278,6 @@ export async function failRun(
     yield* startQueuedRun(outbox, writer, now)
     yield* writer.finish()
   })
-  reach('run.after_fail')
+  checkpoint('run.after_fail')
   return false
 }

@@ -1,7 +1,7 @@
 import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
 import { type Caller, requireScope, type SessionWriter, viewSession } from '../gate/index.ts'
-import { doOnce, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { idempotently, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 
@@ -37,10 +37,10 @@ export function* requireHost(session: SessionRow, principal: Principal, what: st
  * Lets a person write in a session from now on. Harmless when they were invited already.
  * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `invalid_arguments` when there is no such person.
  */
-export function inviteTo({ store, clock }: AgentParts, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+export function inviteTo({ store, clock }: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
   const now = clock.nowMs()
   return store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       yield* requireHost(session, caller.principal, 'invite anybody to this session')
       const person = yield* principals.findPrincipal.first({ id: personId })
@@ -63,10 +63,10 @@ export function inviteTo({ store, clock }: AgentParts, sessionId: string, person
  * led to. Harmless when there is none.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export function uninviteFrom({ store, clock }: AgentParts, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+export function uninviteFrom({ store, clock }: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
   const now = clock.nowMs()
   return store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
       else requireScope(caller.principal, ['propose'], 'end invitations')

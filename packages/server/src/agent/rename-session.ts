@@ -1,7 +1,7 @@
 import type { Session } from '@countersign/core'
 import type { Caller } from '../gate/index.ts'
-import { doOnce } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import { idempotently } from '../store/index.ts'
+import type { AgentDeps } from './agent.ts'
 import { requireHost, sessionNow } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 
@@ -10,10 +10,10 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
  * the record. The same title again changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin.
  */
-export function renameSession({ store, clock }: AgentParts, sessionId: string, title: string, caller: Caller): Promise<Session> {
+export function renameSession({ store, clock }: AgentDeps, sessionId: string, title: string, caller: Caller): Promise<Session> {
   const now = clock.nowMs()
   return store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       const { principal } = caller
       yield* requireHost(session, principal, 'rename this session')

@@ -1,11 +1,11 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
+import { checkpoint } from '../checkpoints.ts'
 import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
-import { reach } from '../checkpoints.ts'
 import {
   type AgentRequestRow,
   actions,
   agentRequests,
-  doOnce,
+  idempotently,
   messages,
   newId,
   type SessionRow,
@@ -13,7 +13,7 @@ import {
   type Tx,
   type visibility,
 } from '../store/index.ts'
-import type { AgentParts } from './agent.ts'
+import type { AgentDeps } from './agent.ts'
 import { createSession, titleFrom } from './messages.ts'
 import { requireParticipant } from './participants.ts'
 import { type RequestPlace, viewRequestNow } from './request-answer.ts'
@@ -25,16 +25,16 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function createRequest(
-  parts: AgentParts,
+  deps: AgentDeps,
   { message, sessionId, agent }: AgentRequestBody,
   caller: Caller,
 ): Promise<AgentRequest> {
   requireWriter(caller.principal)
-  const inSession = sessionId ?? (await createSession(parts, { agent }, partOf(caller, 'session'))).id
-  const now = parts.clock.nowMs()
-  reach('request.before_store')
-  const request = await parts.store.transact((outbox) =>
-    doOnce(caller.once, now, function* () {
+  const inSession = sessionId ?? (await createSession(deps, { agent }, partOf(caller, 'session'))).id
+  const now = deps.clock.nowMs()
+  checkpoint('request.before_store')
+  const request = await deps.store.transact((outbox) =>
+    idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
       yield* requireParticipant(session, caller.principal)
       const writer = yield* writeOpenSession(outbox, session, now)
@@ -50,12 +50,12 @@ export async function createRequest(
         inHistory: false,
       })
       yield* agentRequests.insertRequest.run({ id, session_id: session.id, held_seq: held.seq })
-      reach('request.storing')
+      checkpoint('request.storing')
       yield* writer.finish()
       return { requestId: id, sessionId: session.id, status: 'held' as const }
     }),
   )
-  reach('request.after_store')
+  checkpoint('request.after_store')
   return request
 }
 
@@ -64,22 +64,22 @@ export async function createRequest(
  * whatever becomes of them. Harmless when it had been called for.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export async function callRequest(parts: AgentParts, requestId: string, caller: Caller): Promise<RequestPlace> {
-  const now = parts.clock.nowMs()
-  reach('request.before_call')
-  const place = await parts.store.transact(function* (outbox) {
+export async function callRequest(deps: AgentDeps, requestId: string, caller: Caller): Promise<RequestPlace> {
+  const now = deps.clock.nowMs()
+  checkpoint('request.before_call')
+  const place = await deps.store.transact(function* (outbox) {
     const { request, session } = yield* findVisibleRequest(requestId, caller)
     requireWriter(caller.principal)
     yield* requireParticipant(session, caller.principal)
     const writer = yield* writeOpenSession(outbox, session, now)
     if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
       if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
-      reach('request.calling')
+      checkpoint('request.calling')
       yield* writer.finish()
     }
     return { requestId, sessionId: session.id }
   })
-  reach('request.after_call')
+  checkpoint('request.after_call')
   return place
 }
 

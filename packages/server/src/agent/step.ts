@@ -1,7 +1,7 @@
 import { isCountersignError } from '@countersign/core'
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 import { newId, type RunRow, type SessionRow } from '../store/index.ts'
-import type { Agent, AgentParts, AgentState } from './agent.ts'
+import type { Agent, AgentDeps, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
 import { offeredTools } from './catalogue/index.ts'
@@ -15,11 +15,11 @@ import { whyExhausted } from './usage.ts'
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
 
 /** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
-export async function takeStep(parts: AgentParts, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
-  const agent = parts.agents.get(session.agent)
+export async function takeStep(deps: AgentDeps, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
+  const agent = deps.agents.get(session.agent)
   const messageId = stepMessageId(run)
   if (!agent) {
-    return failRun(parts, {
+    return failRun(deps, {
       session,
       run,
       messageId,
@@ -30,29 +30,29 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
   }
   if (run.steps >= agent.maxSteps) {
     const error = `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.`
-    return failRun(parts, { session, run, messageId, text: '', code: 'max_steps', error })
+    return failRun(deps, { session, run, messageId, text: '', code: 'max_steps', error })
   }
   const exhausted = agent.budget && whyExhausted(run, agent.budget)
   if (exhausted !== undefined) {
-    return failRun(parts, { session, run, messageId, text: '', code: 'budget_exhausted', error: exhausted })
+    return failRun(deps, { session, run, messageId, text: '', code: 'budget_exhausted', error: exhausted })
   }
 
-  reach('step.before_claim')
-  if (!(await parts.claimStep(run))) return false
-  reach('step.claimed')
+  checkpoint('step.before_claim')
+  if (!(await deps.claimStep(run))) return false
+  checkpoint('step.claimed')
   const call = new AbortController()
   state.modelCalls.add(call)
-  const stopListening = parts.onRunEnded(run.id, () => call.abort())
-  const deltas = openDeltas(parts, {
+  const stopListening = deps.onRunEnded(run.id, () => call.abort())
+  const deltas = openDeltas(deps, {
     run,
     messageId,
     apiName: (name) => findTool(agent, name)?.name ?? name,
     onEnded: () => call.abort(),
   })
   try {
-    const history = await state.histories.read(parts.store, run, agent)
+    const history = await state.histories.read(deps.store, run, agent)
     if (!history) return false
-    reach('step.before_model')
+    checkpoint('step.before_model')
     const heard = await listenToModel(
       agent.model,
       {
@@ -65,29 +65,29 @@ export async function takeStep(parts: AgentParts, state: AgentState, session: Se
         ...(history.user && { user: history.user }),
       },
       deltas,
-      openCallIds(history.callIds, () => newId('call', parts.clock.nowMs())),
+      openCallIds(history.callIds, () => newId('call', deps.clock.nowMs())),
     )
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) {
-      await keepLookUps(parts, { run, messageId }, heard)
+      await keepLookUps(deps, { run, messageId }, heard)
       return false
     }
-    reach('step.after_model')
-    if (heard.failure) return await failRun(parts, { session, run, messageId, text: heard.text, heard, ...heard.failure })
+    checkpoint('step.after_model')
+    if (heard.failure) return await failRun(deps, { session, run, messageId, text: heard.text, heard, ...heard.failure })
     const step = { session, run, messageId, agent, heard }
-    let calls = await prepareCalls(parts, agent, session, heard.calls)
+    let calls = await prepareCalls(deps, agent, session, heard.calls)
     const unsaid = deltas.close()
     for (;;) {
-      const stored = await finishStep(parts, { ...step, calls, unsaid })
+      const stored = await finishStep(deps, { ...step, calls, unsaid })
       if (stored !== 'policy_changed') return stored
-      calls = await prepareCalls(parts, agent, session, heard.calls)
+      calls = await prepareCalls(deps, agent, session, heard.calls)
     }
   } catch (error) {
     // The database is away or full. That is no end of a run: the step is made again when there is one.
     if (isCountersignError(error) && (error.code === 'not_ready' || error.code === 'storage_full')) throw error
     // Left open, the run would wait for the next start of the server; ended, the person can ask again.
-    parts.log.error({ sessionId: session.id, runId: run.id, error }, 'step.failed')
-    return await failRun(parts, {
+    deps.log.error({ sessionId: session.id, runId: run.id, error }, 'step.failed')
+    return await failRun(deps, {
       session,
       run,
       messageId,

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createEventHub } from '../dispatch/index.ts'
 import { sessionLog } from '../http/session-log.ts'
 import { events, principals, type Store, sessions, type Tx } from '../store/index.ts'
-import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
-import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { type FinishedFile, runArchive } from './run-archive.ts'
 import { verifyFiles } from './verify.ts'
 
@@ -88,8 +88,8 @@ test('a session that goes on while its file is written keeps its log', async () 
   const goOn = (point: unknown) => {
     if (point === 'archive.before_rename') wentOn ??= store.transact(() => touch('ses_a', 7, BEFORE + 1))
   }
-  subscribe('countersign.point', goOn)
-  const files = await archive(store, folder.path).finally(() => unsubscribe('countersign.point', goOn))
+  subscribe('countersign.checkpoint', goOn)
+  const files = await archive(store, folder.path).finally(() => unsubscribe('countersign.checkpoint', goOn))
   expect(wentOn).toBeDefined()
   expect(files).toMatchObject([{ sessions: 1, rows: 3 }])
   const [path = '', ...more] = pathsIn(folder.path)

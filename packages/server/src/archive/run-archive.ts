@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { checkpoint } from '../checkpoints.ts'
 import { makeDurableFolder } from '../durable-files.ts'
-import { reach } from '../checkpoints.ts'
 import { type ArchiveFileRow, archive, type EventRow, type Store, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
@@ -65,7 +65,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
       progress = fromTheStart()
     }
     await writeManifest(store, folder, database)
-    reach('archive.after_manifest')
+    checkpoint('archive.after_manifest')
   }
   return finished
 }
@@ -83,17 +83,17 @@ async function archiveBatch(
   batch: Batch,
   rows: AsyncGenerator<EventRow>,
 ): Promise<FinishedFile> {
-  reach('archive.before_begin')
+  checkpoint('archive.before_begin')
   const known = await store.read(() => archive.listFiles.all({}))
   const last = known.at(-1)
   const number = (last?.number ?? 0) + 1
   const name = `${filePrefix(database)}${String(number).padStart(6, '0')}-${randomBytes(4).toString('hex')}.jsonl.gz`
   await store.transact(() => archive.insertFile.run({ number, folder, name, now: nowMs() }))
-  reach('archive.begun')
+  checkpoint('archive.begun')
   const chain = { hash: last?.head ?? NO_HASH }
   const head: FileHead = { format: FORMAT, database, file: number, previous: chain.hash, archivedAt: new Date(nowMs()).toISOString() }
   const written = await writeCompressed(join(folder, name), linesOf(head, rows, batch, chain))
-  reach('archive.before_store')
+  checkpoint('archive.before_store')
   const file = {
     number,
     name,
@@ -108,7 +108,7 @@ async function archiveBatch(
     if (error instanceof Changed) await forget(store, { number, folder, name })
     throw error
   }
-  reach('archive.after_store')
+  checkpoint('archive.after_store')
   return { name, sessions: batch.sessions.length, rows: batch.rows, ...written }
 }
 
@@ -132,7 +132,7 @@ const bodyOf = ({ id, session_id, created_at, events }: EventRow): string =>
 
 /** Takes the rows of a written file out of the log, unless something of them has changed since they were read. */
 function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof archive.finishFile.change>[0], now: number): Tx<void> {
-  reach('archive.storing')
+  checkpoint('archive.storing')
   for (const { session, to, rows } of sessions) {
     const { id, archived_seq: from } = session
     if (!(yield* archive.moveSession.change({ ...session, to, now }))) throw new Changed()
@@ -154,7 +154,7 @@ async function clearLeftovers(store: Store): Promise<void> {
 
 async function forget(store: Store, { number, folder, name }: Pick<ArchiveFileRow, 'number' | 'folder' | 'name'>): Promise<void> {
   for (const path of [join(folder, name), `${join(folder, name)}.partial`]) await rm(path, { force: true })
-  reach('archive.before_forget')
+  checkpoint('archive.before_forget')
   await store.transact(() => archive.forgetFile.run({ number, name }))
 }
 

@@ -46,7 +46,7 @@ export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisp
         .catch((error: unknown) => log.error({ error }, 'archive.failed'))
         .then(() => {
           if (!stopping.signal.aborted) stopWaiting = wait(Math.min(LOOK_EVERY_MS, everyMs))
-          log.debug({}, 'archive.looked')
+          log.debug({}, 'archive.checked')
         })
     })
   }

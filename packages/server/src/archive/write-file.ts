@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { checkpoint } from '../checkpoints.ts'
 import { syncFolder } from '../durable-files.ts'
-import { reach } from '../checkpoints.ts'
 
 export interface WrittenFile {
   /** Hex, of the bytes as they stand in the file. */
@@ -30,14 +30,14 @@ export async function writeCompressed(path: string, texts: AsyncIterable<string>
         await file.writeFile(chunk)
       }
     })
-    reach('archive.before_fsync')
+    checkpoint('archive.before_fsync')
     await file.sync()
   } finally {
     await file.close()
   }
-  reach('archive.before_rename')
+  checkpoint('archive.before_rename')
   await rename(partial, path)
-  reach('archive.renamed')
+  checkpoint('archive.renamed')
   syncFolder(dirname(path))
   return { sha256: hash.digest('hex'), bytes }
 }

@@ -80,7 +80,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
       arm(everyMs)
     } catch (error) {
       status.failure = error instanceof Error ? error.message : String(error)
-      log.warn({ error, head: head.number }, 'record.anchor_not_sent')
+      log.warn({ error, head: head.number }, 'record.anchor_send_failed')
       arm(retryMs)
       retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
     }

@@ -54,7 +54,7 @@ export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): A
       if (problem && !stopped.signal.aborted) await sealer.report(problem)
       log.debug({ rows, why: problem?.why }, 'record.checked')
     } catch (error) {
-      log.warn({ error }, 'record.not_checked')
+      log.warn({ error }, 'record.check_failed')
     }
     if (!stopped.signal.aborted) wait('check', CHECK_EVERY_MS, () => (underWay = checkAll()))
   }

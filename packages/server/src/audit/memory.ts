@@ -56,18 +56,18 @@ export function openMemory({ file, others = [], log }: MemoryOptions): HeadMemor
   function write(): void {
     if (file === undefined || !kept) return
     const now = readKept(file)
-    if (now === undefined && written) log.warn({ file, head: written.number }, 'record.memory_missing')
+    if (now === undefined && written) log.warn({ file, head: written.number }, 'record.head_file_missing')
     if (now && now !== 'unreadable') {
       // Several processes may share the file: the newest head stays.
       if (now.head.number > kept.head.number && !kept.problem) return
       if (written && now.head.number < written.number)
-        log.warn({ file, found: now.head.number, head: written.number }, 'record.memory_older')
+        log.warn({ file, found: now.head.number, head: written.number }, 'record.head_file_stale')
     }
     try {
       replaceDurableFile(file, textOf({ format: FORMAT, ...kept }))
       written = kept.head
     } catch (error) {
-      log.error({ error, file }, 'record.memory_not_written')
+      log.error({ error, file }, 'record.head_file_write_failed')
     }
   }
 

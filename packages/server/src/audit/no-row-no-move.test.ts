@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { systemClock } from '../clock.ts'
-import { insertPrepared, prepareAction, stopRun, writeSession } from '../gate/index.ts'
-import { compilePolicy, fixedPolicies } from '../policy/index.ts'
-import { audit, sessions, votes } from '../store/index.ts'
 import { type BareGate, openBareGate, rowOf, savePersons } from '../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../verification/testing/open-gate.ts'
 import { refuseRows } from '../../../../verification/testing/refuse-rows.ts'
 import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { systemClock } from '../clock.ts'
+import { insertPrepared, prepareAction, stopRun, writeSession } from '../gate/index.ts'
+import { compilePolicy, fixedPolicies } from '../policy/index.ts'
+import { audit, sessions, votes } from '../store/index.ts'
 import { defineTool, openTools } from '../tools/index.ts'
 
 const asAna = { principal: ana }

@@ -4,7 +4,7 @@ import { type AuditEntry, CHAIN_START, type ChainEnd, dataHashOf, rowHashOf, SYS
 
 /**
  * Writes down, in the transaction that does it, a change of who may do what: keys, sign-ins, policies, grants. Call it first: it takes the
- * lock of its scope, as `lock` does. What happens to an action is written down by `announceUpdate` and its like.
+ * lock of its scope, as `lock` does. What happens to an action is written down by `emitUpdate` and its like.
  * @example
  * yield* recordAudit(outbox, { kind: 'key_made', actor: principal.id, data: { keyId, for: made.id, roles: made.roles } }, nowMs)
  */

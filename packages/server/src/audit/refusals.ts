@@ -23,7 +23,7 @@ export interface Refusal {
   sameAs: readonly string[]
 }
 
-interface RefusalParts {
+interface RefusalDeps {
   store: Pick<Store, 'transact'>
   clock: Clock
   log: Pick<Logger, 'warn'>
@@ -41,7 +41,7 @@ export interface Refusals {
  * Writes rows `refused`: the first refusal of a kind at once, its repeats within a minute as one more row with their number, and at most 20
  * different ones a minute for each actor. What was refused does not wait for it, and does not depend on it.
  */
-export function createRefusals({ store, clock, log }: RefusalParts): Refusals {
+export function createRefusals({ store, clock, log }: RefusalDeps): Refusals {
   let counted = new Map<string, Refusal & { times: number }>()
   /** For each actor how many different refusals have a row, and how many more there were. */
   let actors = new Map<string, { rows: number; beyond: number }>()
@@ -54,7 +54,7 @@ export function createRefusals({ store, clock, log }: RefusalParts): Refusals {
     const written = store.transact(function* (outbox) {
       for (const { actor, data } of rows) yield* recordAudit(outbox, { kind: 'refused', actor, data }, nowMs)
     })
-    writing = Promise.all([writing, written.catch((error: unknown) => log.warn({ error }, 'record.refusal_not_written'))])
+    writing = Promise.all([writing, written.catch((error: unknown) => log.warn({ error }, 'record.refusal_write_failed'))])
   }
 
   function endWindow(): void {

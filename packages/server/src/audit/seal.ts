@@ -19,7 +19,7 @@ export type Sealed =
   /** The database does not hold the record that is remembered: nothing is signed. */
   | { kind: 'problem'; problem: RecordProblem }
 
-export interface SealParts {
+export interface SealDeps {
   store: Store
   key: AuditKey
   memory: Pick<HeadMemory, 'head'>
@@ -30,13 +30,13 @@ export interface SealParts {
 }
 
 /** Signs one head over the rows that are new, unless the database does not hold the record that is remembered. */
-export async function sealOnce(parts: SealParts, nowMs: number): Promise<Sealed> {
+export async function sealOnce(deps: SealDeps, nowMs: number): Promise<Sealed> {
   // Looked for first without the lock: mostly there is nothing.
-  const found = await parts.store.read(() => look(parts))
-  return found.kind === 'sealable' ? parts.store.transact(() => sealSome(parts, nowMs)) : found
+  const found = await deps.store.read(() => look(deps))
+  return found.kind === 'sealable' ? deps.store.transact(() => sealSome(deps, nowMs)) : found
 }
 
-function* look({ key, memory, gap }: SealParts): Tx<Sealed | { kind: 'sealable' }> {
+function* look({ key, memory, gap }: SealDeps): Tx<Sealed | { kind: 'sealable' }> {
   const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
   if (problem && !gap) return { kind: 'problem', problem }
   const first = yield* audit.rowsToSeal.first({ after: last?.last_id ?? 0, limit: 1 })
@@ -44,7 +44,7 @@ function* look({ key, memory, gap }: SealParts): Tx<Sealed | { kind: 'sealable' 
   return first.is_final ? { kind: 'sealable' } : { kind: 'later', last }
 }
 
-function* sealSome({ key, memory, gap, isPaced = true }: SealParts, nowMs: number): Tx<Sealed> {
+function* sealSome({ key, memory, gap, isPaced = true }: SealDeps, nowMs: number): Tx<Sealed> {
   yield* lockKey('audit_head')
   const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
   // What was accepted is what was there then.

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
-import { reach } from '../checkpoints.ts'
 import type { Store } from '../store/index.ts'
 import { acceptRecord, recordLostMemory, recordProblem } from './accept.ts'
 import { compareHeads, isAcceptedSince, type RecordProblem } from './compare.ts'
@@ -99,12 +99,12 @@ export function createSealer(clock: Clock): Sealer {
         if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey)))) return await learn(known)
         memory.keepProblem(undefined)
       }
-      reach('seal.before_store')
+      checkpoint('seal.before_store')
       const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished }, clock.nowMs())
-      reach('seal.after_store')
+      checkpoint('seal.after_store')
       await take(sealed)
     } catch (error) {
-      log.warn({ error }, 'audit.not_sealed')
+      log.warn({ error }, 'audit.seal_failed')
       arm(RETRY_MS)
     }
   }

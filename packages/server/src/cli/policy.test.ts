@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ConfigInput } from '../config/index.ts'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
 import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
+import type { ConfigInput } from '../config/index.ts'
 
 const input = { type: 'object', properties: { amount: {} } }
 const tools: NonNullable<ConfigInput['tools']> = {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createLanes } from './concurrency-limiter.ts'
+import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 /** Work that remembers the order in which it began, and ends when it is told to. */
 function openWork(count: number) {
-  const lanes = createLanes(count)
+  const lanes = createConcurrencyLimiter(count)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   let underWay = 0
@@ -53,7 +53,7 @@ test('one kind takes half of the lanes, so that a slow tool keeps no other from 
 })
 
 test('work that fails gives its lane back', async () => {
-  const lanes = createLanes(1)
+  const lanes = createConcurrencyLimiter(1)
   await expect(lanes.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   let ran = false
   await lanes.run('a', async () => {

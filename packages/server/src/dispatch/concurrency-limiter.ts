@@ -1,5 +1,5 @@
 /** How many pieces of work go on at the same time: what comes beyond waits for its turn, first come first served. */
-export interface Lanes {
+export interface ConcurrencyLimiter {
   /** Resolves when the work is done, or will not begin any more because the lanes were closed. */
   run(kind: string, work: () => Promise<void>): Promise<void>
   /** How many wait for their turn. */
@@ -17,7 +17,7 @@ interface Waiting {
  * One kind of work (a tool) takes half of the lanes at most, so that a slow one does not keep all others from their turn.
  * @param count How many lanes there are, at least 1.
  */
-export function createLanes(count: number): Lanes {
+export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
   const perKind = Math.ceil(count / 2)
   const running = new Map<string, number>()
   const waiting = new Map<string, Waiting[]>()

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino'
 
 /** Work that was begun and has not ended. */
-export interface UnderWay {
+export interface InFlight {
   /** Counts it until it ends; a failure is logged. */
   add(work: Promise<unknown>): void
   /** Resolves when there is none. */
   none(): Promise<void>
 }
 
-export function createUnderWay(log: Logger): UnderWay {
+export function createInFlight(log: Logger): InFlight {
   const underWay = new Set<Promise<unknown>>()
   return {
     add(work) {
-      const watched = work.catch((error) => log.error({ error }, 'work.failed')).finally(() => underWay.delete(watched))
+      const watched = work.catch((error) => log.error({ error }, 'job.failed')).finally(() => underWay.delete(watched))
       underWay.add(watched)
     },
     async none() {

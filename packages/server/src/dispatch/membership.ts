@@ -25,14 +25,14 @@ export interface Membership {
   leave(isDrained: boolean): Promise<void>
 }
 
-export interface AloneOptions {
+export interface SingleProcessOptions {
   store: Store
   dispatch: Dispatch
   clock: Clock
 }
 
 /** The membership of a process that has its database to itself: whoever was there before is gone. */
-export function alone({ store, dispatch, clock }: AloneOptions): Membership {
+export function singleProcess({ store, dispatch, clock }: SingleProcessOptions): Membership {
   let work: MembershipWork | undefined
   async function takeUp(): Promise<void> {
     await work?.recover()

@@ -64,7 +64,7 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     putUp += found.putUp
     unlocked += found.unlocked
     if (found.putUp > 0) {
-      log.warn({ count: found.putUp }, 'work.put_up_again')
+      log.warn({ count: found.putUp }, 'resync.enqueued')
     }
     const unattended = { actions: new Set(found.unattended.actions), sessions: new Set(found.unattended.sessions) }
     const isOverdue = ({ sinceMs }: DueRow) => sinceMs <= nowMs - OVERDUE_MS
@@ -90,7 +90,7 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     if (isStopped) return
     takeBack = after(actions.count + sessions.count > 0 ? LOOK_AGAIN_MS : LOOK_MS, () => {
       const looked = work.isAble() ? look(work) : Promise.resolve()
-      const ended = looked.catch((error) => work.log.warn({ error }, 'work.not_compared')).then(() => schedule(work))
+      const ended = looked.catch((error) => work.log.warn({ error }, 'resync.failed')).then(() => schedule(work))
       work.dispatch.background(ended)
     })
   }

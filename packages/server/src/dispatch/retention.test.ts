@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openConfig } from '../config/index.ts'
-import { findAnswer, keepAnswer, type Store } from '../store/index.ts'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { openTempSqlite, STORES } from '../../../../verification/testing/temp-store.ts'
+import { openConfig } from '../config/index.ts'
+import { findAnswer, keepAnswer, type Store } from '../store/index.ts'
 import { startRetention } from './retention.ts'
 
 const MINUTE_MS = 60_000

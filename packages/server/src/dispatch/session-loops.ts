@@ -34,7 +34,7 @@ export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions)
           failures = 0
         } catch (error) {
           // Its rows still call for the next thing, and nobody else is going to ask for it.
-          log.error({ sessionId, error }, 'session.not_advanced')
+          log.error({ sessionId, error }, 'session.advance_failed')
           await pause(WAITS_MS[failures++] ?? WAITS_MS.at(-1) ?? 0)
           advancing.set(sessionId, true)
         }

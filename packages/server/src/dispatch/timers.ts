@@ -1,5 +1,5 @@
+import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
-import { reach } from '../checkpoints.ts'
 
 /** A clock that is set, or a machine that slept, is noticed after this long. */
 const LONGEST_WAIT_MS = 60_000
@@ -57,7 +57,7 @@ export function createTimers({ clock, background }: TimersOptions): Timers {
   }
 
   async function fire({ doWhatIsDue }: TimerWork): Promise<void> {
-    reach('timer.fired')
+    checkpoint('timer.fired')
     let waitMs: number | undefined = RETRY_MS
     try {
       waitMs = await doWhatIsDue(stopping.signal)

@@ -1,12 +1,12 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import type { ActionRow, OnceKey } from '../store/index.ts'
+import type { ActionRow, IdempotencyKey } from '../store/index.ts'
 
 /** Who calls, and the idempotency key of the request where it had one. */
 export interface Caller {
   principal: Principal
   /** How they proved who they are, for the record: `key`, `console`. Absent where no request came in. */
   signIn?: string
-  once?: OnceKey
+  once?: IdempotencyKey
 }
 
 /** The caller for one of several things that a single request does once each. */

@@ -1,12 +1,12 @@
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
-import { checkAgain, takeCheck } from './execute/check-again.ts'
-import { endHold } from './execute/client-result.ts'
 import { escalateWaiting } from './decide/escalate.ts'
 import { expireWaiting, remindWaiting } from './decide/expire.ts'
-import type { GateParts } from './gate.ts'
-import { writeSession } from './session-writer.ts'
 import { stopAfterExpiry } from './decide/stop-run.ts'
+import { checkAgain, takeCheck } from './execute/check-again.ts'
+import { endHold } from './execute/client-result.ts'
+import type { GateDeps } from './gate.ts'
+import { writeSession } from './session-writer.ts'
 
 /** Actions looked up together. */
 const BATCH = 200
@@ -20,8 +20,8 @@ const RETRY_MS = 5_000
  * too early: each thing is one guarded update, judged by the database's clock.
  * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
  */
-export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promise<number | undefined> {
-  const { store, clock } = parts
+export async function doWhatIsDue(deps: GateDeps, signal: AbortSignal): Promise<number | undefined> {
+  const { store, clock } = deps
   const unmoved = new Set<string>()
   for (;;) {
     const nowMs = clock.nowMs()
@@ -37,10 +37,10 @@ export async function doWhatIsDue(parts: GateParts, signal: AbortSignal): Promis
     const groups = together.values()
     // Every lane takes the next ones from the same iterator.
     const lane = async () => {
-      for (const rows of groups) for (const id of await moveTogether(parts, rows, nowMs)) unmoved.delete(id)
+      for (const rows of groups) for (const id of await moveTogether(deps, rows, nowMs)) unmoved.delete(id)
     }
     await Promise.all(Array.from({ length: LANES }, lane))
-    reach('timer.batch_done')
+    checkpoint('timer.batch_done')
   }
 }
 
@@ -52,28 +52,28 @@ type DueRow = Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>
  * Moves the due actions of one session, or one that has none, or ends one hold, and answers which of them moved. A fault is logged and
  * holds up no others.
  */
-async function moveTogether(parts: GateParts, rows: readonly DueRow[], nowMs: number): Promise<string[]> {
+async function moveTogether(deps: GateDeps, rows: readonly DueRow[], nowMs: number): Promise<string[]> {
   try {
-    reach('timer.before_store')
+    checkpoint('timer.before_store')
     const [first] = rows
     if (first?.state === 'outcome_unknown') {
-      const check = await parts.store.transact((outbox) => takeCheck(parts, outbox, first, nowMs))
-      reach('timer.after_store')
-      if (check) parts.background(parts.lanes.run(check.row.tool, () => checkAgain(parts, check)))
+      const check = await deps.store.transact((outbox) => takeCheck(deps, outbox, first, nowMs))
+      checkpoint('timer.after_store')
+      if (check) deps.background(deps.lanes.run(check.row.tool, () => checkAgain(deps, check)))
       return check ? [first.id] : []
     }
-    const moved = await parts.store.transact((outbox) => moveDue(parts, outbox, rows, nowMs))
-    reach('timer.after_store')
+    const moved = await deps.store.transact((outbox) => moveDue(deps, outbox, rows, nowMs))
+    checkpoint('timer.after_store')
     return moved
   } catch (error) {
-    parts.log.error({ actionIds: rows.map(({ id }) => id), error }, 'timer.failed')
+    deps.log.error({ actionIds: rows.map(({ id }) => id), error }, 'timer.failed')
     return []
   }
 }
 
-function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], nowMs: number): Tx<string[]> {
+function* moveDue(deps: GateDeps, outbox: Outbox, rows: readonly DueRow[], nowMs: number): Tx<string[]> {
   const [first] = rows
-  if (first?.state === 'executing') return (yield* endHold(parts, outbox, first, nowMs)) ? [first.id] : []
+  if (first?.state === 'executing') return (yield* endHold(deps, outbox, first, nowMs)) ? [first.id] : []
   const sessionId = first?.session_id ?? null
   const writer = sessionId === null ? undefined : yield* writeSession(outbox, sessionId, nowMs)
   const moved: string[] = []
@@ -84,7 +84,7 @@ function* moveDue(parts: GateParts, outbox: Outbox, rows: readonly DueRow[], now
     if (expired) {
       isSettled = true
       moved.push(id)
-      if (writer) yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
+      if (writer) yield* stopAfterExpiry(deps, outbox, writer, expired, nowMs)
       continue
     }
     const isEscalated = yield* escalateWaiting(outbox, writer, id, nowMs)

@@ -2,10 +2,10 @@ import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@coun
 import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
 import { type ActionRow, events, lock, messages, newId, noteHappening, type Outbox, principals, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
-import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
-import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 import { outcomeOf } from './execute/tool-result.ts'
 import { isoTime, viewAction } from './read/view.ts'
+import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
+import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
 /** Stores one event about an action that belongs to no session. */
 export function* storeEvent(outbox: Outbox, event: OtherEvent, nowMs: number): Tx<void> {
@@ -27,7 +27,7 @@ export function* writeSessionOf(outbox: Outbox, row: Pick<ActionRow, 'id' | 'ses
 }
 
 /** What made an action move, for the record. */
-export interface Deed {
+export interface Cause {
   kind: AuditKind
   /** Who asked for it; without one the server did it by itself. */
   by?: Caller | undefined
@@ -77,12 +77,12 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
 }
 
 /** Tells everybody that an action moved, and writes down in the record what made it. */
-export function* announceUpdate(
+export function* emitUpdate(
   outbox: Outbox,
   writer: SessionWriter | undefined,
   row: ActionRow,
   changed: Partial<EventDataOf<'action_update'>>,
-  { kind, by, data, tookMs }: Deed,
+  { kind, by, data, tookMs }: Cause,
   nowMs: number,
 ): Tx<void> {
   const event: TransitionEvent = {
@@ -107,13 +107,13 @@ export function* announceUpdate(
 }
 
 /** Writes down what happened to an action that stays as everybody knows it. */
-export function* recordDeed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, deed: Deed, nowMs: number): Tx<void> {
+export function* recordCause(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, deed: Cause, nowMs: number): Tx<void> {
   const entry = entryOf(row, deed)
   if (writer) yield* writer.audit(entry)
   else yield* appendToScope(outbox, row.id, entry, nowMs)
 }
 
-const entryOf = (row: ActionRow, { kind, by, data }: Deed): AuditEntry => ({
+const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
   kind,
   actor: by?.principal.id ?? SYSTEM,
   actionId: row.id,

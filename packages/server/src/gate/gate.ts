@@ -20,36 +20,36 @@ import type {
 import type { Logger } from 'pino'
 import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import type { Lanes } from '../dispatch/index.ts'
+import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
-import { whileItChanges } from './execute/begin-attempt.ts'
 import type { Caller } from './caller.ts'
-import { claim } from './execute/claim.ts'
-import { takeClientResult } from './execute/client-result.ts'
 import { decide } from './decide/decide.ts'
 import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
-import { doWhatIsDue } from './due.ts'
 import { approveEdited } from './decide/edit.ts'
+import { createRefresh, type Refresh } from './decide/refresh.ts'
+import { voidVotesOf } from './decide/void-votes.ts'
+import { withdraw } from './decide/withdraw.ts'
+import { doWhatIsDue } from './due.ts'
+import { retryOnConflict } from './execute/begin-attempt.ts'
+import { claim } from './execute/claim.ts'
+import { takeClientResult } from './execute/client-result.ts'
 import { execute } from './execute/execute.ts'
 import { endAttemptsBefore, release, voidHeld } from './execute/held.ts'
-import { createGrant, revokeGrant } from './grants/manage-grants.ts'
-import { type ProposeInput, propose } from './propose/propose.ts'
 import { recover } from './execute/recover.ts'
-import { redact } from './redact.ts'
-import { createRefresh, type Refresh } from './decide/refresh.ts'
 import { resolve } from './execute/resolve.ts'
 import { retry } from './execute/retry-failed.ts'
 import type { StartFailures } from './execute/start-failures.ts'
-import { suggestGrant } from './grants/suggest.ts'
 import { verify } from './execute/verify.ts'
-import { voidVotesOf } from './decide/void-votes.ts'
-import { withdraw } from './decide/withdraw.ts'
+import { createGrant, revokeGrant } from './grants/manage-grants.ts'
+import { suggestGrant } from './grants/suggest.ts'
+import { type ProposeInput, propose } from './propose/propose.ts'
+import { redact } from './redact.ts'
 
 /** What the gate is made of; everything comes in from outside. */
-export interface GateParts {
+export interface GateDeps {
   store: Store
   tools: ToolRegistry
   policies: Policies
@@ -64,7 +64,7 @@ export interface GateParts {
   /** What is refused, in the record. */
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
-  lanes: Lanes
+  lanes: ConcurrencyLimiter
   /** Which actions cannot be started. */
   startFailures: StartFailures
   /** How many of one session are carried out at the same time, by whichever process. */
@@ -118,31 +118,31 @@ export interface Gate {
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
 }
 
-export const createGate = (parts: GateParts): Gate => ({
-  propose: (input, caller) => propose(parts, input, caller),
+export const createGate = (deps: GateDeps): Gate => ({
+  propose: (input, caller) => propose(deps, input, caller),
   decide: (actionId, { arguments: args, ...body }, caller) =>
     args === undefined
-      ? decide(parts, actionId, body, caller)
-      : whileItChanges(() => approveEdited(parts, actionId, { ...body, arguments: args }, caller)),
-  decideMany: (body, caller) => decideMany(parts, body, caller),
-  execute: (actionId) => execute(parts, actionId),
-  retry: (actionId, caller) => whileItChanges(() => retry(parts, actionId, caller)),
-  refresh: createRefresh(parts),
-  claim: (actionId, { retry: again = false }, caller) => whileItChanges(() => claim(parts, actionId, again, caller)),
-  takeClientResult: (actionId, body, caller) => takeClientResult(parts, actionId, body, caller),
-  resolve: (actionId, body, caller) => resolve(parts, actionId, body, caller),
-  verify: (actionId, caller) => verify(parts, actionId, caller),
-  release: (actionId, caller) => release(parts, actionId, caller),
-  void: (actionId, body, caller) => voidHeld(parts, actionId, body, caller),
-  endAttemptsBefore: (heldAtMs) => endAttemptsBefore(parts, heldAtMs),
-  withdraw: (actionId, body, caller) => withdraw(parts, actionId, body, caller),
-  redact: (actionId, body, caller) => redact(parts, actionId, body, caller),
-  createGrant: (body, caller) => createGrant(parts, body, caller),
-  revokeGrant: (grantId, caller) => revokeGrant(parts, grantId, caller),
-  suggestGrant: (actionId, caller) => suggestGrant(parts, actionId, caller),
-  createDelegation: (body, caller) => createDelegation(parts, body, caller),
-  endDelegation: (id, caller) => endDelegation(parts, id, caller),
-  voidVotesOf: (personId, caller) => voidVotesOf(parts, personId, caller),
-  recover: (gone) => recover(parts, gone),
-  doWhatIsDue: (signal) => doWhatIsDue(parts, signal),
+      ? decide(deps, actionId, body, caller)
+      : retryOnConflict(() => approveEdited(deps, actionId, { ...body, arguments: args }, caller)),
+  decideMany: (body, caller) => decideMany(deps, body, caller),
+  execute: (actionId) => execute(deps, actionId),
+  retry: (actionId, caller) => retryOnConflict(() => retry(deps, actionId, caller)),
+  refresh: createRefresh(deps),
+  claim: (actionId, { retry: again = false }, caller) => retryOnConflict(() => claim(deps, actionId, again, caller)),
+  takeClientResult: (actionId, body, caller) => takeClientResult(deps, actionId, body, caller),
+  resolve: (actionId, body, caller) => resolve(deps, actionId, body, caller),
+  verify: (actionId, caller) => verify(deps, actionId, caller),
+  release: (actionId, caller) => release(deps, actionId, caller),
+  void: (actionId, body, caller) => voidHeld(deps, actionId, body, caller),
+  endAttemptsBefore: (heldAtMs) => endAttemptsBefore(deps, heldAtMs),
+  withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
+  redact: (actionId, body, caller) => redact(deps, actionId, body, caller),
+  createGrant: (body, caller) => createGrant(deps, body, caller),
+  revokeGrant: (grantId, caller) => revokeGrant(deps, grantId, caller),
+  suggestGrant: (actionId, caller) => suggestGrant(deps, actionId, caller),
+  createDelegation: (body, caller) => createDelegation(deps, body, caller),
+  endDelegation: (id, caller) => endDelegation(deps, id, caller),
+  voidVotesOf: (personId, caller) => voidVotesOf(deps, personId, caller),
+  recover: (gone) => recover(deps, gone),
+  doWhatIsDue: (signal) => doWhatIsDue(deps, signal),
 })

@@ -1,9 +1,9 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
-import { reach } from '../checkpoints.ts'
-import { actions, audit, doOnce, type Outbox, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
+import { checkpoint } from '../checkpoints.ts'
+import { actions, audit, idempotently, type Outbox, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
-import { announceUpdate, writeSessionOf } from './events.ts'
-import type { GateParts } from './gate.ts'
+import { emitUpdate, writeSessionOf } from './events.ts'
+import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
 
@@ -12,13 +12,13 @@ import { requireVisibleAction } from './read/visible.ts'
  * whose chain stays as it is. Nothing more can be done about the action. Redacting again changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who is no admin; `illegal_transition` with the current action while it is open.
  */
-export async function redact(parts: GateParts, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  reach('redact.before_store')
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeRedaction(outbox, actionId, body, caller, nowMs)),
+export async function redact(deps: GateDeps, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  checkpoint('redact.before_store')
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeRedaction(outbox, actionId, body, caller, nowMs)),
   )
-  reach('redact.after_store')
+  checkpoint('redact.after_store')
   return action
 }
 
@@ -41,7 +41,7 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   const blanked = yield* viewAction(row)
   const { id: _, ...changed } = blanked
-  yield* announceUpdate(outbox, writer, row, changed, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
+  yield* emitUpdate(outbox, writer, row, changed, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
   if (writer) yield* writer.save()
   return blanked
 }

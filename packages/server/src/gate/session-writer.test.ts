@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { events, principals, sessions } from '../store/index.ts'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
+import { events, principals, sessions } from '../store/index.ts'
 import { writeSession } from './session-writer.ts'
 
 test.each(STORES)(

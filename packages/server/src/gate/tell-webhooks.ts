@@ -1,6 +1,6 @@
 import type { Action, AuditKind, JsonObject, WebhookEventType } from '@countersign/core'
 import { type ActionRow, newId, type Outbox, type Tx, webhookDeliveries } from '../store/index.ts'
-import type { Deed } from './events.ts'
+import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
 const MOST_CHARACTERS = 1_000
@@ -51,7 +51,7 @@ export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): 
 }
 
 /** Tells webhooks what an action came to. */
-export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Deed, nowMs: number): Tx<void> {
+export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Cause, nowMs: number): Tx<void> {
   if (kind === 'asked_again') yield* tell(outbox, 'action.proposed', row, nowMs)
   if ((kind === 'approved' || kind === 'declined') && by) {
     const verdict = kind === 'approved' ? 'approve' : 'decline'

@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { requireWriter } from '../gate/index.ts'
 import { newSalt } from '../store/index.ts'
 import { answerAbout, complaint, WAIT_TOOL } from './answers.ts'
-import type { Exchange, GatewayParts } from './exchange.ts'
+import type { Exchange, GatewayDeps } from './exchange.ts'
 import type { GatewayCall } from './open-calls.ts'
 import { MAX_WAIT_SECONDS } from './tool-list.ts'
 import { waitForAction } from './wait-for-action.ts'
@@ -26,8 +26,8 @@ export interface PausedCall {
   tool: string
 }
 
-export interface CallParts {
-  parts: GatewayParts
+export interface CallDeps {
+  deps: GatewayDeps
   exchange: Exchange
   codec: RequestStateCodec<PausedCall>
 }
@@ -49,7 +49,7 @@ const APPROVAL = 'approval'
  * and nothing in it can decide anything.
  */
 export async function callTool(
-  call: CallParts,
+  call: CallDeps,
   { name, arguments: args = {} }: CallToolRequestParams,
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
@@ -62,29 +62,29 @@ export async function callTool(
     return await proposeAndWait(call, tool, read.value as JsonObject, ctx)
   } catch (error) {
     if (isCountersignError(error) && error.code !== 'internal') return complaint(error.message)
-    if (!(error instanceof ProtocolError)) call.parts.log.error({ error, tool: name }, 'gateway.call_failed')
+    if (!(error instanceof ProtocolError)) call.deps.log.error({ error, tool: name }, 'gateway.call_failed')
     throw error
   }
 }
 
-async function waitAsAsked(call: CallParts, args: Record<string, unknown>, ctx: ServerContext): Promise<CallToolResult> {
+async function waitAsAsked(call: CallDeps, args: Record<string, unknown>, ctx: ServerContext): Promise<CallToolResult> {
   const read = WaitArguments.safeParse(args)
   if (!read.success) return complaint(`${WAIT_TOOL}: ${z.prettifyError(read.error)}`)
-  const { actionId, seconds = call.parts.gateway.waitSeconds } = read.data
+  const { actionId, seconds = call.deps.gateway.waitSeconds } = read.data
   const { caller, delivered } = call.exchange
   // Who takes this request back takes back the waiting, not the call.
-  await call.parts.heldRequests.hold({ name: newSalt(), actionId, caller, isClosedByHangUp: false, delivered })
+  await call.deps.heldRequests.hold({ name: newSalt(), actionId, caller, isClosedByHangUp: false, delivered })
   return tellAbout(call, await waitFor(call, actionId, { decision: seconds, result: seconds }, ctx), false)
 }
 
 async function proposeAndWait(
-  call: CallParts,
+  call: CallDeps,
   tool: Tool,
   args: JsonObject,
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { parts, exchange } = call
-  const { waitSeconds } = parts.gateway
+  const { deps, exchange } = call
+  const { waitSeconds } = deps.gateway
   const paused = ctx.mcpReq.requestState<PausedCall>()
   if (paused) {
     if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
@@ -98,12 +98,12 @@ async function proposeAndWait(
   const checked = tool.check(args)
   if (!checked.ok)
     return complaint(`${tool.modelName}: ${checked.issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`)
-  const startedAt = parts.clock.nowMs()
+  const startedAt = deps.clock.nowMs()
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
-  const { action, isRepeated } = await parts.openCalls.actionOf(made, exchange.caller)
+  const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller)
   if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success) return askToOpen(call, action, ctx)
   // Reading what would change may have taken some of the client's patience already.
-  const taken = (parts.clock.nowMs() - startedAt) / 1_000
+  const taken = (deps.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
   return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
 }
@@ -120,7 +120,7 @@ function readKey({ mcpReq }: ServerContext): string | undefined {
 const ShowsLinks = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.object({ url: z.object({}) }) }) })
 
 /** Asks the client to lead a person to the card. It makes the same call again after that, with what is sealed here. */
-async function askToOpen({ exchange, codec }: CallParts, action: Action, ctx: ServerContext): Promise<InputRequiredResult> {
+async function askToOpen({ exchange, codec }: CallDeps, action: Action, ctx: ServerContext): Promise<InputRequiredResult> {
   const message = `${action.description}: a person has to approve this (${action.id}).`
   return inputRequired({
     inputRequests: { [APPROVAL]: inputRequired.elicitUrl({ message, url: urlOf(exchange, action) }) },
@@ -138,8 +138,8 @@ interface Waits {
 }
 
 /** Waits for the action of a call. Where the client takes the call back, and no other call waits for it, the action is withdrawn. */
-async function waitUnlessWithdrawn(call: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
-  const { heldRequests } = call.parts
+async function waitUnlessWithdrawn(call: CallDeps, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
+  const { heldRequests } = call.deps
   const { caller, requestName: name, delivered, isWithdrawn } = call.exchange
   await heldRequests.hold({ name, actionId, caller, isClosedByHangUp: ctx.mcpReq.envelope !== undefined, delivered })
   const action = await waitFor(call, actionId, waits, ctx)
@@ -147,9 +147,9 @@ async function waitUnlessWithdrawn(call: CallParts, actionId: string, waits: Wai
   return (isWithdrawn() && !isSettled(action.state) && (await heldRequests.takeBack(name, caller))) || action
 }
 
-async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
+async function waitFor({ deps, exchange }: CallDeps, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
   const token = ctx.mcpReq._meta?.progressToken
-  return waitForAction(parts, exchange, actionId, {
+  return waitForAction(deps, exchange, actionId, {
     decisionMs: waits.decision * 1_000,
     resultMs: waits.result * 1_000,
     stop: AbortSignal.any([exchange.hungUp, ctx.mcpReq.signal]),
@@ -167,7 +167,7 @@ async function waitFor({ parts, exchange }: CallParts, actionId: string, waits: 
 }
 
 /** The answer about an action; what is settled counts as told once this answer has left. */
-function tellAbout({ parts, exchange }: CallParts, action: Action, isRepeated: boolean): CallToolResult {
-  if (isSettled(action.state)) parts.openCalls.tell(action, exchange.delivered)
+function tellAbout({ deps, exchange }: CallDeps, action: Action, isRepeated: boolean): CallToolResult {
+  if (isSettled(action.state)) deps.openCalls.tell(action, exchange.delivered)
   return answerAbout(action, { url: urlOf(exchange, action), isRepeated })
 }

@@ -1,12 +1,12 @@
 import type { Tool } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../gate/index.ts'
-import type { HttpParts } from '../http/app.ts'
+import type { HttpDeps } from '../http/app.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 /** What the gateway is made of. */
-export interface GatewayParts extends HttpParts {
+export interface GatewayDeps extends HttpDeps {
   openCalls: OpenCalls
   heldRequests: HeldRequests
 }

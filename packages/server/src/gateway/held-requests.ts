@@ -113,7 +113,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
       })
     } catch (error) {
       // Then it is taken for one that waits, for a minute.
-      log.warn({ error, actionId }, 'gateway.request_not_noted')
+      log.warn({ error, actionId }, 'gateway.request_write_failed')
     }
     if (isTakenBack) lookIn(graceMs)
   }

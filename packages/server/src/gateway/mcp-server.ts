@@ -3,7 +3,7 @@ import { createRequestStateCodec, type RequestStateCodec, Server } from '@modelc
 import { VERSION } from '../version.ts'
 import { WAIT_TOOL } from './answers.ts'
 import { callTool, type PausedCall } from './call-tool.ts'
-import type { Exchange, GatewayParts } from './exchange.ts'
+import type { Exchange, GatewayDeps } from './exchange.ts'
 import { listTools } from './tool-list.ts'
 
 const INSTRUCTIONS = `Calls that change something may need a person’s approval. Such a call answers "waiting for approval act_…": nothing was carried out then. Call ${WAIT_TOOL} with that actionId, or make exactly the same call again later, to get its result. A call that was declined is not to be tried in another way.`
@@ -20,12 +20,12 @@ export const createStateCodec = (secret: string): RequestStateCodec<PausedCall> 
   })
 
 /** An MCP server for one HTTP request: nothing of one client is ever in the server of another. */
-export function createMcpServer(parts: GatewayParts, exchange: Exchange, codec: RequestStateCodec<PausedCall>): Server {
+export function createMcpServer(deps: GatewayDeps, exchange: Exchange, codec: RequestStateCodec<PausedCall>): Server {
   const server = new Server(
     { name: 'countersign', title: 'Countersign', version: VERSION },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS, requestState: { verify: codec.verify } },
   )
   server.setRequestHandler('tools/list', ({ params }) => listTools(exchange.tools, params?.cursor))
-  server.setRequestHandler('tools/call', ({ params }, ctx) => callTool({ parts, exchange, codec }, params, ctx))
+  server.setRequestHandler('tools/call', ({ params }, ctx) => callTool({ deps, exchange, codec }, params, ctx))
   return server
 }

@@ -3,7 +3,7 @@ import { type Action, canonicalJson, type ErrorCode, isCountersignError, isSettl
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { type Caller, type Gate, viewAction } from '../gate/index.ts'
-import { actions, findAnswer, gatewayCalls, newSalt, type OnceKey, type Store } from '../store/index.ts'
+import { actions, findAnswer, gatewayCalls, type IdempotencyKey, newSalt, type Store } from '../store/index.ts'
 
 /** A call as a client makes it. */
 export interface GatewayCall {
@@ -67,13 +67,13 @@ export function createOpenCalls({
       return row && (yield* viewAction(row))
     })
 
-  const propose = ({ tool, arguments: args, agent }: GatewayCall, caller: Caller, once: OnceKey): Promise<Action> =>
+  const propose = ({ tool, arguments: args, agent }: GatewayCall, caller: Caller, once: IdempotencyKey): Promise<Action> =>
     gate.propose({ tool, arguments: args, agent }, { ...caller, once })
 
   async function actionOfKey(call: GatewayCall, key: string, caller: Caller): Promise<FoundAction> {
     const { tool, arguments: args, agent } = call
     const requestHash = sha256(canonicalJson({ tool, arguments: args, agent: agent ?? null }))
-    const once: OnceKey = { scope: `${caller.principal.id} mcp`, key, requestHash, keptFor: 'action' }
+    const once: IdempotencyKey = { scope: `${caller.principal.id} mcp`, key, requestHash, keptFor: 'action' }
     const earlier = await store.read(() => findAnswer<Action>(once))
     const { id } = earlier ?? (await propose(call, caller, once))
     const action = await readAction(id)
@@ -93,7 +93,7 @@ export function createOpenCalls({
       const { once_key } = open
       if (open.action_id === null) {
         // Under a key, too: several at once, and one that died before it named its action, propose one action.
-        const once: OnceKey = { scope: 'mcp call', key: once_key, requestHash: hash }
+        const once: IdempotencyKey = { scope: 'mcp call', key: once_key, requestHash: hash }
         const action = await propose(call, caller, once).catch(async (error: unknown) => {
           if (isCountersignError(error) && MAKES_NO_ACTION.has(error.code)) await forgetRefused(hash, once)
           throw error
@@ -117,7 +117,7 @@ export function createOpenCalls({
   }
 
   /** No action came of it, so there is nothing that the same call would find later, unless the same call at once had more luck. */
-  const forgetRefused = (hash: string, once: OnceKey): Promise<void> =>
+  const forgetRefused = (hash: string, once: IdempotencyKey): Promise<void> =>
     store.transact(function* () {
       if ((yield* findAnswer<Action>(once)) === undefined) yield* gatewayCalls.endCall.run({ call: hash, once_key: once.key })
     })
@@ -127,7 +127,7 @@ export function createOpenCalls({
       if (await delivered) await store.transact(() => gatewayCalls.endCallOf.run({ action_id: id }))
     } catch (error) {
       // The result is given once more to the same call, and says so.
-      log.warn({ error, actionId: id }, 'gateway.delivery_not_noted')
+      log.warn({ error, actionId: id }, 'gateway.delivery_write_failed')
     }
   }
 

@@ -1,9 +1,9 @@
 import { type Action, isSettled } from '@countersign/core'
 import { requireVisibleAction, viewAction } from '../gate/index.ts'
-import { actions } from '../store/index.ts'
 import { watchStanding } from '../identity/standing.ts'
+import { actions } from '../store/index.ts'
+import type { Exchange, GatewayDeps } from './exchange.ts'
 import { readUntil } from './read-until.ts'
-import type { Exchange, GatewayParts } from './exchange.ts'
 
 /** How often a client that asked for it is told that its call is still waiting. */
 const BEAT_MS = 5_000
@@ -24,7 +24,7 @@ export interface WaitOptions {
  * @throws CountersignError `not_found` for one that they may not see, `unauthenticated` once they are nobody's.
  */
 export async function waitForAction(
-  { store, hub, clock, stopping }: GatewayParts,
+  { store, hub, clock, stopping }: GatewayDeps,
   { request }: Exchange,
   actionId: string,
   { decisionMs, resultMs, stop, onBeat }: WaitOptions,

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rawRequest } from '../../../../verification/testing/raw-request.ts'
 import { routesOf } from '../../../../verification/testing/routes-of.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
-import { createApp, type HttpParts } from './app.ts'
+import { type AuthenticateDeps, authenticate } from '../identity/authenticate.ts'
+import { createApp, type HttpDeps } from './app.ts'
 import { handleError } from './errors.ts'
-import { type AuthenticateParts, authenticate } from '../identity/authenticate.ts'
 
 /** What anybody may ask without a key. A route belongs here only when a stranger needs it before they can sign in. */
 const PUBLIC = [
@@ -78,7 +78,7 @@ test('the public routes are these and no others, as the router itself lists them
     // Looks at nothing while the test runs.
     clock: { nowMs: () => 0, after: () => () => undefined },
   }
-  const app = await createApp(parts as unknown as HttpParts)
+  const app = await createApp(parts as unknown as HttpDeps)
   const reached: string[] = []
   for (const route of routesOf(app)) {
     const [method = '', path = ''] = route.split(' ')
@@ -146,7 +146,7 @@ test('a route that says nothing about access is refused to a stranger, and reach
     consoleCredential: { read: () => undefined },
     limits: { countRequest() {}, countAttempt() {} },
   }
-  authenticate(app, parts as unknown as AuthenticateParts)
+  authenticate(app, parts as unknown as AuthenticateDeps)
   app.get('/api/forgotten', async () => ({ reached: ++reached }))
   await app.register(async (scope) => void scope.get('/api/of-a-plugin', async () => ({ reached: ++reached })))
   for (const path of ['/api/forgotten', '/api/of-a-plugin']) {

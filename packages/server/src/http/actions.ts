@@ -19,26 +19,26 @@ import { z } from 'zod'
 import {
   type Caller,
   findFullWaiting,
+  listWaitingFor,
   readerOf,
   requireVisibleAction,
   viewAction,
   viewActions,
   viewRevisions,
-  waitingFor,
 } from '../gate/index.ts'
-import { actions } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { DECISION_ERRORS } from './docs/index.ts'
+import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { watchStanding } from '../identity/standing.ts'
+import { actions } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { decodeCursor, pageOf } from './page.ts'
-import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { requireOverview } from './stats.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
 
-export function actionRoutes(app: App, { store, gate, hub, clock, policies }: HttpParts): void {
+export function actionRoutes(app: App, { store, gate, hub, clock, policies }: HttpDeps): void {
   const tags = ['actions']
 
   const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
@@ -74,7 +74,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
           before: place && String(place[0]),
           limit: limit + 1,
         }
-        const found = mine === 'true' ? yield* waitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
+        const found = mine === 'true' ? yield* listWaitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
         const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
         return { items: yield* viewActions(rows), nextCursor }
       })

@@ -11,12 +11,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findToolCall, findVisibleSession, type RequestPlace, readRequest, viewRequest } from '../agent/index.ts'
 import { type Caller, partOf } from '../gate/index.ts'
-import { findAnswer, keepAnswer } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { DECISION_ERRORS } from './docs/index.ts'
+import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { watchStanding } from '../identity/standing.ts'
-import { readUntil, whenHungUp } from '../gateway/read-until.ts'
+import { findAnswer, keepAnswer } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { whenThere } from './slow-answer.ts'
 
 const Params = z.object({ id: z.string().max(200) })
@@ -25,7 +25,7 @@ const Params = z.object({ id: z.string().max(200) })
 const TURNS = new Set<NewEvent['type']>(['session_status', 'action_proposed', 'action_update', 'done', 'error', 'session_deleted'])
 
 /** Requests that run while somebody calls for them, for callers that cannot stay: each call returns at the next pause. */
-export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpParts): void {
+export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpDeps): void {
   const tags = ['agent requests']
 
   app.post(

@@ -9,15 +9,23 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { AgentLoop, AgentParts, Announcements } from '../agent/index.ts'
+import type { AgentDeps, AgentLoop, Announcements } from '../agent/index.ts'
 import type { AnchorSender, AuditKey, Refusals, Sealer } from '../audit/index.ts'
+import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import type { ConsoleSessions } from '../identity/console-sessions.ts'
+import type { Cookie } from '../identity/cookie.ts'
+import type { Directory } from '../identity/directory.ts'
+import type { Limits } from '../identity/limits.ts'
+import type { SignInService } from '../identity/oidc.ts'
+import type { RefusedSignIns } from '../identity/refused-sign-ins.ts'
+import type { SignInLinks } from '../identity/sign-in-links.ts'
 import type { Tally } from '../metrics/index.ts'
 import type { Network } from '../net/index.ts'
-import { reach } from '../checkpoints.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
@@ -27,6 +35,7 @@ import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
+import { consoleSessionRoutes } from './console-sessions.ts'
 import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs/index.ts'
@@ -34,19 +43,9 @@ import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
 import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
-import { authenticate } from '../identity/authenticate.ts'
-import { consoleSessionRoutes } from './console-sessions.ts'
-import type { ConsoleSessions } from '../identity/console-sessions.ts'
-import type { Cookie } from '../identity/cookie.ts'
-import type { Directory } from '../identity/directory.ts'
-import { keyRoutes } from './keys.ts'
-import type { Limits } from '../identity/limits.ts'
-import type { SignInService } from '../identity/oidc.ts'
-import type { RefusedSignIns } from '../identity/refused-sign-ins.ts'
-import { identityRoutes } from './sign-in.ts'
-import type { SignInLinks } from '../identity/sign-in-links.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
+import { keyRoutes } from './keys.ts'
 import { refuseUnknownQuery } from './known-query.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp.ts'
@@ -60,6 +59,7 @@ import { policyRoutes } from './policy.ts'
 import { recordRefusals } from './refusals.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
+import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -81,13 +81,13 @@ export interface Hold {
 }
 
 /** What the routes are made of. */
-export interface HttpParts {
+export interface HttpDeps {
   store: Store
   gate: Gate
   refusals: Refusals
   agentLoop: AgentLoop
   announcements: Announcements
-  agents: AgentParts['agents']
+  agents: AgentDeps['agents']
   tools: ToolRegistry
   policies: Policies
   hub: EventHub
@@ -146,13 +146,13 @@ export interface HttpParts {
 const PROBES = new Set(['/healthz', '/readyz'])
 
 /** Builds the HTTP application; it listens when the caller says so. */
-export async function createApp(parts: HttpParts): Promise<App> {
+export async function createApp(deps: HttpDeps): Promise<App> {
   const app: App = Fastify({
-    loggerInstance: parts.log,
+    loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
-    trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
+    trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     ...INTAKE_LIMITS,
     // Addresses that cannot be read never reach the error handler of the routes.
     frameworkErrors: handleError,
@@ -163,50 +163,50 @@ export async function createApp(parts: HttpParts): Promise<App> {
   app.setErrorHandler(handleError)
   await app.register(fastifyCookie)
   app.addHook('onSend', async (request) => {
-    if (request.method === 'POST') reach('http.before_answer')
+    if (request.method === 'POST') checkpoint('http.before_answer')
   })
-  addSecurityHeaders(app, parts.publicUrl)
-  allowOrigins(app, parts)
+  addSecurityHeaders(app, deps.publicUrl)
+  allowOrigins(app, deps)
   app.addHook('onResponse', async (request) => {
-    if (request.method === 'POST') reach('http.after_answer')
+    if (request.method === 'POST') checkpoint('http.after_answer')
   })
   app.addHook('onRequest', async (request) => {
-    if (parts.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
+    if (deps.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
   })
   // Before whatever looks at the request itself, and before every route, those of plugins too.
-  authenticate(app, parts)
-  recordRefusals(app, parts)
-  noteAnswers(app, parts.announcements)
+  authenticate(app, deps)
+  recordRefusals(app, deps)
+  noteAnswers(app, deps.announcements)
   acceptStrictJson(app)
   refuseUnknownQuery(app)
-  app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(parts.hold.why, method, url))
-  await docsRoutes(app, parts.publicUrl)
+  app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(deps.hold.why, method, url))
+  await docsRoutes(app, deps.publicUrl)
   app.after(() => {
-    overviewRoutes(app, parts)
-    identityRoutes(app, parts)
-    consoleSessionRoutes(app, parts)
-    keyRoutes(app, parts)
-    sessionRoutes(app, parts)
-    actionRoutes(app, parts)
-    policyRoutes(app, parts)
-    outcomeRoutes(app, parts)
-    agentRequestRoutes(app, parts)
-    claimRoutes(app, parts)
-    holdRoutes(app, parts)
-    grantRoutes(app, parts)
-    delegationRoutes(app, parts)
-    peopleRoutes(app, parts)
-    objectiveRoutes(app, parts)
-    chatRoutes(app, parts)
-    eventRoutes(app, parts)
-    auditRoutes(app, parts)
-    statsRoutes(app, parts)
-    metricRoutes(app, parts)
-    webhookRoutes(app, parts)
-    mcpRoutes(app, parts)
+    overviewRoutes(app, deps)
+    identityRoutes(app, deps)
+    consoleSessionRoutes(app, deps)
+    keyRoutes(app, deps)
+    sessionRoutes(app, deps)
+    actionRoutes(app, deps)
+    policyRoutes(app, deps)
+    outcomeRoutes(app, deps)
+    agentRequestRoutes(app, deps)
+    claimRoutes(app, deps)
+    holdRoutes(app, deps)
+    grantRoutes(app, deps)
+    delegationRoutes(app, deps)
+    peopleRoutes(app, deps)
+    objectiveRoutes(app, deps)
+    chatRoutes(app, deps)
+    eventRoutes(app, deps)
+    auditRoutes(app, deps)
+    statsRoutes(app, deps)
+    metricRoutes(app, deps)
+    webhookRoutes(app, deps)
+    mcpRoutes(app, deps)
   })
   app.setNotFoundHandler(
-    parts.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, parts.consoleDir, reachedByClients(parts.tools)),
+    deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),
   )
   await app.ready()
   return app

@@ -14,8 +14,8 @@ import {
 import { z } from 'zod'
 import { exportCsv, exportLines, listAudit, viewRows } from '../audit/index.ts'
 import { isoTime, requireAdmin } from '../gate/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const ActionParams = z.object({ id: z.string() })
@@ -27,7 +27,7 @@ function requireAuditor({ kind, name, roles }: Principal): void {
 }
 
 /** The record of what was decided and done, to read, to take along and to verify. */
-export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpParts): void {
+export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpDeps): void {
   app.get(
     '/api/audit',
     {

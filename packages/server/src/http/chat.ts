@@ -1,16 +1,16 @@
 import { Action, assert, ChatApproveBody, ChatBody, CountersignError, type NewEvent, type PostedMessage } from '@countersign/core'
 import { z } from 'zod'
 import { partOf } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { messages, sessions, type Tx } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
+import type { App, HttpDeps } from './app.ts'
 import { ChatEvent, DECISION_ERRORS } from './docs/index.ts'
 import { followLog } from './follow.ts'
-import { callerOf } from '../identity/authenticate.ts'
 import { noteEvent } from './note-answers.ts'
 import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
-export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpParts): void {
+export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpDeps): void {
   /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
   app.post(
     '/api/chat',

@@ -1,11 +1,11 @@
 import { ConsoleSessionList, CountersignError, PageQuery, type Principal } from '@countersign/core'
 import { z } from 'zod'
-import type { App, HttpParts } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
 
 /** Where one is signed in oneself, and signing out there. */
-export function consoleSessionRoutes(app: App, { consoleSessions }: HttpParts): void {
+export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): void {
   const tags = ['identity']
 
   app.get(

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { PUBLIC } from '../identity/access.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import type { App } from './app.ts'
 import { sendProblem } from './errors.ts'
-import { PUBLIC } from '../identity/access.ts'
 
 type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
 

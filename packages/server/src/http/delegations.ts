@@ -1,15 +1,15 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
 import { z } from 'zod'
 import { delegationsSeenBy, isoTime, requireDelegator, requireScope, viewDelegation } from '../gate/index.ts'
-import { delegations, principals } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { delegations, principals } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
 /** Who votes in whose place. One sees and ends one's own; an admin everybody's. And the people who can be named. */
-export function delegationRoutes(app: App, { store, gate, clock }: HttpParts): void {
+export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   const tags = ['delegations']
 
   app.get(

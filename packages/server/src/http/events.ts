@@ -2,11 +2,11 @@ import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { events } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
+import type { App, HttpDeps } from './app.ts'
 import { InboxEvent, SessionEvent } from './docs/index.ts'
 import { followLog } from './follow.ts'
-import { callerOf } from '../identity/authenticate.ts'
 import { openInboxLog } from './inbox-log.ts'
 import { noteEvent, type SentEvent } from './note-answers.ts'
 import { endsSession, sessionLog } from './session-log.ts'
@@ -24,7 +24,7 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
 
 const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
-export function eventRoutes(app: App, { store, hub, clock, announcements, streams, logs }: HttpParts): void {
+export function eventRoutes(app: App, { store, hub, clock, announcements, streams, logs }: HttpDeps): void {
   const noteFor = (principal: Principal) => (event: SentEvent) => noteEvent(announcements, principal, event)
   const openStream = (request: FastifyRequest, reply: FastifyReply) => streamWhileStanding({ hub, clock, streams }, request, reply)
 

@@ -1,15 +1,15 @@
 import { CountersignError, Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion } from '@countersign/core'
 import { z } from 'zod'
 import { findVisibleGrant, seesEveryGrant, viewGrant } from '../gate/index.ts'
-import { grants } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { grants } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
 /** What is not asked again: recorded approvals of later calls. */
-export function grantRoutes(app: App, { store, gate, clock }: HttpParts): void {
+export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   const tags = ['grants']
 
   app.get(

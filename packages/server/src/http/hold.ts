@@ -1,9 +1,9 @@
 import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@countersign/core'
 import { z } from 'zod'
 import { isoTime, requireAdmin, seesAll } from '../gate/index.ts'
-import { instance, type Tx } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { instance, type Tx } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
@@ -40,7 +40,7 @@ export function requireTakenWhileHeld(why: string | undefined, method: string, r
 }
 
 /** Whether everything is held because the database looks like a copy, and what persons do about it. */
-export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpParts, 'store' | 'gate' | 'hold'>): void {
+export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'store' | 'gate' | 'hold'>): void {
   const tags = ['hold']
 
   app.get(

@@ -1,12 +1,12 @@
 import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
 import { z } from 'zod'
 import { requireAdmin, requirePerson, requireScope } from '../gate/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
 
 /** The keys that were given out: for admins. One's own keys, and accepting what somebody else made: for every person. */
-export function keyRoutes(app: App, { directory }: HttpParts): void {
+export function keyRoutes(app: App, { directory }: HttpDeps): void {
   const tags = ['identity']
 
   app.post(

@@ -4,19 +4,19 @@ import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { agentNamed } from '../gate/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { McpEvent } from './docs/index.ts'
-import { callerOf } from '../identity/authenticate.ts'
-import { CONSOLE_HEADER } from '../identity/console-credential.ts'
-import { whenHungUp } from '../gateway/read-until.ts'
-import type { EventStream } from './sse.ts'
-import { streamWhileStanding } from './stream-while-standing.ts'
-import { type Exchange, type GatewayParts, whenDelivered } from '../gateway/exchange.ts'
+import { type Exchange, type GatewayDeps, whenDelivered } from '../gateway/exchange.ts'
 import { openHeldRequests } from '../gateway/held-requests.ts'
 import { createOpenCalls } from '../gateway/open-calls.ts'
 import { requireOwnHost } from '../gateway/own-host.ts'
+import { whenHungUp } from '../gateway/read-until.ts'
 import { createRunningCalls } from '../gateway/running-calls.ts'
 import { createSessionIds } from '../gateway/session-id.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import type { App, HttpDeps } from './app.ts'
+import { McpEvent } from './docs/index.ts'
+import type { EventStream } from './sse.ts'
+import { streamWhileStanding } from './stream-while-standing.ts'
 
 const Query = z.object({ agent: z.string().min(1).max(100).optional() })
 /** JSON-RPC; what is in it is for the SDK to judge. */
@@ -29,7 +29,7 @@ const Initialize = z.object({ method: z.literal('initialize') })
 /**
  * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client.
  */
-export function mcpRoutes(app: App, http: HttpParts): void {
+export function mcpRoutes(app: App, http: HttpDeps): void {
   const heldRequests = openHeldRequests({
     ...http,
     graceMs: http.gateway.graceSeconds * 1_000,
@@ -37,12 +37,12 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     whyHeld: () => http.hold.why,
   })
   app.addHook('onClose', () => heldRequests[Symbol.asyncDispose]())
-  const parts: GatewayParts = { ...http, openCalls: createOpenCalls(http), heldRequests }
-  const sessionIds = createSessionIds(parts.gatewaySecret)
+  const deps: GatewayDeps = { ...http, openCalls: createOpenCalls(http), heldRequests }
+  const sessionIds = createSessionIds(deps.gatewaySecret)
   const running = createRunningCalls()
   const exchanges = new WeakMap<globalThis.Request, Exchange>()
   // Loaded with the first request: the SDK would be a part of the start of every server.
-  const load = async () => (await import('../gateway/handler.ts')).openHandler(parts, exchanges)
+  const load = async () => (await import('../gateway/handler.ts')).openHandler(deps, exchanges)
   let opened: ReturnType<typeof load> | undefined
   const handlerOf = () => {
     opened ??= load()
@@ -50,7 +50,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
   }
   app.addHook('onClose', async () => (await opened)?.close())
   const listening = new Set<EventStream>()
-  parts.tools.onChange(() => {
+  deps.tools.onChange(() => {
     void opened?.then(({ notify }) => notify.toolsChanged())
     for (const stream of listening) stream.send({ type: 'message', data: TOOLS_CHANGED })
   })
@@ -73,7 +73,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
       caller,
       agent,
       tools: toolsFor(agent),
-      consoleUrl: parts.publicUrl ?? `${request.protocol}://${request.host}`,
+      consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
       requestName: call.name,
       hungUp,
       isWithdrawn: call.isWithdrawn,
@@ -94,8 +94,8 @@ export function mcpRoutes(app: App, http: HttpParts): void {
 
   /** The tools change while the server runs: they are looked up for each request. */
   function toolsFor(agent: string | undefined): Exchange['tools'] {
-    if (agent === undefined) return parts.tools.all()
-    const configured = parts.agents.get(agent)
+    if (agent === undefined) return deps.tools.all()
+    const configured = deps.agents.get(agent)
     if (configured) return configured.tools
     throw new CountersignError('not_found', `there is no agent ${agent}`)
   }
@@ -110,7 +110,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
 
   const tags = ['mcp']
   const hooks = {
-    onRequest: async (request: FastifyRequest) => requireOwnHost(request, { publicUrl: parts.publicUrl, hosts: parts.gateway.hosts }),
+    onRequest: async (request: FastifyRequest) => requireOwnHost(request, { publicUrl: deps.publicUrl, hosts: deps.gateway.hosts }),
     onSend: async (_request: FastifyRequest, reply: FastifyReply) => {
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
     },
@@ -158,7 +158,7 @@ export function mcpRoutes(app: App, http: HttpParts): void {
     async (request, reply) => {
       const { principal } = callerOfGateway(request)
       if (sessionOf(request, principal.id) === undefined) return answer(request, reply)
-      const stream = await streamWhileStanding(parts, request, reply)
+      const stream = await streamWhileStanding(deps, request, reply)
       listening.add(stream)
       stream.onClose(() => listening.delete(stream))
       return sent(reply)

@@ -1,8 +1,8 @@
 import { CountersignError, type Principal } from '@countersign/core'
 import { seesAll } from '../gate/index.ts'
-import { readMetrics, writeMetrics } from '../metrics/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { readMetrics, writeMetrics } from '../metrics/index.ts'
+import type { App, HttpDeps } from './app.ts'
 
 /** @throws CountersignError `forbidden` for who is neither shown everything nor a service that monitors this server. */
 function requireMonitor(principal: Principal): void {
@@ -15,7 +15,7 @@ function requireMonitor(principal: Principal): void {
 }
 
 /** Numbers about this process and its database, for Prometheus. */
-export function metricRoutes(app: App, parts: HttpParts): void {
+export function metricRoutes(app: App, deps: HttpDeps): void {
   app.get(
     '/metrics',
     {
@@ -29,7 +29,7 @@ export function metricRoutes(app: App, parts: HttpParts): void {
     },
     async (request, reply) => {
       requireMonitor(callerOf(request).principal)
-      const text = writeMetrics(await readMetrics(parts))
+      const text = writeMetrics(await readMetrics(deps))
       return reply.type('text/plain; version=0.0.4; charset=utf-8').serializer(String).send(text)
     },
   )

@@ -10,16 +10,16 @@ import {
 } from '@countersign/core'
 import { z } from 'zod'
 import { visibleAmong } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import { viewChange, viewObjective } from '../objectives/index.ts'
 import { objectives } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
 /** Objectives for people to look at. They are changed by tools, through the gate. */
-export function objectiveRoutes(app: App, { store, clock }: HttpParts): void {
+export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
   const tags = ['objectives']
 
   app.get(

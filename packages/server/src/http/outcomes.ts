@@ -1,12 +1,12 @@
 import { Action, ResolveBody } from '@countersign/core'
 import { z } from 'zod'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
 /** What persons do about an action whose outcome is unknown. */
-export function outcomeRoutes(app: App, { gate }: Pick<HttpParts, 'gate'>): void {
+export function outcomeRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void {
   const tags = ['actions']
 
   app.post(

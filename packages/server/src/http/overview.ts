@@ -1,9 +1,9 @@
 import { AgentView, CountersignError, isCountersignError, ToolView } from '@countersign/core'
 import { z } from 'zod'
 import type { Reconciler } from '../dispatch/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { PROBE } from '../identity/access.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
 
 /** Whoever asks whether to send traffic here wants to know now. */
 const READY_WITHIN_MS = 2_000
@@ -30,7 +30,7 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
 }
 
 /** What there is (agents, tools), and whether this process is alive and able to take a decision. */
-export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpParts): void {
+export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
   app.get(
     '/healthz',
     { ...PROBE, schema: { operationId: 'getHealth', summary: 'Say that the process lives', tags: ['health'], response: { 200: Health } } },

@@ -1,10 +1,10 @@
 import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
 import { z } from 'zod'
 import { type Caller, requireAdmin } from '../gate/index.ts'
-import { doOnce, type Outbox, type Tx } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
+import { idempotently, type Outbox, type Tx } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
@@ -12,7 +12,7 @@ const Params = z.object({ id: z.string().max(100) })
 const MOST_SHOWN = 200
 
 /** Everything about a person, their roles, and shutting them out: for admins. */
-export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleSessions }: HttpParts): void {
+export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleSessions }: HttpDeps): void {
   const tags = ['identity']
   const schema = { tags, params: Params, response: { 200: PersonDetails } }
 
@@ -26,7 +26,7 @@ export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleS
     const { principal, once } = caller
     const now = clock.nowMs()
     return store.transact((outbox) =>
-      doOnce(once, now, function* () {
+      idempotently(once, now, function* () {
         yield* work(outbox, principal, now)
         return null
       }),

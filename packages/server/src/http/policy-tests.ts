@@ -9,10 +9,10 @@ import {
   readPolicy,
   replayActions,
 } from '../policy/index.ts'
-import type { HttpParts } from './app.ts'
+import type { HttpDeps } from './app.ts'
 
 type Body = z.output<typeof TestPolicyBody>
-type Parts = Pick<HttpParts, 'store' | 'clock' | 'tools' | 'policies'>
+type Parts = Pick<HttpDeps, 'store' | 'clock' | 'tools' | 'policies'>
 
 /** Asks a policy about a call that may never be made, or about the calls of the last days. Changes nothing. */
 export function createPolicyTests({ store, clock, tools, policies }: Parts, world: PolicyWorld) {

@@ -17,6 +17,7 @@ import type { FastifyRequest } from 'fastify'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { requireAdmin } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
   documentOf,
@@ -31,9 +32,8 @@ import {
   viewVersionWhole,
   warningsAbout,
 } from '../policy/index.ts'
-import { doOnce, type OnceKey, policyVersions, principals, type Tx } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { callerOf } from '../identity/authenticate.ts'
+import { type IdempotencyKey, idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
 
@@ -45,8 +45,8 @@ const POLICY = {
 const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
 
 /** The policy: what is in force, its versions, and changing it. Persons read it; only an admin changes it. */
-export function policyRoutes(app: App, parts: HttpParts): void {
-  const { store, clock, tools, agents, policies } = parts
+export function policyRoutes(app: App, deps: HttpDeps): void {
+  const { store, clock, tools, agents, policies } = deps
   const tags = ['policy']
   const world = { tools, agents: [...agents.keys()] }
 
@@ -121,11 +121,11 @@ export function policyRoutes(app: App, parts: HttpParts): void {
     },
   )
 
-  async function save(input: Save, once: OnceKey | undefined): Promise<SavedPolicy> {
+  async function save(input: Save, once: IdempotencyKey | undefined): Promise<SavedPolicy> {
     const nowMs = clock.nowMs()
     const roles = await store.read(readRoles)
     const saved = await store.transact((outbox) =>
-      doOnce(once, nowMs, function* () {
+      idempotently(once, nowMs, function* () {
         const { document: before } = yield* policies.inForce()
         const number = yield* savePolicy(policies, outbox, input, nowMs)
         const changes = diffPolicies(before, input.document)
@@ -218,7 +218,7 @@ export function policyRoutes(app: App, parts: HttpParts): void {
     },
   )
 
-  const testPolicy = createPolicyTests(parts, world)
+  const testPolicy = createPolicyTests(deps, world)
   app.post(
     '/api/policy/test',
     {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { routesOf } from '../../../../verification/testing/routes-of.ts'
-import { createApp, type HttpParts } from './app.ts'
+import { createApp, type HttpDeps } from './app.ts'
 
 test('every route of the router is in the OpenAPI document, which the tables of the acceptance tests are held against', async () => {
   // No route asks for anything while it is made.
@@ -17,7 +17,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
     gateway: { graceSeconds: 30 },
     clock: { nowMs: () => 0, after: () => () => undefined },
   }
-  const app = await createApp(parts as unknown as HttpParts)
+  const app = await createApp(parts as unknown as HttpDeps)
   const served = routesOf(app)
   const { paths = {} } = app.swagger()
   await app.close()

@@ -14,16 +14,16 @@ import {
 import { z } from 'zod'
 import { findVisibleSession, listSessions } from '../agent/index.ts'
 import { viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { messages } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { DECISION_ERRORS } from './docs/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { messages } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { DECISION_ERRORS } from './docs/index.ts'
 import { decodeCursor, encodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const ParticipantParams = Params.extend({ person: z.string().max(100) })
 
-export function sessionRoutes(app: App, { store, agentLoop }: HttpParts): void {
+export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
   const tags = ['sessions']
 
   app.post(

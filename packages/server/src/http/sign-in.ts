@@ -1,7 +1,6 @@
 import { CountersignError, Principal } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { App, HttpParts } from './app.ts'
 import { PUBLIC } from '../identity/access.ts'
 import { requireSameOrigin } from '../identity/authenticate.ts'
 import type { BeginSession } from '../identity/console-sessions.ts'
@@ -9,6 +8,7 @@ import { createCookie, takesCookies } from '../identity/cookie.ts'
 import { hashOf } from '../identity/keys.ts'
 import { SIGN_IN_SECONDS } from '../identity/oidc.ts'
 import type { LinkRefusal } from '../identity/sign-in-links.ts'
+import type { App, HttpDeps } from './app.ts'
 
 const SignInWay = z.enum(['local', 'key', 'oidc'])
 type SignInWay = z.infer<typeof SignInWay>
@@ -72,10 +72,10 @@ function isLocal({ socket, headers }: FastifyRequest): boolean {
 }
 
 /** Who is here, and how people come in and leave. */
-export function identityRoutes(app: App, parts: HttpParts): void {
-  const { directory, consoleSessions, consoleCredential, signInLinks, signInService, publicUrl, limits, sessionLimits } = parts
+export function identityRoutes(app: App, deps: HttpDeps): void {
+  const { directory, consoleSessions, consoleCredential, signInLinks, signInService, publicUrl, limits, sessionLimits } = deps
   const tags = ['identity']
-  const kept = parts.keepsObjectives ? { objectives: true as const } : {}
+  const kept = deps.keepsObjectives ? { objectives: true as const } : {}
   const begunCookie = createCookie('countersign_sign_in', publicUrl)
   const wayOf = (request: FastifyRequest): SignInWay => (signInService ? 'oidc' : signInLinks && isLocal(request) ? 'local' : 'key')
 
@@ -88,7 +88,7 @@ export function identityRoutes(app: App, parts: HttpParts): void {
 
   const noteRefusal = (request: FastifyRequest, how: 'local' | 'key', reason: string): Promise<void> => {
     limits.countAttempt(request.ip)
-    return parts.refusedSignIns.note({ how, reason, address: request.ip })
+    return deps.refusedSignIns.note({ how, reason, address: request.ip })
   }
 
   /** Why a request does not come from the person at this machine. Being on this machine is no proof: so is every agent with a shell. */

@@ -1,8 +1,8 @@
 import { CountersignError, type Principal, Stats, StatsQuery } from '@countersign/core'
 import { seesAll } from '../gate/index.ts'
-import { readStats } from '../stats/index.ts'
-import type { App, HttpParts } from './app.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { readStats } from '../stats/index.ts'
+import type { App, HttpDeps } from './app.ts'
 
 /** @throws CountersignError `forbidden` for who does not see everything: the numbers are about everybody. */
 export function requireOverview(principal: Principal): void {
@@ -11,7 +11,7 @@ export function requireOverview(principal: Principal): void {
 }
 
 /** Numbers about what was asked, decided, done and counted. */
-export function statsRoutes(app: App, { store, clock }: HttpParts): void {
+export function statsRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/stats',
     {

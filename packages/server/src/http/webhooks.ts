@@ -13,6 +13,7 @@ import {
 } from '@countersign/core'
 import { z } from 'zod'
 import { type Caller, requireAdmin } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -26,9 +27,8 @@ import {
   viewDelivery,
   viewWebhook,
 } from '../notify/index.ts'
-import { doOnce, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
-import type { App, HttpParts } from './app.ts'
-import { callerOf } from '../identity/authenticate.ts'
+import { idempotently, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
@@ -37,7 +37,7 @@ const DeliveryParams = Params.extend({ deliveryId: z.string().max(100) })
 const SHOWN_BEFORE = 'The secret was in the first answer to this request and is kept nowhere else to show it: rotate it.'
 
 /** Where events about actions are sent, and what became of that: for admins. */
-export function webhookRoutes(app: App, { store, clock, network }: HttpParts): void {
+export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): void {
   const tags = ['webhooks']
   const schema = { tags, params: Params }
 
@@ -48,7 +48,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
   }
 
   const once = <T>({ once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
-    store.transact((outbox) => doOnce(once, nowMs, () => work(outbox)))
+    store.transact((outbox) => idempotently(once, nowMs, () => work(outbox)))
 
   /** What a repeat is answered from is stored, so the secret is no part of it. */
   function withSecret(
@@ -58,7 +58,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpParts): v
   ): Promise<CreatedWebhook> {
     return store.transact(function* (outbox) {
       let secret: string | null = null
-      const made = yield* doOnce(caller.once, nowMs, function* () {
+      const made = yield* idempotently(caller.once, nowMs, function* () {
         const drawn = drawSecret()
         const answer = yield* work(outbox, drawn)
         secret = drawn

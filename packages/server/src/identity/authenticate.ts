@@ -9,7 +9,7 @@ import { hashOf } from './keys.ts'
 import type { Limits } from './limits.ts'
 import type { Standing } from './standing.ts'
 
-export interface AuthenticateParts {
+export interface AuthenticateDeps {
   directory: Directory
   consoleSessions: ConsoleSessions
   /** How the signed-in console proves itself. */
@@ -44,8 +44,8 @@ const onlyMonitors = ({ kind, roles }: Principal): boolean =>
  * Works out who asks, before any route and before the body is read: a key, or the console's credential. Refuses everybody else, except on
  * routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it holds for all of them.
  */
-export function authenticate(app: FastifyInstance, parts: AuthenticateParts): void {
-  const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = parts
+export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
+  const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = deps
   app.decorateRequest('principal', undefined)
   app.decorateRequest('signIn', 'key')
   app.decorateRequest('standing', undefined)

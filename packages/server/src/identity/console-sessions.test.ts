@@ -2,9 +2,9 @@ import type { Principal } from '@countersign/core'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { principals } from '../store/index.ts'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { principals } from '../store/index.ts'
 import { createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './console-sessions.ts'
 
 const HOUR = 3_600_000

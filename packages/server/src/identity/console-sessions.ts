@@ -99,7 +99,7 @@ export function createConsoleSessions({
   function noteSeen(id: string, seenAt: number, now: number): void {
     if (now - seenAt < NOTED_EVERY_MS) return
     const noted = store.transact(() => consoleSessions.touchConsoleSession.run({ id, before: now - NOTED_EVERY_MS, now }))
-    noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.use_not_noted'))
+    noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.last_used_write_failed'))
   }
 
   /** When a session is over, unless somebody is seen until then. */

@@ -3,7 +3,7 @@ import type { CreatedKey, CreateKeyBody, Key, Principal } from '@countersign/cor
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
-import { doOnce, keys, principals, type Store } from '../store/index.ts'
+import { idempotently, keys, principals, type Store } from '../store/index.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
 
@@ -75,7 +75,7 @@ export async function openDirectory({
   function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
     if (last_used_at !== null && now - last_used_at < NOTED_EVERY_MS) return
     const noted = store.transact(() => keys.touchKey.run({ id, before: now - NOTED_EVERY_MS, now }))
-    noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.use_not_noted'))
+    noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.last_used_write_failed'))
   }
 
   const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
@@ -107,7 +107,7 @@ export async function openDirectory({
       return store.transact(function* (outbox) {
         // What a repeat is answered from is stored, so the key itself is no part of it.
         let key: string | null = null
-        const made = yield* doOnce(once, now, function* () {
+        const made = yield* idempotently(once, now, function* () {
           const drawn = drawKey()
           const created = yield* createKey(outbox, body, drawn, principal, now)
           key = drawn

@@ -37,7 +37,7 @@ export async function openLocalConsole({
   try {
     file = writeSignInFile(dataDir, Number(port), { origin, secret })
   } catch (error) {
-    log.warn({ error, folder: dataDir }, 'sign_in.file_not_written')
+    log.warn({ error, folder: dataDir }, 'sign_in.file_write_failed')
   }
   return {
     origin,

@@ -47,7 +47,7 @@ export function createRefusedSignIns({ store, clock, log }: { store: Store; cloc
     if (last === undefined) return
     // It is the row, and not one that the row counts.
     unrecorded--
-    await write(last).catch((error: unknown) => log.warn({ error }, 'record.refusal_not_written'))
+    await write(last).catch((error: unknown) => log.warn({ error }, 'record.refusal_write_failed'))
   }
 
   return {

@@ -205,7 +205,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
         seen: takeRow,
         hold,
         vouched: () => held === undefined && tell(),
-        failed: (error) => log.debug({ error }, 'instance.not_read'),
+        failed: (error) => log.debug({ error }, 'instance.read_failed'),
       })
 
   return {
@@ -228,7 +228,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
         try {
           if (mark) witness?.note(mark)
         } catch (error) {
-          log.warn({ error, file }, 'instance.not_noted')
+          log.warn({ error, file }, 'instance.write_failed')
         }
       })
     },

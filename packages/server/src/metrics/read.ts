@@ -10,7 +10,7 @@ import { recordMetrics } from './record.ts'
 import type { Tally } from './tally.ts'
 import { gauge, type Metric } from './text.ts'
 
-export interface MetricParts {
+export interface MetricDeps {
   store: Store
   policies: Policies
   clock: Clock
@@ -29,12 +29,12 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** What is so now, in the whole database and in this process, and what this process has counted since it started. */
-export async function readMetrics(parts: MetricParts): Promise<Metric[]> {
-  const database = await databaseMetrics(parts)
-  return [...processMetrics(parts), ...recordMetrics(parts), ...database, ...reconcilerMetrics(parts), ...parts.tally.metrics()]
+export async function readMetrics(deps: MetricDeps): Promise<Metric[]> {
+  const database = await databaseMetrics(deps)
+  return [...processMetrics(deps), ...recordMetrics(deps), ...database, ...reconcilerMetrics(deps), ...deps.tally.metrics()]
 }
 
-function processMetrics({ hold, trouble }: MetricParts): Metric[] {
+function processMetrics({ hold, trouble }: MetricDeps): Metric[] {
   const { user, system } = process.cpuUsage()
   return [
     gauge('countersign_info', 'Always 1, with the version of this process.', [{ labels: { version: VERSION }, value: 1 }]),
@@ -46,7 +46,7 @@ function processMetrics({ hold, trouble }: MetricParts): Metric[] {
   ]
 }
 
-async function databaseMetrics({ store, policies, clock, countWaitingJobs }: MetricParts): Promise<Metric[]> {
+async function databaseMetrics({ store, policies, clock, countWaitingJobs }: MetricDeps): Promise<Metric[]> {
   const nowMs = clock.nowMs()
   const before = (ms: number) => makeId('act', Math.max(0, nowMs - ms), new Uint8Array(16))
   const ends = { minutes: before(5 * MINUTE_MS), hour: before(HOUR_MS), day: before(DAY_MS) }
@@ -93,7 +93,7 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
   ]
 }
 
-function reconcilerMetrics({ reconciler, clock }: MetricParts): Metric[] {
+function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
   const { actions, sessions, oldestSinceMs } = reconciler.overdue
   return [
     gauge('countersign_overdue_actions', 'Approved actions that have not started within 10 seconds of their turn.', actions),

@@ -85,7 +85,7 @@ test('a refused request goes to another model only where the configuration says 
   expect(quiet.logged).toEqual([])
   const asked = chain([refused, model('b', says('B'))], { alsoOn: ['refused'] })
   expect((await collect(asked.chained)).at(-1)).toMatchObject({ type: 'finish', model: 'b' })
-  expect(asked.logged).toEqual(['model.refused', 'model.fell_back'])
+  expect(asked.logged).toEqual(['model.refused', 'model.fallback'])
 })
 
 test('a filtered answer is the end of the step, unless the configuration lets another model answer', async () => {

@@ -93,7 +93,7 @@ async function* askPatiently(
     const { retryable, retryAfterMs } = failure
     const longest = round.hasOther ? MAX_WAIT_MS : MAX_LONELY_WAIT_MS
     if (!retryable || retryAfterMs === undefined || retryAfterMs > longest || waits === MAX_WAITS) return failure
-    options.log.warn({ model: link.model.id, waitMs: retryAfterMs }, 'model.waits')
+    options.log.warn({ model: link.model.id, waitMs: retryAfterMs }, 'model.retry_scheduled')
     await wait(options.clock, retryAfterMs, request.signal)
   }
 }
@@ -123,7 +123,7 @@ async function* ask(
         return modelError('model_filtered', `the content filter of ${model.id} stopped the answer`)
       }
       const passedOver = round.passedOver()
-      if (passedOver.length > 0) log.warn({ model: model.id, passedOver }, 'model.fell_back')
+      if (passedOver.length > 0) log.warn({ model: model.id, passedOver }, 'model.fallback')
       yield { ...event, model: model.id, ...(passedOver.length > 0 && { passedOver }) }
       return undefined
     }

@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openNetwork } from '../net/index.ts'
-import { instance, newId, retention, type Store, webhookDeliveries, webhooks } from '../store/index.ts'
 import { type ManualClock, manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { startReceiver } from '../../../../verification/testing/receiver.ts'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
+import { openNetwork } from '../net/index.ts'
+import { instance, newId, retention, type Store, webhookDeliveries, webhooks } from '../store/index.ts'
 import { createSender, type SenderOptions } from './sender.ts'
 import { drawSecret } from './signature.ts'
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
+import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
 import type { Network } from '../net/index.ts'
-import { reach } from '../checkpoints.ts'
 import {
   lock,
   type Outbox,
@@ -79,7 +79,7 @@ export function createSender(options: SenderOptions): WebhookSender {
 
   /** False when nothing was sent: another process has it, it ended, or everything is held. */
   async function sendOne(webhookId: string, due: { id: string; epoch: number }): Promise<boolean> {
-    reach('webhook.before_claim')
+    checkpoint('webhook.before_claim')
     const job = await store.transact(() => claim(webhookId, due))
     if (!job) return false
     const { webhook, delivery, body } = job
@@ -87,11 +87,11 @@ export function createSender(options: SenderOptions): WebhookSender {
     try {
       const { url, secret, earlier_secret, earlier_until } = webhook
       const secrets = earlier_secret !== null && (earlier_until ?? 0) > at ? [secret, earlier_secret] : [secret]
-      reach('webhook.before_send')
+      checkpoint('webhook.before_send')
       const attempted = await attempt({ network, clock, url, id: delivery.id, body, secrets, signal: stopping.signal })
-      reach('webhook.before_store')
+      checkpoint('webhook.before_store')
       await store.transact(() => settle(job, attempted, at))
-      reach('webhook.after_store')
+      checkpoint('webhook.after_store')
       const { status, error } = attempted
       const failingSince = webhook.failing_since ?? at
       if (!isDelivered(status) && (status === 410 || at - failingSince >= FAILING_MS)) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { objectives } from '../store/index.ts'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { objectives } from '../store/index.ts'
 import type { ObjectiveWrite } from '../tools/index.ts'
 import { openObjectiveStore } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { assert, decimalText, ToolError } from '@countersign/core'
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 import { newId, objectives, type Tx } from '../store/index.ts'
 import type { KeyResultValues, ObjectiveWrite, Written } from '../tools/index.ts'
 
@@ -31,7 +31,7 @@ export function* writeObjective(write: ObjectiveWrite, nowMs: number): Tx<Writte
     assert(earlier, 'a key that is taken has its change')
     return { objectiveId: earlier.objective_id, keyResultId: earlier.key_result_id }
   }
-  reach('objectives.storing')
+  checkpoint('objectives.storing')
   if (objective.to === 'create') {
     const row = { id: objectiveId, ...objective.values, state: 'open' as const, version: 1, created_at: nowMs, updated_at: nowMs }
     yield* objectives.insertObjective.run(row)

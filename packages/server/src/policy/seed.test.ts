@@ -1,7 +1,7 @@
 import type { PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { policyVersions } from '../store/index.ts'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
+import { policyVersions } from '../store/index.ts'
 import { openPolicies } from './policies.ts'
 import { requireUsable, seedPolicy } from './seed.ts'
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
-import { rememberAnswers } from './query-cache.ts'
+import { cacheQueries } from './query-cache.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
@@ -34,7 +34,7 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
 /** A store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open. */
 export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table) => memory.forget(table))
-  const memory = rememberAnswers(runQuery)
+  const memory = cacheQueries(runQuery)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -111,14 +111,14 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       return
     }
     let outcomes: Outcome[] = []
-    reach('batch.before_begin')
+    checkpoint('batch.before_begin')
     try {
       begin.run()
       joinOthers()
       outcomes = runBatch(batch)
-      reach('batch.before_commit')
+      checkpoint('batch.before_commit')
       commit.run()
-      reach('batch.after_commit')
+      checkpoint('batch.after_commit')
     } catch (caught) {
       const error = watch.learn(caught)
       // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
@@ -128,7 +128,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     }
     onStored?.(lastPlaceOf(outcomes))
     for (const outcome of outcomes) if (outcome.ok) onCommitted(outcome.outbox)
-    reach('batch.before_resolve')
+    checkpoint('batch.before_resolve')
     batch.forEach((member, i) => {
       const outcome = outcomes[i]
       assert(outcome, 'every member of a batch has an outcome')

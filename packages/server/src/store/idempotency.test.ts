@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
-import { doOnce } from './idempotency.ts'
+import { idempotently } from './idempotency.ts'
 import { findSetting, insertSetting } from './tables/settings.ts'
 
 const once = { scope: 'prn_ana POST /api/sessions', key: 'k1', requestHash: 'h1' }
@@ -10,7 +10,7 @@ function openWork({ store }: TempStore) {
   let done = 0
   return (key: typeof once | undefined, name = 'thing', fails = false) =>
     store.transact(() =>
-      doOnce(key, 1, function* () {
+      idempotently(key, 1, function* () {
         yield* insertSetting.run({ name, value: 'done' })
         if (fails) throw new Error('not today')
         return { done: ++done }
@@ -53,6 +53,6 @@ test.each(STORES)('without a key every request is done, and an answer of nothing
   await using temp = await open()
   const work = openWork(temp)
   expect([await work(undefined), await work(undefined)]).toEqual([{ done: 1 }, { done: 2 }])
-  const silent = () => temp.store.transact(() => doOnce(once, 1, () => insertSetting.run({ name: 'silent', value: '' })))
+  const silent = () => temp.store.transact(() => idempotently(once, 1, () => insertSetting.run({ name: 'silent', value: '' })))
   expect([(await silent()) ?? null, (await silent()) ?? null]).toEqual([null, null])
 })

@@ -2,7 +2,7 @@ import { CountersignError } from '@countersign/core'
 import { lockKey, question, type Tx } from './query.ts'
 
 /** One use of an `Idempotency-Key`: who and which route, the key, and a hash of the request it stands for. */
-export interface OnceKey {
+export interface IdempotencyKey {
   scope: string
   key: string
   requestHash: string
@@ -29,7 +29,7 @@ const insertOnce = question<{ scope: string; key: string; request_hash: string; 
  * The answer that was given under a key; undefined when there is none yet.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
-export function* findAnswer<T>({ scope, key, requestHash }: OnceKey): Tx<T | undefined> {
+export function* findAnswer<T>({ scope, key, requestHash }: IdempotencyKey): Tx<T | undefined> {
   const earlier = yield* findOnce.first({ scope, key })
   if (!earlier) return undefined
   if (earlier.request_hash !== requestHash) {
@@ -43,7 +43,7 @@ export function* findAnswer<T>({ scope, key, requestHash }: OnceKey): Tx<T | und
  * leaves either both or nothing.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
-export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
+export function* idempotently<T>(once: IdempotencyKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
   if (!once) return yield* work()
   yield* lockUse(once)
   const earlier = yield* findAnswer<T>(once)
@@ -54,7 +54,7 @@ export function* doOnce<T>(once: OnceKey | undefined, nowMs: number, work: () =>
 }
 
 /** Keeps the answer of work that needs no transaction of its own. @returns The answer that was given first. */
-export function* keepAnswer<T>(once: OnceKey, nowMs: number, answer: T): Tx<T> {
+export function* keepAnswer<T>(once: IdempotencyKey, nowMs: number, answer: T): Tx<T> {
   yield* lockUse(once)
   const earlier = yield* findAnswer<T>(once)
   if (earlier === undefined) yield* insertAnswer(once, nowMs, answer)
@@ -62,7 +62,7 @@ export function* keepAnswer<T>(once: OnceKey, nowMs: number, answer: T): Tx<T> {
 }
 
 /** Of several at once with the same key, the others wait for the answer of the first. */
-const lockUse = ({ scope, key }: OnceKey): Tx<void> => lockKey(`${scope} ${key}`)
+const lockUse = ({ scope, key }: IdempotencyKey): Tx<void> => lockKey(`${scope} ${key}`)
 
-const insertAnswer = ({ scope, key, requestHash, keptFor = 'day' }: OnceKey, nowMs: number, answer: unknown): Tx<void> =>
+const insertAnswer = ({ scope, key, requestHash, keptFor = 'day' }: IdempotencyKey, nowMs: number, answer: unknown): Tx<void> =>
   insertOnce.run({ scope, key, request_hash: requestHash, answer: JSON.stringify(answer ?? null), kept_for: keptFor, now: nowMs })

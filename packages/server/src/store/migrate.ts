@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { reach } from '../checkpoints.ts'
+import { checkpoint } from '../checkpoints.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -48,9 +48,9 @@ export function migrate(db: DatabaseSync): void {
       // The row first: a process that races us fails here and does not run the rest.
       db.prepare('insert into migration (number, name, applied_at) values (?, ?, ?)').run(number, name, Date.now())
       db.exec(textOf(migration))
-      reach('migrate.before_commit')
+      checkpoint('migrate.before_commit')
       db.exec('COMMIT')
-      reach('migrate.after_commit')
+      checkpoint('migrate.after_commit')
     } catch (error) {
       db.exec('ROLLBACK')
       throw failed(migration, error)

@@ -1,8 +1,8 @@
-import { tellToLookAgain } from './tables/notices.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import type { Tx } from './query.ts'
 import { openSqliteBeside } from './sqlite/sqlite.ts'
 import type { Database, Outbox, Store } from './store.ts'
+import { tellToLookAgain } from './tables/notices.ts'
 
 /**
  * Opens a database for a command that may run beside the servers on it. It writes only what they read afresh each time: keys.

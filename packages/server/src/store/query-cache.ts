@@ -4,7 +4,7 @@ import type { BoundQuery, Row } from './query.ts'
 const MOST = 1_000
 
 /** Runs queries, and answers some of them from memory. */
-export interface Remembered {
+export interface QueryCache {
   run(query: BoundQuery): Row[]
   /** To be called when a table is written to, or with none when what was written may have been undone or others may have written. */
   forget(table?: string): void
@@ -14,7 +14,7 @@ export interface Remembered {
  * Keeps the answers of questions that are marked `remembered` (who somebody is, which policy is in force) until their table is written to:
  * seven statements of a hundred in a gated cycle. Only for a connection that hears of every write.
  */
-export function rememberAnswers(runQuery: (query: BoundQuery) => Row[]): Remembered {
+export function cacheQueries(runQuery: (query: BoundQuery) => Row[]): QueryCache {
   const kept = new Map<BoundQuery['definition'], Map<string, Row[]>>()
   return {
     run(query) {

@@ -1,7 +1,7 @@
 import type { NewEvent } from '@countersign/core'
+import type { Tx } from './query.ts'
 import type { Happening } from './tables/happening.ts'
 import type { Mark } from './tables/instance.ts'
-import type { Tx } from './query.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
 export type Database =

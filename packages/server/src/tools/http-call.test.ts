@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { ToolErrorKind } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { createRedactor, openNetwork } from '../net/index.ts'
 import { isWholeRequest, startRawSink } from '../../../../verification/testing/raw-sink.ts'
+import { createRedactor, openNetwork } from '../net/index.ts'
 import { callHttp } from './http-call.ts'
 
-interface Way {
+interface OutboundContext {
   name: string
   kind: ToolErrorKind | 'answered'
   onConnect?(socket: Socket): void
@@ -19,7 +19,7 @@ const close = (socket: Socket) => socket.end()
 const cut = (socket: Socket) => socket.destroy()
 
 /** Ways in which a target deals with a request that it may have acted on. */
-const WAYS: Way[] = [
+const WAYS: OutboundContext[] = [
   { name: 'a reset at once', kind: 'ambiguous', onConnect: (socket) => socket.resetAndDestroy() },
   { name: 'a reset in the middle of the body', kind: 'ambiguous', onData: (socket) => socket.resetAndDestroy() },
   { name: 'a reset after the body', kind: 'ambiguous', onData: (socket, received) => isWholeRequest(received) && socket.resetAndDestroy() },

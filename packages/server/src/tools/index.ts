@@ -18,6 +18,7 @@ export { RouteTable, type RouteTableInput } from './route-schema.ts'
 export { dotted, SetupError, type SetupProblem } from './setup-error.ts'
 export type {
   AnySourceKind,
+  OutboundContext,
   OwnFile,
   Pin,
   PinStore,
@@ -26,7 +27,6 @@ export type {
   SourceKind,
   SourceOpening,
   ToolSource,
-  Way,
 } from './source.ts'
 export { SOURCE_KINDS } from './source-kinds.ts'
 export { STARTERS, type StarterRules } from './starters.ts'

@@ -22,20 +22,20 @@ const draft = (name: string): ToolDraft => ({
 /** A source whose tools change when it is told to. */
 function changingSource(...first: string[]) {
   let names = first
-  let takeIn: () => SetupProblem[] = () => []
+  let onToolsChanged: () => SetupProblem[] = () => []
   const source: ToolSource & { isKnown: boolean } = {
     kind: 'test',
     secrets: [],
     isKnown: true,
     drafts: () => names.map(draft),
     onChange: (given) => {
-      takeIn = given
+      onToolsChanged = given
     },
     check: async () => [],
   }
   const become = (...next: string[]) => {
     names = next
-    return takeIn()
+    return onToolsChanged()
   }
   return { source, become }
 }

@@ -9,7 +9,7 @@ import { riskByName } from './risk-by-name.ts'
 import type { RouteTable } from './route-schema.ts'
 import { openRouteTable } from './route-table.ts'
 import { SetupError, type SetupProblem } from './setup-error.ts'
-import type { ToolSource, Way } from './source.ts'
+import type { OutboundContext, ToolSource } from './source.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
 /**
@@ -110,7 +110,7 @@ export function groupSecrets(group: ToolGroup): string[] {
   return [...(group.secrets ?? []), ...secretHeaders(group.routes.headers)]
 }
 
-function openGroup(group: string, source: ToolGroup, way: Way, report: (problem: SetupProblem) => void): ToolDraft[] {
+function openGroup(group: string, source: ToolGroup, way: OutboundContext, report: (problem: SetupProblem) => void): ToolDraft[] {
   const nameOf = (name: string) => (source.prefix ? `${group}.${name}` : name)
   if ('routes' in source) {
     return openRouteTable(source.routes, way, nameOf, ({ path, message }) => report({ path: ['routes', ...path], message }))

@@ -8,13 +8,13 @@ import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 import type { SetupProblem } from './setup-error.ts'
-import type { Way } from './source.ts'
+import type { OutboundContext } from './source.ts'
 import { asText, fillJson, fillWords, member, namesBefore } from './template.ts'
 import { byClient, executorOf, type ToolDraft, valuesOf } from './tool-draft.ts'
 import { buildUrl, fillUrlText, pathFindings } from './url-template.ts'
 
 /** What all tools of one table share. */
-interface Service extends Way {
+interface Service extends OutboundContext {
   base: URL
   publicBase: URL
   headers: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type'
  */
 export function openRouteTable(
   table: RouteTable,
-  way: Way,
+  way: OutboundContext,
   nameOf: (route: string) => string,
   report: (problem: SetupProblem) => void,
 ): ToolDraft[] {

@@ -6,7 +6,7 @@ import type { SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
 
 /** What the calls of all tools go through. */
-export interface Way {
+export interface OutboundContext {
   network: Network
   /** Takes out of answers what must not come back. What a {@link ToolSource} yields is redacted by whoever opens it. */
   redactor: Redactor
@@ -73,16 +73,16 @@ export interface ToolSource {
   /** False while it has not told which tools it has: globs that mean them are believed until then. Default true. */
   readonly isKnown?: boolean
   /** Its tools as they are now, named without their group. `report` takes what cannot be opened, with its path under the kind. */
-  drafts(way: Way, report: (problem: SetupProblem) => void): ToolDraft[]
+  drafts(way: OutboundContext, report: (problem: SetupProblem) => void): ToolDraft[]
   /**
-   * For a source whose tools change while the server runs. It calls `takeIn` whenever `drafts` says something else than before, and is
+   * For a source whose tools change while the server runs. It calls `onToolsChanged` whenever `drafts` says something else than before, and is
    * answered what could not be taken in.
    */
-  onChange?(takeIn: () => SetupProblem[]): void
+  onChange?(onToolsChanged: () => SetupProblem[]): void
   /** Called once, before the first call, when the server has what a source may need of it. */
   attach?(ground: SourceGround): Promise<void> | void
   /** Looks whether it can be reached and signed in to, by reading only. Never throws for what it finds. */
-  check(way: Way, signal: AbortSignal): Promise<SourceFinding[]>
+  check(way: OutboundContext, signal: AbortSignal): Promise<SourceFinding[]>
   /** Ends what it started. */
   close?(): Promise<void>
 }

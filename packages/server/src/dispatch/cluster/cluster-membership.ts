@@ -1,45 +1,45 @@
 import type { Logger } from 'pino'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { claims, type OtherProcess } from '../../store/index.ts'
-import type { JobDispatch } from './job-dispatch.ts'
 import type { Membership, MembershipWork } from '../membership.ts'
+import type { JobDispatch } from './job-dispatch.ts'
 import type { Notices } from './notices.ts'
 import type { PostgresHub } from './postgres-hub.ts'
 import type { Processes } from './processes.ts'
 
-export interface AmongOthersOptions {
+export interface ClusterMemberOptions {
   processes: Processes
   notices: Notices
   hub: PostgresHub
   dispatch: JobDispatch
-  /** Looks at everything again: see `createLookAround`. */
+  /** Looks at everything again: see `createResync`. */
   lookAround(): void
   log: Logger
 }
 
 /** The membership of a process among others on one Postgres: it takes over from those that are gone, and hands over when it leaves. */
-export function amongOthers({ processes, notices, hub, dispatch, lookAround, log }: AmongOthersOptions): Membership {
+export function clusterMember({ processes, notices, hub, dispatch, lookAround, log }: ClusterMemberOptions): Membership {
   const { connection } = processes
   let isLeaving = false
   let joined: MembershipWork | undefined
 
   /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
-  async function takeUpStrays(work: MembershipWork): Promise<void> {
+  async function adoptOrphans(work: MembershipWork): Promise<void> {
     await work.recover(await claims.strayRunners(connection))
     await claims.unlockJobs(connection, await claims.strayPools(connection))
-    const count = await claims.putUpWork(connection)
-    log.info({ processId: processes.id, count }, 'jobs.put_up')
+    const count = await claims.enqueueWork(connection)
+    log.info({ processId: processes.id, count }, 'jobs.enqueued')
   }
 
   async function takeOver(gone: OtherProcess, work: MembershipWork): Promise<void> {
     await work.recover([gone.id])
-    reach('takeover.recovered')
+    checkpoint('takeover.recovered')
     await claims.giveBackSteps(connection, gone.id)
-    reach('takeover.steps_given_back')
+    checkpoint('takeover.steps_given_back')
     await claims.unlockJobs(connection, gone.pools)
-    reach('takeover.jobs_unlocked')
+    checkpoint('takeover.jobs_unlocked')
     lookAround()
-    await takeUpStrays(work)
+    await adoptOrphans(work)
     dispatch.lookForJobs()
   }
 
@@ -53,12 +53,12 @@ export function amongOthers({ processes, notices, hub, dispatch, lookAround, log
     },
     async takeUp() {
       if (!joined) return
-      await takeUpStrays(joined)
+      await adoptOrphans(joined)
       dispatch.lookForJobs()
     },
     async join(work) {
       joined = work
-      await takeUpStrays(work)
+      await adoptOrphans(work)
       // The database was away: what became due, or was written without an answer, is read again.
       notices.onGap(work.rearm)
       notices.onNotice(({ left }) => left && work.rearm())
@@ -67,7 +67,7 @@ export function amongOthers({ processes, notices, hub, dispatch, lookAround, log
         beginAnew() {
           work.abortModelCalls()
           hub.readAgain()
-          dispatch.background(processes.whenAlive().then(() => takeUpStrays(work)))
+          dispatch.background(processes.whenAlive().then(() => adoptOrphans(work)))
         },
       })
     },
@@ -77,7 +77,7 @@ export function amongOthers({ processes, notices, hub, dispatch, lookAround, log
       try {
         if (isDrained) await claims.giveBackSteps(connection, processes.id)
       } catch (error) {
-        log.warn({ error }, 'process.not_handed_over')
+        log.warn({ error }, 'process.handover_failed')
       }
       // Whom nobody heard leave is taken over, and what is due is looked for then.
       const isTold = await notices.tellOfLeaving()

@@ -30,7 +30,7 @@ export interface Sighting {
 }
 
 /** Remembers who had no sign of life the last time it looked. */
-export interface Watch {
+export interface FailureDetector {
   /** @param graceMs How long who is missing may still come back. */
   look(others: readonly OtherProcess[], nowMs: number, graceMs: number): Sighting
   /** Why a process is gone that {@link look} called gone. */
@@ -43,7 +43,7 @@ export interface Watch {
   readonly isUnsure: boolean
 }
 
-export function createWatch(): Watch {
+export function createFailureDetector(): FailureDetector {
   const missingSince = new Map<string, number>()
   const postponedTo = new Map<string, number>()
   const frozenOnes = new Set<string>()

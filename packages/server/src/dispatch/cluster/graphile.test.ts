@@ -1,8 +1,8 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { createLog } from '../../log.ts'
 import { claims, enqueueJobs, openPostgres, type Store, settings, thisMachine } from '../../store/index.ts'
-import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import type { Work } from '../dispatch.ts'
 import { openGraphile } from './graphile.ts'
 import type { JobDispatch } from './job-dispatch.ts'
@@ -138,11 +138,11 @@ test('what fails is tried again, and what failed too often is put up again as lo
   await sql(`insert into action (id, tool, effect, destination, definition_hash, arguments, digest, description, risk, state, policy, requires,
     requested_by, executor, idempotency_key, created_at, updated_at) values ('act_a', 't', 'write', 'local', '', '{}', '', '', '{}', 'approved',
     '{}', '{}', 'prn_ana', 'server', 'k', 1, 1)`)
-  expect(await claims.putUpWork(processes.connection)).toBe(1)
+  expect(await claims.enqueueWork(processes.connection)).toBe(1)
   dispatch.lookForJobs()
   await expect.poll(() => attempts, WITHIN).toBe(2)
   await expect.poll(failed, WITHIN).toEqual([{ attempts: 1 }, { attempts: 1 }])
-  await Promise.all([claims.putUpWork(processes.connection), claims.putUpWork(processes.connection)])
+  await Promise.all([claims.enqueueWork(processes.connection), claims.enqueueWork(processes.connection)])
   dispatch.lookForJobs()
   await expect.poll(() => attempts, WITHIN).toBe(3)
   await dispatch.idle()

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
+import { checkpoint } from '../../checkpoints.ts'
 import type { Clock } from '../../clock.ts'
-import { reach } from '../../checkpoints.ts'
 import { claims, type JobName } from '../../store/index.ts'
 import type { Dispatch, Due, Reconciled } from '../dispatch.ts'
+import { createInFlight } from '../in-flight.ts'
+import { createSessionLoops } from '../session-loops.ts'
 import type { Fetches } from './fetches.ts'
 import type { JobPool, JobPoolOptions } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
-import { createSessionLoops } from '../session-loops.ts'
-import { createUnderWay } from '../in-flight.ts'
 
 /** How often `idle` looks whether jobs are left. */
 const LOOK_MS = 20
@@ -37,7 +37,7 @@ export interface JobDispatch extends Dispatch {
 
 export function createJobDispatch({ openPool, fetches, close, clock, processes, notices, limits, log }: JobDispatchOptions): JobDispatch {
   const { connection } = processes
-  const underWay = createUnderWay(log)
+  const underWay = createInFlight(log)
   const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
   let pools: Record<JobName, JobPool> | undefined
   let isStopped = false
@@ -70,10 +70,10 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     })
 
   async function runJob(name: JobName, id: string, work: (id: string) => Promise<void>): Promise<void> {
-    reach(`job.${name}.taken`)
+    checkpoint(`job.${name}.taken`)
     await processes.whenAlive()
     await work(id)
-    reach(`job.${name}.done`)
+    checkpoint(`job.${name}.done`)
     if (!isStopped) return
     // Stopping may have cut it short, or kept it from beginning: another process has a look.
     await claims.giveBackJob(connection, processes.id, name, id)

@@ -41,7 +41,7 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
   let stopWaiting: (() => void) | undefined
 
   const logger = new GraphileLogger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log.warn({ jobs: name, message }, 'jobs.trouble')
+    if (level === 'error' || level === 'warning') log.warn({ jobs: name, message }, 'jobs.pool_error')
   })
 
   async function task(payload: unknown): Promise<void> {
@@ -76,7 +76,7 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
     onIds([...pools.keys()], undefined)
     events.once('pool:gracefulShutdown', () => {
       if (isStopped) return
-      log.warn({ jobs: name }, 'jobs.pool_gave_up')
+      log.warn({ jobs: name }, 'jobs.pool_stopped')
       current = undefined
       stopWaiting = systemClock.after(RESTART_MS, start)
     })

@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { thisMachine } from '../../store/index.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { thisMachine } from '../../store/index.ts'
 import { type Notice, openNotices } from './notices.ts'
 
 const WITHIN = { interval: 10 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseJson } from '@countersign/core'
 import { z } from 'zod'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type Machine, notices, openLastingConnection } from '../../store/index.ts'
 
 /** What is told within this time is told at once: a NOTIFY each would cost most of the throughput. */
@@ -133,10 +133,10 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     stopWaiting = undefined
     const notice = untold
     untold = nothing()
-    reach('notice.before_send')
+    checkpoint('notice.before_send')
     try {
       await notices.notify(connection, writeNotice(notice, from))
-      reach('notice.after_send')
+      checkpoint('notice.after_send')
       return true
     } catch {
       // The database is away. Who hears again when it is back reads everything anyway, but not everybody loses the connection.

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { type FaultProxy, openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
+import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { writeSession } from '../../gate/index.ts'
 import { createLog } from '../../log.ts'
 import { events, openPostgres, principals, type Store, type StoredEvent, sessions, thisMachine } from '../../store/index.ts'
-import { type FaultProxy, openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
-import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { openNotices } from './notices.ts'
 import { createPostgresHub, type PostgresHub } from './postgres-hub.ts'
 

@@ -40,7 +40,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   let inbox: Feed | undefined
   let inboxPlace = 0
 
-  const onFailure = (error: unknown) => log.warn({ error }, 'events.not_read')
+  const onFailure = (error: unknown) => log.warn({ error }, 'events.read_failed')
 
   function followSession(sessionId: string): Feed {
     const hand = (stored: StoredEvent[]) => {

@@ -1,11 +1,11 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../log.ts'
-import { processes, thisMachine } from '../../store/index.ts'
 import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
-import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
+import { createLog } from '../../log.ts'
+import { processes, thisMachine } from '../../store/index.ts'
 import { GRACE_MS, RETURN_MS } from './failure-detector.ts'
+import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
 
 /** A database and processes on it, that end with the test. `sql` is somebody with a psql. */
 async function openDesk() {

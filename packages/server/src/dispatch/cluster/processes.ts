@@ -1,10 +1,10 @@
 import { CountersignError } from '@countersign/core'
 import type { Logger } from 'pino'
+import { checkpoint } from '../../checkpoints.ts'
 import type { Clock } from '../../clock.ts'
-import { reach } from '../../checkpoints.ts'
 import { type Machine, newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../../store/index.ts'
 import { createDatabaseClock } from './database-clock.ts'
-import { createWatch, GRACE_MS, RETURN_MS, SILENT_MS } from './failure-detector.ts'
+import { createFailureDetector, GRACE_MS, RETURN_MS, SILENT_MS } from './failure-detector.ts'
 
 const BEAT_MS = 1_000
 /** Without a beat for this long, nothing new is begun before the next one: others may have taken this process for frozen. */
@@ -57,7 +57,7 @@ export interface Processes {
 export async function openProcesses({ url, name, version, machine, log }: ProcessesOptions): Promise<Processes> {
   const { steadyMs } = machine
   const clock = createDatabaseClock(machine)
-  const others = createWatch()
+  const others = createFailureDetector()
   const waitingForLife = new Set<() => void>()
   let pools: readonly string[] = []
   let id = newId('prc', machine.clock.nowMs())
@@ -94,8 +94,8 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     const former = id
     id = newId('prc', clock.nowMs())
     number = await rows.registerProcess(session, { id, name, version, pools })
-    log.warn({ processId: id, former }, 'process.begun_anew')
-    reach('process.begun_anew')
+    log.warn({ processId: id, former }, 'process.rejoined')
+    checkpoint('process.rejoined')
     work?.beginAnew(former)
   }
 
@@ -109,11 +109,11 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     for (const resolve of waitingForLife) resolve()
     const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS
     const { gone, frozen } = others.look(seen.others, receivedAt, graceMs)
-    if (others.lateMs > 0) log.warn({ processId: id, lateMs: others.lateMs }, 'process.was_late')
+    if (others.lateMs > 0) log.warn({ processId: id, lateMs: others.lateMs }, 'process.heartbeat_late')
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
       // Who runs as another user of the database may not: its connection ends with the machine.
-      await rows.endConnection(session, backend).catch((error) => log.warn({ processId, error }, 'process.not_ended'))
+      await rows.endConnection(session, backend).catch((error) => log.warn({ processId, error }, 'process.end_failed'))
     }
     if (gone.length > 0 && work && !isTakingOver) void takeOver(gone, work)
   }
@@ -127,7 +127,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
         (error) => {
           // A broken connection is made again and beats then.
           if (!connection.isOpen || hasLeft) return
-          log.error({ error }, 'process.beat_failed')
+          log.error({ error }, 'process.heartbeat_failed')
           scheduleBeat(BEAT_MS)
         },
       )
@@ -141,18 +141,18 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
         // Whoever holds its lock is the only one, proves that it is gone, and keeps it from coming back under its id.
         if (!(await rows.takeProcess(connection, other.number))) continue
         log.warn({ processId: other.id, cause: others.causeOf(other) }, 'process.gone')
-        reach('takeover.begun')
+        checkpoint('takeover.begun')
         try {
           await doTheirs(other)
-          reach('takeover.before_forget')
+          checkpoint('takeover.before_forget')
           await rows.forgetProcess(connection, other.id)
         } finally {
           await rows.releaseProcess(connection, other.number)
         }
-        reach('takeover.done')
+        checkpoint('takeover.done')
       } catch (error) {
         others.postpone(other.id, steadyMs())
-        log.error({ processId: other.id, error }, 'process.not_taken_over')
+        log.error({ processId: other.id, error }, 'process.takeover_failed')
       }
     }
     isTakingOver = false
@@ -203,7 +203,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
         // Only who really left nothing undone is forgotten.
         if (!isEverythingDone || !(await rows.forgetProcess(connection, id))) await rows.abandonProcess(connection, id)
       } catch (error) {
-        log.warn({ processId: id, error }, 'process.left_without_a_word')
+        log.warn({ processId: id, error }, 'process.deregister_failed')
       }
       await connection[Symbol.asyncDispose]()
     },

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
+import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
+import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { createSealer } from '../../audit/index.ts'
 import { systemClock } from '../../clock.ts'
 import { writeSession } from '../../gate/index.ts'
 import { createLog } from '../../log.ts'
 import { enqueueJobs, openPostgres, principals, sessions, thisMachine } from '../../store/index.ts'
-import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
-import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { createTimers } from '../timers.ts'
 import { openGraphile } from './graphile.ts'
-import { createLookAround } from './resync.ts'
 import { openNotices } from './notices.ts'
 import { createPostgresHub } from './postgres-hub.ts'
 import { openProcesses } from './processes.ts'
-import { createTimers } from '../timers.ts'
+import { createResync } from './resync.ts'
 
 /** Runs out of patience a thousand times as fast. */
 const hurriedClock = { nowMs: () => Date.now() * 1_000, after: systemClock.after }
@@ -40,7 +40,7 @@ test('what a commit said whose fate stays unknown is heard by every process, car
     stack.defer(() => dispatch.close())
     const timers = createTimers({ clock: thisMachine.clock, background: dispatch.background })
     stack.defer(() => timers.stop())
-    lookAround = createLookAround({ notices, hub, dispatch, timers, sealer: createSealer(thisMachine.clock) })
+    lookAround = createResync({ notices, hub, dispatch, timers, sealer: createSealer(thisMachine.clock) })
     return { store, notices, hub, dispatch, timers }
   }
   const first = await open(throughProxy(url, proxy))

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createLog } from '../../log.ts'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
+import { createLog } from '../../log.ts'
 import { MODEL_CALLS, type Work } from '../dispatch.ts'
 import { createDispatch } from './in-process.ts'
 

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import type { Outbox } from '../../store/index.ts'
+import { createConcurrencyLimiter } from '../concurrency-limiter.ts'
 import { type Dispatch, MODEL_CALLS, type Work } from '../dispatch.ts'
-import { createLanes } from '../concurrency-limiter.ts'
+import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
-import { createUnderWay } from '../in-flight.ts'
 
 /** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
 export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CALLS): Dispatch {
-  const underWay = createUnderWay(log)
+  const underWay = createInFlight(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
-  const lanes = createLanes(modelCalls)
+  const lanes = createConcurrencyLimiter(modelCalls)
   const loops = createSessionLoops({ advance: (id) => lanes.run(id, async () => work?.advance(id)), clock, log })
   const inHand = new Map<string, number>()
   let work: Work | undefined

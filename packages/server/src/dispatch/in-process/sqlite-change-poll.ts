@@ -4,7 +4,7 @@ import { type Store, writesOfOthers } from '../../store/index.ts'
 /** SQLite tells nobody that a command beside the server has written. One number is read this often for all who have something open. */
 const LOOK_EVERY_MS = 400
 
-export interface OtherWriters {
+export interface SqliteChangePoll {
   store: Store
   clock: Clock
   /** Called when somebody else has written to the database file. */
@@ -12,7 +12,7 @@ export interface OtherWriters {
 }
 
 /** Watches an SQLite database for commits of other processes: the commands that may run beside its server. Answers what ends that. */
-export function watchOtherWriters({ store, clock, changed }: OtherWriters): () => void {
+export function pollSqliteChanges({ store, clock, changed }: SqliteChangePoll): () => void {
   let known: number | undefined
   let isStopped = false
   let stopWaiting = () => {}

@@ -1,10 +1,10 @@
 import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
 import { evaluateForAll, isTrueForAll } from '../../policy/index.ts'
 import { type ActionRow, type SessionRow, type Tx, together, votes } from '../../store/index.ts'
-import { countVotes } from '../read/count.ts'
-import type { GateParts } from '../gate.ts'
+import type { GateDeps } from '../gate.ts'
 import { whyNotGranted } from '../grants/grants.ts'
 import { callBy, riskOf, sessionOf } from '../policy.ts'
+import { countVotes } from '../read/count.ts'
 import { requestersOf } from './requesters.ts'
 import type { Why } from './revise.ts'
 import { keyOf, requirementsOf } from './rights.ts'
@@ -14,19 +14,19 @@ import { keyOf, requirementsOf } from './rights.ts'
  * those who decided may still do so. Asked in the transaction that starts it, so that nothing comes in between.
  * @param opened Its session, where that was read already.
  */
-export function* whyNotDecided(
-  parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>,
+export function* approvalInvalidReason(
+  deps: Pick<GateDeps, 'tools' | 'policies' | 'clock'>,
   row: ActionRow,
   opened?: SessionRow,
 ): Tx<Why | undefined> {
-  const tool = parts.tools.byName(row.tool)
+  const tool = deps.tools.byName(row.tool)
   if (!tool) return undefined
   const decided: PolicyResult = JSON.parse(row.policy)
-  const nowMs = parts.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const [requesters, session, policy, cast] = yield* together(
     requestersOf(row),
     sessionOf(row, opened),
-    parts.policies.inForce(),
+    deps.policies.inForce(),
     decided.verdict === 'ask' ? votes.votesWithHolders.all(keyOf(row)) : nobody(),
   )
   const call = callBy(row, { tool, requesters, session, nowMs })

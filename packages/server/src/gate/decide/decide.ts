@@ -1,18 +1,18 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, idempotently, type Outbox, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
-import { countVotes } from '../read/count.ts'
 import { claimDeadline, lookAgainAt } from '../deadlines.ts'
-import { announceUpdate, writeSessionOf, writeToolResult } from '../events.ts'
-import { expireWaiting } from './expire.ts'
-import type { GateParts } from '../gate.ts'
+import { emitUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
-import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
-import type { SessionWriter } from '../session-writer.ts'
-import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
+import { countVotes } from '../read/count.ts'
 import { viewAction, viewVotes } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { expireWaiting } from './expire.ts'
+import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
+import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
 
@@ -22,21 +22,21 @@ const DEFAULT_REASON = 'User declined'
  * @throws CountersignError `not_found`; `forbidden` for who may not decide; `revision_mismatch` when the decision names another revision or
  * digest; `already_decided` with the current action when someone or something else was first.
  */
-export async function decide(parts: GateParts, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  reach('decide.before_store')
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeDecision(parts, outbox, actionId, body, caller, nowMs)),
+export async function decide(deps: GateDeps, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  checkpoint('decide.before_store')
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeDecision(deps, outbox, actionId, body, caller, nowMs)),
   )
-  reach('decide.after_store')
+  checkpoint('decide.after_store')
   // Told only now: what the late decision found out, that the time is over, is stored.
   if (action.state === 'expired') throw alreadyDecided(action)
   return action
 }
 
-function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeDecision(deps: GateDeps, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
-  return yield* takeVote(parts, outbox, yield* findForVote(actionId, caller, nowMs), body, caller, nowMs)
+  return yield* takeVote(deps, outbox, yield* findForVote(actionId, caller, nowMs), body, caller, nowMs)
 }
 
 /**
@@ -44,7 +44,7 @@ function* takeDecision(parts: GateParts, outbox: Outbox, actionId: string, body:
  * @param opened Its session, where that is open already.
  */
 export function* takeVote(
-  parts: GateParts,
+  deps: GateDeps,
   outbox: Outbox,
   found: Found,
   body: DecisionBody,
@@ -55,7 +55,7 @@ export function* takeVote(
   const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs, opened)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(outbox, { row, terms: body.remember, writer }, caller, nowMs)
-  yield* endWrite(parts, outbox, row, writer, body, caller, nowMs)
+  yield* endWrite(deps, outbox, row, writer, body, caller, nowMs)
   return yield* viewAction(row, votes)
 }
 
@@ -172,14 +172,14 @@ function* decideRow(
     if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
     return { row: yield* answerLate(current, body, principal.id) }
   }
-  reach('decide.storing')
+  checkpoint('decide.storing')
   const moved: ActionRow = { ...row, state: to ?? row.state, ...(to && { due_at }), updated_at: now }
   if (due_at !== null) lookAgainAt(outbox, due_at)
   if (!isRepeat) yield* votes.castVote.run({ ...vote })
   const shown = yield* viewVotes(moved)
   const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
   const deed = { kind: to ?? 'voted', by: caller, data: said, tookMs: nowMs - row.created_at } as const
-  yield* announceUpdate(outbox, writer, moved, { votes: shown }, deed, nowMs)
+  yield* emitUpdate(outbox, writer, moved, { votes: shown }, deed, nowMs)
   if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)
   if (to === 'declined') {
     yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)
@@ -248,7 +248,7 @@ export function alreadyDecided(action: Action): CountersignError {
 }
 
 function* endWrite(
-  parts: GateParts,
+  deps: GateDeps,
   outbox: Outbox,
   row: ActionRow,
   writer: SessionWriter | undefined,
@@ -258,9 +258,9 @@ function* endWrite(
 ): Tx<void> {
   if (!writer) return
   if (row.state === 'expired') {
-    yield* stopAfterExpiry(parts, outbox, writer, row, nowMs)
+    yield* stopAfterExpiry(deps, outbox, writer, row, nowMs)
   } else {
-    const stops = row.state === 'declined' && (body.stop ?? parts.agentStopsOnDecline(row.agent))
+    const stops = row.state === 'declined' && (body.stop ?? deps.agentStopsOnDecline(row.agent))
     if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, { reason: STOPPED, by: caller }, nowMs)
   }
   yield* writer.finish()

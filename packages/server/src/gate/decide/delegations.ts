@@ -1,8 +1,8 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { type DelegationRow, delegations, doOnce, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
+import { type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
 import { type Caller, requireScope } from '../caller.ts'
-import type { GateParts } from '../gate.ts'
+import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 
 /** True for who sees and ends everybody's. */
@@ -22,7 +22,7 @@ function requirePerson(principal: Principal): void {
  * @throws CountersignError `forbidden` for an agent, and for who names somebody else's place and is no admin; `not_found` for an unknown
  * person; `bad_request` for oneself.
  */
-export async function createDelegation({ store, clock }: GateParts, body: DelegationBody, caller: Caller): Promise<Delegation> {
+export async function createDelegation({ store, clock }: GateDeps, body: DelegationBody, caller: Caller): Promise<Delegation> {
   const nowMs = clock.nowMs()
   const { principal } = caller
   requirePerson(principal)
@@ -38,7 +38,7 @@ export async function createDelegation({ store, clock }: GateParts, body: Delega
   }
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
   return store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+    idempotently(caller.once, nowMs, function* () {
       for (const id of [from, body.to]) yield* requireKnownPerson(id)
       const row: DelegationRow = {
         id: newId('del', nowMs),
@@ -77,12 +77,12 @@ export function delegationsSeenBy({ principal }: Caller): string | undefined {
  * Ends a delegation; votes given under it do not count any more where others are waited for. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for whom it was given to.
  */
-export async function endDelegation({ store, clock }: GateParts, id: string, caller: Caller): Promise<Delegation> {
+export async function endDelegation({ store, clock }: GateDeps, id: string, caller: Caller): Promise<Delegation> {
   const nowMs = clock.nowMs()
   const { principal } = caller
   requirePerson(principal)
   return store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+    idempotently(caller.once, nowMs, function* () {
       const found = yield* delegations.findDelegation.first({ id })
       const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
       if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)

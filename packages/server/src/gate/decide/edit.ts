@@ -1,18 +1,18 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, findAnswer, type Outbox, type Tx } from '../../store/index.ts'
-import { JustChanged } from '../execute/begin-attempt.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, findAnswer, idempotently, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
 import { writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
+import { ConflictError } from '../execute/begin-attempt.ts'
 import { textOf } from '../execute/revalidate.ts'
+import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
+import { viewAction } from '../read/view.ts'
+import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
 import { revise } from './revise.ts'
 import { findRight } from './rights.ts'
-import { viewAction } from '../read/view.ts'
 
 /** An approval that says what is to be done instead. */
 export type EditBody = DecisionBody & { arguments: JsonObject }
@@ -25,15 +25,15 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
  * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`; `forbidden` where policy denies the edited call. Then
  * the action is as it was.
  */
-export async function approveEdited(parts: GateParts, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
+export async function approveEdited(deps: GateDeps, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
   if (body.verdict !== 'approve')
     throw new CountersignError('bad_request', 'arguments go with an approval only: what is declined is not edited')
   const { once } = caller
-  reach('edit.before_read')
-  const seen = await parts.store.read(function* () {
+  checkpoint('edit.before_read')
+  const seen = await deps.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
     if (answer) return { answer }
-    const { row } = yield* findForVote(actionId, caller, parts.clock.nowMs())
+    const { row } = yield* findForVote(actionId, caller, deps.clock.nowMs())
     return { row, action: yield* viewAction(row) }
   })
   if (seen.answer) return seen.answer
@@ -42,24 +42,24 @@ export async function approveEdited(parts: GateParts, actionId: string, body: Ed
   const isSame = row.arguments === canonicalJson(args)
   // Who repeats an edit that was taken hears how it went.
   if (row.state !== 'proposed' && !isSame) throw alreadyDecided(action)
-  if (row.state !== 'proposed') return decide(parts, actionId, plain, caller)
+  if (row.state !== 'proposed') return decide(deps, actionId, plain, caller)
   if (!names(body, row)) throw changedSinceShown(action)
-  const tool = parts.tools.byName(row.tool)
+  const tool = deps.tools.byName(row.tool)
   if (!tool)
     throw new CountersignError('illegal_transition', `action ${actionId} cannot be edited: the tool ${row.tool} is no longer configured`, {
       action,
     })
-  const prepared = await prepareAgain(parts, row, { tool, arguments: args, editor: caller.principal })
-  if (prepared.argumentsText === row.arguments) return decide(parts, actionId, plain, caller)
+  const prepared = await prepareAgain(deps, row, { tool, arguments: args, editor: caller.principal })
+  if (prepared.argumentsText === row.arguments) return decide(deps, actionId, plain, caller)
   if (prepared.policy.verdict === 'deny') {
     throw new CountersignError('forbidden', `action ${actionId} was not changed: ${prepared.policy.reason}`, { action })
   }
-  const nowMs = parts.clock.nowMs()
-  reach('edit.before_store')
-  const edited = await parts.store.transact((outbox) =>
-    doOnce(once, nowMs, () => storeEdit(parts, outbox, { row, prepared, body: plain, caller }, nowMs)),
+  const nowMs = deps.clock.nowMs()
+  checkpoint('edit.before_store')
+  const edited = await deps.store.transact((outbox) =>
+    idempotently(once, nowMs, () => storeEdit(deps, outbox, { row, prepared, body: plain, caller }, nowMs)),
   )
-  reach('edit.after_store')
+  checkpoint('edit.after_store')
   return edited
 }
 
@@ -70,11 +70,11 @@ interface Edit {
   caller: Caller
 }
 
-function* storeEdit(parts: GateParts, outbox: Outbox, { row, prepared, body, caller }: Edit, nowMs: number): Tx<Action> {
+function* storeEdit(deps: GateDeps, outbox: Outbox, { row, prepared, body, caller }: Edit, nowMs: number): Tx<Action> {
   const { principal } = caller
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  if (!(yield* isInForce(parts.policies, prepared.policy))) throw new JustChanged(row.id)
-  reach('edit.storing')
+  if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
+  checkpoint('edit.storing')
   const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
   const asked = yield* revise(outbox, writer, { ...row, state: 'proposed' }, prepared, why, nowMs)
   if (!asked) {
@@ -84,7 +84,7 @@ function* storeEdit(parts: GateParts, outbox: Outbox, { row, prepared, body, cal
   const right = yield* findRight(asked, principal, nowMs)
   if (right.refusal === undefined && sawTarget(row, prepared)) {
     const { revision, digest } = asked
-    return yield* takeVote(parts, outbox, { row: asked, forId: right.forId }, { ...body, revision, digest }, caller, nowMs, writer)
+    return yield* takeVote(deps, outbox, { row: asked, forId: right.forId }, { ...body, revision, digest }, caller, nowMs, writer)
   }
   if (writer) yield* writer.finish()
   return yield* viewAction(asked)

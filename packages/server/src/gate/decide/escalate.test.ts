@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEvent, PolicyDocument, Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { scriptedModel } from '../../models/index.ts'
 import { actions, events, messages } from '../../store/index.ts'
-import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { defineTool, openTools } from '../../tools/index.ts'
 
 const MINUTE_MS = 60_000

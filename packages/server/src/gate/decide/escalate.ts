@@ -1,7 +1,7 @@
 import type { Requires } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, newId, type Outbox, type Tx } from '../../store/index.ts'
-import { announceUpdate } from '../events.ts'
+import { emitUpdate } from '../events.ts'
 import type { SessionWriter } from '../session-writer.ts'
 
 /**
@@ -22,9 +22,9 @@ export function* escalateWaiting(outbox: Outbox, writer: SessionWriter | undefin
   const now = Math.max(nowMs, row.updated_at)
   const { id, revision } = row
   if (!(yield* actions.escalateAction.change({ id, revision, requires: JSON.stringify(requires), now }))) return false
-  reach('escalate.storing')
+  checkpoint('escalate.storing')
   const escalated: ActionRow = { ...row, requires: JSON.stringify(requires), updated_at: now }
-  yield* announceUpdate(outbox, writer, escalated, { requires }, { kind: 'escalated', data: { roles: requires.roles } }, nowMs)
+  yield* emitUpdate(outbox, writer, escalated, { requires }, { kind: 'escalated', data: { roles: requires.roles } }, nowMs)
   if (writer) {
     yield* writer.message({
       id: newId('msg', nowMs),

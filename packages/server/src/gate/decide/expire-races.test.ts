@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { type Action, isCountersignError, type PolicyDocument, type Principal } from '@countersign/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { scriptedModel } from '../../models/index.ts'
 import type { StoredEvent } from '../../store/index.ts'
-import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { defineTool, openTools } from '../../tools/index.ts'
 
 const PEOPLE: [Principal, Principal] = [

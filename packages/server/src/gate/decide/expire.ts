@@ -1,10 +1,10 @@
 import { assert } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
-import { announceUpdate, storeEvent, writeToolResult } from '../events.ts'
+import { emitUpdate, storeEvent, writeToolResult } from '../events.ts'
+import { isoTime } from '../read/view.ts'
 import type { SessionWriter } from '../session-writer.ts'
 import { tellOfDelay } from '../tell-webhooks.ts'
-import { isoTime } from '../read/view.ts'
 
 /**
  * Expires an action that people did not decide in time, or no client claimed, tells the model, and wakes the session. Answers the action as it is then, or
@@ -17,10 +17,10 @@ export function* expireWaiting(
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   if (!(yield* actions.expireAction.change({ id: actionId, now: nowMs }))) return undefined
-  reach('expire.storing')
+  checkpoint('expire.storing')
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an expired action is there')
-  yield* announceUpdate(outbox, writer, row, {}, { kind: 'expired' }, nowMs)
+  yield* emitUpdate(outbox, writer, row, {}, { kind: 'expired' }, nowMs)
   yield* writeToolResult(writer, row, undefined, nowMs)
   if (row.session_id !== null) outbox.sessions.add(row.session_id)
   return row
@@ -34,7 +34,7 @@ export function* remindWaiting(
   nowMs: number,
 ): Tx<boolean> {
   if (!(yield* actions.remindAction.change({ id: due.id, now: nowMs }))) return false
-  reach('remind.storing')
+  checkpoint('remind.storing')
   const row = yield* actions.findAction.first({ id: due.id })
   assert(row, 'a waiting action is there')
   // The database says that it is due; this process's idea of the time may be a little behind.

@@ -1,17 +1,17 @@
 import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, findAnswer, type Outbox, revisions, type Tx } from '../../store/index.ts'
-import { JustChanged, whileItChanges } from '../execute/begin-attempt.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, findAnswer, idempotently, type Outbox, revisions, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { findForDecision } from './decide.ts'
 import { writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
+import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
 import { whatChanged, whyMoved } from '../execute/revalidate.ts'
+import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
-import { revise } from './revise.ts'
 import { viewAction } from '../read/view.ts'
+import { findForDecision } from './decide.ts'
+import { revise } from './revise.ts'
 
 /** A target is not read more often than this for one action, however many ask. */
 const AT_MOST_EVERY_MS = 1_000
@@ -25,14 +25,14 @@ export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
  * Reads waiting actions again when people ask for it. Nothing has changed: the same revision, with the time of the reading. Something has:
  * a new revision, to which no earlier vote belongs. Who asks while a reading is under way, or a moment after, is answered by that one.
  */
-export function createRefresh(parts: GateParts): Refresh {
+export function createRefresh(deps: GateDeps): Refresh {
   const readings = new Map<string, { atMs: number; prepared: Promise<PreparedAction> }>()
 
   function readOnce(row: ActionRow, tool: Tool): Promise<PreparedAction> {
-    const nowMs = parts.clock.nowMs()
+    const nowMs = deps.clock.nowMs()
     const last = readings.get(row.id)
     if (last && nowMs - last.atMs < AT_MOST_EVERY_MS) return last.prepared
-    const prepared = prepareAgain(parts, row, { tool })
+    const prepared = prepareAgain(deps, row, { tool })
     readings.delete(row.id)
     readings.set(row.id, { atMs: nowMs, prepared })
     const [oldest] = readings.size > MAX_REMEMBERED ? readings.keys() : []
@@ -42,14 +42,14 @@ export function createRefresh(parts: GateParts): Refresh {
 
   async function refresh(actionId: string, caller: Caller): Promise<Action> {
     const { once } = caller
-    const seen = await parts.store.read(function* () {
+    const seen = await deps.store.read(function* () {
       const answer = once && (yield* findAnswer<Action>(once))
       if (answer) return { answer }
-      const row = yield* findForDecision(actionId, caller, parts.clock.nowMs())
+      const row = yield* findForDecision(actionId, caller, deps.clock.nowMs())
       const action = yield* viewAction(row)
       const refuse = (why: string) => new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action })
       if (row.state !== 'proposed') throw refuse(`is ${row.state}; only what waits for a decision is read again`)
-      const tool = parts.tools.byName(row.tool)
+      const tool = deps.tools.byName(row.tool)
       if (!tool) throw refuse(`cannot be read again: the tool ${row.tool} is no longer configured`)
       return { row, tool, refuse }
     })
@@ -59,19 +59,19 @@ export function createRefresh(parts: GateParts): Refresh {
       if (isCountersignError(error)) throw refuse(`cannot be asked again: ${error.message}`)
       throw error
     })
-    const nowMs = parts.clock.nowMs()
-    reach('refresh.before_store')
-    const stored = parts.store.transact((outbox) =>
-      doOnce(once, nowMs, () => takeReading(parts, outbox, { row, tool, prepared, by: caller }, nowMs)),
+    const nowMs = deps.clock.nowMs()
+    checkpoint('refresh.before_store')
+    const stored = deps.store.transact((outbox) =>
+      idempotently(once, nowMs, () => takeReading(deps, outbox, { row, tool, prepared, by: caller }, nowMs)),
     )
     // Read under a policy that is not in force any more: nobody is answered with it again.
     stored.catch(() => readings.delete(row.id))
     const action = await stored
-    reach('refresh.after_store')
+    checkpoint('refresh.after_store')
     return action
   }
 
-  return (actionId, caller) => whileItChanges(() => refresh(actionId, caller))
+  return (actionId, caller) => retryOnConflict(() => refresh(actionId, caller))
 }
 
 interface Reading {
@@ -81,10 +81,10 @@ interface Reading {
   by: Caller
 }
 
-function* takeReading(parts: GateParts, outbox: Outbox, { row, tool, prepared, by }: Reading, nowMs: number): Tx<Action> {
+function* takeReading(deps: GateDeps, outbox: Outbox, { row, tool, prepared, by }: Reading, nowMs: number): Tx<Action> {
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  if (!(yield* isInForce(parts.policies, prepared.policy))) throw new JustChanged(row.id)
-  reach('refresh.storing')
+  if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
+  checkpoint('refresh.storing')
   const moved = whyMoved(tool, row)
   const isUnreadable = prepared.previewError !== null && row.precondition !== null
   if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || prepared.digest === row.digest)) {

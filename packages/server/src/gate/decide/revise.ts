@@ -8,16 +8,16 @@ import {
   type Revised,
   strictestRequirements,
 } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../../store/index.ts'
-import { nextKey } from '../execute/attempt-key.ts'
 import type { Caller } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
-import { announceUpdate, type Deed, writeToolResult } from '../events.ts'
+import { type Cause, emitUpdate, writeToolResult } from '../events.ts'
+import { nextKey } from '../execute/attempt-key.ts'
 import { policyText, requirementsText, riskOf } from '../policy.ts'
 import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
-import type { SessionWriter } from '../session-writer.ts'
 import { type StoredRevised, viewAction } from '../read/view.ts'
+import type { SessionWriter } from '../session-writer.ts'
 
 /** The states in which people can be asked anew. */
 const REVISE = { proposed: revisions.reviseWaiting, approved: revisions.reviseApproved, failed: revisions.reviseFailed }
@@ -58,7 +58,7 @@ export function* revise(
     requesters: JSON.stringify(prepared.requesterIds),
   }
   if (!(yield* REVISE[row.state].change({ ...question, id: row.id, was: row.revision, epoch: row.epoch, now: nowMs }))) return undefined
-  reach('revise.storing')
+  checkpoint('revise.storing')
   yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
   const asked: ActionRow = {
     ...row,
@@ -71,9 +71,9 @@ export function* revise(
     updated_at: nowMs,
   }
   lookAgainAt(outbox, question.due_at)
-  const deed: Deed = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
+  const deed: Cause = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
   const { id: _id, ...changed } = yield* viewAction(asked, [])
-  yield* announceUpdate(outbox, writer, asked, changed, deed, nowMs)
+  yield* emitUpdate(outbox, writer, asked, changed, deed, nowMs)
   if (prepared.policy.verdict === 'deny') return yield* denyRevision(outbox, writer, asked, prepared.policy.reason, nowMs)
   if (row.state !== 'proposed') yield* askInSession(writer, asked, reason, nowMs)
   return asked
@@ -159,7 +159,7 @@ function* denyRevision(outbox: Outbox, writer: SessionWriter | undefined, asked:
   const denied: ActionRow = { ...asked, state: 'declined', due_at: null }
   const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, due_at: null, now: nowMs })
   assert(moved === 1, 'what was revised in this transaction is there to be denied')
-  yield* announceUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
+  yield* emitUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
   yield* writeToolResult(writer, denied, undefined, nowMs)
   if (denied.session_id !== null) outbox.sessions.add(denied.session_id)
   return denied

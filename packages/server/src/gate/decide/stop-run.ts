@@ -1,11 +1,11 @@
 import { assert } from '@countersign/core'
 import { type ActionRow, actions, type Outbox, sessions, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import { emitUpdate, writeToolResult } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { MAX_REPEATS } from '../propose/denial-memory.ts'
-import { announceUpdate, writeToolResult } from '../events.ts'
-import { expireWaiting } from './expire.ts'
-import type { GateParts } from '../gate.ts'
 import type { SessionWriter } from '../session-writer.ts'
+import { expireWaiting } from './expire.ts'
 
 /** Why a run ended, and why what else it was about to do was not started. */
 export const STOPPED = 'The run was stopped because an action was declined'
@@ -30,7 +30,7 @@ export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, {
     }
     const cancelled = yield* actions.findAction.first({ id: open.id })
     assert(cancelled, 'a cancelled action is there')
-    yield* announceUpdate(outbox, writer, cancelled, {}, { kind: 'cancelled', by, data: { reason } }, nowMs)
+    yield* emitUpdate(outbox, writer, cancelled, {}, { kind: 'cancelled', by, data: { reason } }, nowMs)
     yield* writeToolResult(writer, cancelled, reason, nowMs)
   }
   const ended = yield* sessions.endRun.change({ session_id: writer.row.id, id: runId, state: 'cancelled', now: nowMs })
@@ -39,8 +39,8 @@ export function* stopRun(outbox: Outbox, writer: SessionWriter, runId: string, {
 }
 
 /** For the agent, an action that nobody decided in time is declined: it ends the run where a decline does. */
-export function* stopAfterExpiry(parts: GateParts, outbox: Outbox, writer: SessionWriter, expired: ActionRow, nowMs: number): Tx<void> {
-  if (expired.run_id !== null && parts.agentStopsOnDecline(expired.agent)) {
+export function* stopAfterExpiry(deps: GateDeps, outbox: Outbox, writer: SessionWriter, expired: ActionRow, nowMs: number): Tx<void> {
+  if (expired.run_id !== null && deps.agentStopsOnDecline(expired.agent)) {
     yield* stopRun(outbox, writer, expired.run_id, { reason: EXPIRED, by: undefined }, nowMs)
   }
 }

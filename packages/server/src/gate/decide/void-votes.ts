@@ -1,7 +1,7 @@
 import { actions, type Outbox, type Tx, votes } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { announceUpdate, writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
+import { emitUpdate, writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { viewVotes } from '../read/view.ts'
 
 /** Waiting actions that are looked up at a time; each is then written in a transaction of its own. */
@@ -12,8 +12,8 @@ const BATCH = 100
  * such an action hear of it. A vote of somebody disabled is not counted before that either.
  * @returns On how many actions.
  */
-export async function voidVotesOf(parts: GateParts, personId: string, caller: Caller): Promise<number> {
-  const { store, clock } = parts
+export async function voidVotesOf(deps: GateDeps, personId: string, caller: Caller): Promise<number> {
+  const { store, clock } = deps
   let voided = 0
   for (;;) {
     const waiting = await store.read(() => votes.waitingWithVoteOf.all({ person_id: personId, limit: BATCH }))
@@ -38,7 +38,7 @@ function* voidVote(outbox: Outbox, actionId: string, personId: string, caller: C
   if (!(yield* votes.voidVotes.change({ action_id: row.id, revision: row.revision, person_id: personId }))) return false
   const moved = { ...row, updated_at: now }
   const deed = { kind: 'vote_voided', by: caller, data: { of: personId } } as const
-  yield* announceUpdate(outbox, writer, moved, { votes: yield* viewVotes(moved) }, deed, nowMs)
+  yield* emitUpdate(outbox, writer, moved, { votes: yield* viewVotes(moved) }, deed, nowMs)
   if (writer) yield* writer.finish()
   return true
 }

@@ -1,11 +1,11 @@
 import { isCountersignError, type Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { principals, votes } from '../../store/index.ts'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
 import { openTempPostgres, openTempSqlite, type TempStore } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
+import { principals, votes } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
 
 const pay = defineTool({ name: 'send', description: 'Pay', effect: 'write', input: { type: 'object' }, execute: () => null })

@@ -1,11 +1,11 @@
 import { isCountersignError } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { audit } from '../../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { openTempPostgres, openTempSqlite, type TempStore } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { audit } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
 
 /** Two processes on one Postgres, or two callers of one SQLite. */

@@ -1,12 +1,12 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
 import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
-import { announceUpdate, writeSessionOf, writeToolResult } from '../events.ts'
-import { expireWaiting } from './expire.ts'
-import type { GateParts } from '../gate.ts'
-import { stopAfterExpiry } from './stop-run.ts'
+import { emitUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { expireWaiting } from './expire.ts'
+import { stopAfterExpiry } from './stop-run.ts'
 
 /**
  * Cancels an action that has not started, because whoever proposed it takes it back. Saying so again changes nothing and answers the action
@@ -14,10 +14,10 @@ import { requireVisibleAction } from '../read/visible.ts'
  * @throws CountersignError `not_found`; `forbidden` for everybody else; `illegal_transition` with the current action once it has started,
  * was decided against or has expired.
  */
-export async function withdraw(parts: GateParts, actionId: string, body: WithdrawBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeBack(parts, outbox, actionId, body.reason?.trim() || undefined, caller, nowMs)),
+export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeBack(deps, outbox, actionId, body.reason?.trim() || undefined, caller, nowMs)),
   )
   // Told only now: that its time is over is stored.
   if (action.state === 'expired') throw tooLate(action)
@@ -25,7 +25,7 @@ export async function withdraw(parts: GateParts, actionId: string, body: Withdra
 }
 
 function* takeBack(
-  parts: GateParts,
+  deps: GateDeps,
   outbox: Outbox,
   actionId: string,
   reason: string | undefined,
@@ -41,7 +41,7 @@ function* takeBack(
     // Read after the update: that is what waits for another transaction.
     const expired = yield* expireWaiting(outbox, writer, actionId, nowMs)
     if (expired && writer) {
-      yield* stopAfterExpiry(parts, outbox, writer, expired, nowMs)
+      yield* stopAfterExpiry(deps, outbox, writer, expired, nowMs)
       yield* writer.finish()
     }
     const current = expired ?? (yield* actions.findAction.first({ id: actionId })) ?? row
@@ -51,7 +51,7 @@ function* takeBack(
   }
   const withdrawn: ActionRow = { ...((yield* actions.findAction.first({ id: actionId })) ?? row) }
   const deed = { kind: 'withdrawn', by: caller, data: { reason: reason ?? null } } as const
-  yield* announceUpdate(outbox, writer, withdrawn, { error }, deed, nowMs)
+  yield* emitUpdate(outbox, writer, withdrawn, { error }, deed, nowMs)
   yield* writeToolResult(writer, withdrawn, error.message, nowMs)
   if (writer) {
     yield* writer.finish()

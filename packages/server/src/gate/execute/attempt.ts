@@ -1,11 +1,11 @@
 import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions } from '../../store/index.ts'
+import type { GateDeps } from '../gate.ts'
 import { sendsOf } from './attempt-key.ts'
-import { boundTool } from './verify-binding.ts'
 import type { Found } from './checks.ts'
-import type { GateParts } from '../gate.ts'
 import { untilItWorks, withinTimeout } from './retry.ts'
+import { verifyBinding } from './verify-binding.ts'
 
 /** A result larger than this is no answer for a person or a model. */
 const MAX_RESULT_BYTES = 1_000_000
@@ -37,15 +37,15 @@ export interface Lost {
 }
 
 /** Sends a started action to its tool, once. Undefined when the attempt is not this process's any more: then nothing was sent. */
-export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled | Lost | undefined> {
-  const bound = boundTool(parts, row)
+export async function attempt(deps: GateDeps, row: ActionRow): Promise<Settled | Lost | undefined> {
+  const bound = verifyBinding(deps, row)
   if ('fault' in bound) return notDone(row, undefined, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
   const { tool } = bound
   const args: JsonObject = JSON.parse(row.arguments)
-  reach('execute.before_send')
-  if (!(await isStillHeld(parts, row))) return undefined
+  checkpoint('execute.before_send')
+  if (!(await isStillHeld(deps, row))) return undefined
   try {
-    const output = await withinTimeout(parts.clock, tool, (signal) =>
+    const output = await withinTimeout(deps.clock, tool, (signal) =>
       tool.execute(args, {
         actionId: row.id,
         idempotencyKey: row.idempotency_key,
@@ -54,30 +54,30 @@ export async function attempt(parts: GateParts, row: ActionRow): Promise<Settled
         version: row.target_version ?? undefined,
       }),
     )
-    reach('execute.answered')
-    return succeeded(parts, tool, args, output)
+    checkpoint('execute.answered')
+    return succeeded(deps, tool, args, output)
   } catch (error) {
-    reach('execute.not_answered')
-    return readError(parts, tool, row, error)
+    checkpoint('execute.not_answered')
+    return readError(deps, tool, row, error)
   }
 }
 
-async function isStillHeld(parts: GateParts, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
-  if (parts.clock.nowMs() - updated_at < STALL_MS) return true
+async function isStillHeld(deps: GateDeps, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
+  if (deps.clock.nowMs() - updated_at < STALL_MS) return true
   // Whoever gave up here would leave the action executing for as long as this process lives.
-  const row = await untilItWorks(parts, id, () => parts.store.read(() => actions.findAction.first({ id })))
+  const row = await untilItWorks(deps, id, () => deps.store.read(() => actions.findAction.first({ id })))
   return row?.state === 'executing' && row.epoch === epoch
 }
 
 /** What is stored of a tool's output. */
-export function succeeded(parts: GateParts, tool: Tool, args: JsonObject, output: JsonValue | undefined): Settled {
+export function succeeded(deps: GateDeps, tool: Tool, args: JsonObject, output: JsonValue | undefined): Settled {
   const text = JSON.stringify(output ?? null)
   const bytes = Buffer.byteLength(text)
   const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000) } : (output ?? null)
-  return { to: 'succeeded', output: kept, url: resultUrl(parts, tool, args, kept) }
+  return { to: 'succeeded', output: kept, url: resultUrl(deps, tool, args, kept) }
 }
 
-function resultUrl({ log }: GateParts, tool: Tool, args: JsonObject, output: JsonValue): string | undefined {
+function resultUrl({ log }: GateDeps, tool: Tool, args: JsonObject, output: JsonValue): string | undefined {
   try {
     const url = tool.resultUrl?.(args, output)
     // What a tool answers is not trusted with a scheme: a link is http, https or a path here.
@@ -90,13 +90,13 @@ function resultUrl({ log }: GateParts, tool: Tool, args: JsonObject, output: Jso
 }
 
 /** A write without a trustworthy answer is lost, never failed: `failed` may be tried again under another key, and that would act twice. */
-function readError(parts: GateParts, tool: Tool, row: ActionRow, error: unknown): Settled | Lost {
+function readError(deps: GateDeps, tool: Tool, row: ActionRow, error: unknown): Settled | Lost {
   const isWrite = tool.effect === 'write'
   if (isToolError(error)) {
     const { kind, message, retryable } = error
     return isWrite && kind === 'ambiguous' ? { to: 'lost', kind, message } : notDone(row, tool, failed(kind, message, retryable))
   }
-  parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.broke')
+  deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.crashed')
   const message = `${row.tool} broke while it ran`
   return isWrite ? { to: 'lost', kind: 'broken', message } : failed('broken', message, true)
 }

@@ -1,15 +1,15 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
-import { failed, type Settled } from './attempt.ts'
-import { writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
-import { askAnew, type Look, lookAgain } from './revalidate.ts'
-import { isInForce } from '../policy.ts'
+import { approvalInvalidReason } from '../decide/approval-validity.ts'
 import { revise, type Why } from '../decide/revise.ts'
+import { writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
+import { isInForce } from '../policy.ts'
 import type { SessionWriter } from '../session-writer.ts'
+import { failed, type Settled } from './attempt.ts'
+import { type Revalidation, requestReapproval, revalidate } from './revalidate.ts'
 import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './start-attempt.ts'
-import { whyNotDecided } from '../decide/approval-validity.ts'
 
 /**
  * What became of an action that was to start: it was begun (`end` where that is as far as it gets), people are asked again, or the
@@ -25,19 +25,19 @@ export type Decided = Startable & { state: 'approved' | 'failed' }
  * @param look What was found of the world just before.
  */
 export function* beginDecided(
-  parts: Pick<GateParts, 'tools' | 'policies' | 'clock'>,
+  deps: Pick<GateDeps, 'tools' | 'policies' | 'clock'>,
   outbox: Outbox,
   writer: SessionWriter | undefined,
-  { row, look, attempt }: { row: Decided; look: Look; attempt: Omit<NewAttempt, 'version'> },
+  { row, look, attempt }: { row: Decided; look: Revalidation; attempt: Omit<NewAttempt, 'version'> },
   nowMs: number,
 ): Tx<Begun | undefined> {
   if (look.to === 'ask') {
-    if (!(yield* isInForce(parts.policies, look.prepared.policy))) return { because: look.why }
+    if (!(yield* isInForce(deps.policies, look.prepared.policy))) return { because: look.why }
     const asked = yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
     if (asked && writer) yield* writer.finish()
     return asked && { asked }
   }
-  const because = look.to === 'start' ? yield* whyNotDecided(parts, row, writer?.row) : undefined
+  const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, writer?.row) : undefined
   if (because) return { because }
   const version = look.to === 'start' ? look.version : null
   const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version }, nowMs)
@@ -50,28 +50,28 @@ export function* beginDecided(
  * has enough under way.
  */
 export function* startApproved(
-  parts: Pick<GateParts, 'clock' | 'processId' | 'executionsPerSession' | 'tools' | 'policies'>,
+  deps: Pick<GateDeps, 'clock' | 'processId' | 'executionsPerSession' | 'tools' | 'policies'>,
   outbox: Outbox,
   row: ActionRow,
-  look: Look,
+  look: Revalidation,
 ): Tx<Begun | undefined> {
-  const nowMs = parts.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  reach('execute.starting')
+  checkpoint('execute.starting')
   if (writer) {
     const open = yield* actions.openActions.all({ session_id: writer.row.id })
-    if (countUnderWay(open) >= parts.executionsPerSession) return undefined
+    if (countUnderWay(open) >= deps.executionsPerSession) return undefined
   }
-  const attempt = { key: row.idempotency_key, runner: parts.processId, dueAtMs: null, deed: { kind: 'executing' } } as const
-  return yield* beginDecided(parts, outbox, writer, { row: { ...row, state: 'approved' }, look, attempt }, nowMs)
+  const attempt = { key: row.idempotency_key, runner: deps.processId, dueAtMs: null, deed: { kind: 'executing' } } as const
+  return yield* beginDecided(deps, outbox, writer, { row: { ...row, state: 'approved' }, look, attempt }, nowMs)
 }
 
 /** What has to be read before a person starts something again or a client takes it: all that can be, outside the transaction. */
-export async function lookBefore(parts: GateParts, row: ActionRow): Promise<Look> {
-  const look = await lookAgain(parts, row)
+export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
+  const look = await revalidate(deps, row)
   if (look.to !== 'start') return look
-  const because = await parts.store.read(() => whyNotDecided(parts, row))
-  return because ? askAnew(parts, row, because) : look
+  const because = await deps.store.read(() => approvalInvalidReason(deps, row))
+  return because ? requestReapproval(deps, row, because) : look
 }
 
 /** The refusal to carry out what people are asked about again, or what policy denies by now. */
@@ -83,7 +83,7 @@ export function notAsDecided(action: Action): CountersignError {
 }
 
 /** The refusal where something changed between the last look and the write: whoever looks once more finds what. */
-export class JustChanged extends CountersignError {
+export class ConflictError extends CountersignError {
   constructor(actionId: string) {
     super('busy', `action ${actionId} changed just now; try again`)
   }
@@ -93,12 +93,12 @@ export class JustChanged extends CountersignError {
 const LOOKS = 5
 
 /** Looks and does it once more where something changed in between, so that nobody has to press a button twice. */
-export async function whileItChanges<T>(act: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(act: () => Promise<T>): Promise<T> {
   for (let looks = 1; ; looks++) {
     try {
       return await act()
     } catch (error) {
-      if (looks === LOOKS || !(error instanceof JustChanged)) throw error
+      if (looks === LOOKS || !(error instanceof ConflictError)) throw error
     }
   }
 }

@@ -1,17 +1,17 @@
 import type { Verification } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../../store/index.ts'
-import type { Settled } from './attempt.ts'
-import { boundTool } from './verify-binding.ts'
 import type { Caller } from '../caller.ts'
-import { type Checks, type Found, foundOf, nextCheckAt } from './checks.ts'
 import { lookAgainAt } from '../deadlines.ts'
-import { announceUpdate, type Deed, writeSessionOf } from '../events.ts'
-import { askOnce, readFinding } from './reconcile.ts'
-import type { GateParts } from '../gate.ts'
-import { untilStored } from './retry.ts'
-import { settleUnknown } from './settle.ts'
+import { type Cause, emitUpdate, writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { viewChecks } from '../read/view.ts'
+import type { Settled } from './attempt.ts'
+import { type Checks, type Found, foundOf, nextCheckAt } from './checks.ts'
+import { askOnce, readFinding } from './reconcile.ts'
+import { retryUntilStored } from './retry.ts'
+import { settleUnknown } from './settle.ts'
+import { verifyBinding } from './verify-binding.ts'
 
 /** A check that this process does not finish within its tool's timeout and this time is made by another. */
 const SPARE_MS = 15_000
@@ -25,7 +25,7 @@ export interface TakenCheck {
 
 /** Takes a due check of an unknown outcome. Undefined when it is not due any more: somebody else makes it, or the outcome is known. */
 export function* takeCheck(
-  { tools }: Pick<GateParts, 'tools'>,
+  { tools }: Pick<GateDeps, 'tools'>,
   outbox: Outbox,
   due: Pick<ActionRow, 'id' | 'due_at'>,
   nowMs: number,
@@ -35,7 +35,7 @@ export function* takeCheck(
   const { id, epoch, due_at } = row
   const until = nowMs + (tools.byName(row.tool)?.timeoutMs ?? 0) + SPARE_MS
   if (!(yield* attempts.takeCheck.change({ id, epoch, due_at, until, now: nowMs }))) return undefined
-  reach('check.taking')
+  checkpoint('check.taking')
   lookAgainAt(outbox, until)
   return { row, checks: JSON.parse(row.checks), until }
 }
@@ -44,15 +44,15 @@ export function* takeCheck(
  * Asks the tool once more what came of an action whose outcome is unknown, by itself. What it finds settles the action; else the next check
  * is planned, or after the last one people are told that it is up to them.
  */
-export async function checkAgain(parts: GateParts, { row, checks, until }: TakenCheck): Promise<void> {
-  const beganAt = parts.clock.nowMs()
-  const bound = boundTool(parts, row)
+export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCheck): Promise<void> {
+  const beganAt = deps.clock.nowMs()
+  const bound = verifyBinding(deps, row)
   // A tool that is gone, or another one, may be back before the last check.
-  const found: Verification = 'tool' in bound ? await askOnce(parts, bound.tool, row) : { done: 'unknown' }
-  const settled = 'tool' in bound ? readFinding(parts, bound.tool, row, found) : undefined
-  reach('check.before_store')
-  await untilStored(parts, row.id, function* (outbox) {
-    const nowMs = parts.clock.nowMs()
+  const found: Verification = 'tool' in bound ? await askOnce(deps, bound.tool, row) : { done: 'unknown' }
+  const settled = 'tool' in bound ? readFinding(deps, bound.tool, row, found) : undefined
+  checkpoint('check.before_store')
+  await retryUntilStored(deps, row.id, function* (outbox) {
+    const nowMs = deps.clock.nowMs()
     if (settled) return yield* settleFound(outbox, row, settled, { kind: 'verified' }, nowMs)
     const next = nextCheckAt(checks, beganAt)
     if (next === null) return yield* endChecks(outbox, row, { at: beganAt, found: foundOf(found) }, until, nowMs)
@@ -61,32 +61,32 @@ export async function checkAgain(parts: GateParts, { row, checks, until }: Taken
     }
     return undefined
   })
-  reach('check.after_store')
+  checkpoint('check.after_store')
 }
 
 /** Settles an unknown outcome with what its tool found. */
-export const settleFound = (outbox: Outbox, row: ActionRow, settled: Settled, deed: Deed, nowMs: number): Tx<ActionRow | undefined> => {
+export const settleFound = (outbox: Outbox, row: ActionRow, settled: Settled, deed: Cause, nowMs: number): Tx<ActionRow | undefined> => {
   const found = settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
   const sentence = `was of unknown outcome. The tool looked: ${found}`
   return settleUnknown(outbox, row, { settled, resolution: null, sentence, deed }, nowMs)
 }
 
 /** A look-up that settled nothing. */
-interface Look {
+interface Revalidation {
   /** When it began, epoch ms. */
   at: number
   found: Found
 }
 
 /** The checks of an action with one more look-up; undefined where there are none, or the last look-up was later. */
-function withLook(row: ActionRow | undefined, { at, found }: Look): Checks | undefined {
+function withLook(row: ActionRow | undefined, { at, found }: Revalidation): Checks | undefined {
   if (!row?.checks) return undefined
   const checks: Checks = JSON.parse(row.checks)
   return checks.lastAt !== null && checks.lastAt > at ? undefined : { ...checks, lastAt: at, lastFound: found }
 }
 
 /** Notes when a person had the tool look, and that it settled nothing. Nothing is noted when the outcome is known by now. */
-export function* noteLook(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Look, by: Caller, nowMs: number): Tx<void> {
+export function* noteLook(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Revalidation, by: Caller, nowMs: number): Tx<void> {
   const writer = yield* writeSessionOf(outbox, { id, session_id }, nowMs)
   const row = yield* actions.findAction.first({ id })
   const checks = withLook(row, look)
@@ -94,13 +94,13 @@ export function* noteLook(outbox: Outbox, { id, epoch, session_id }: ActionRow, 
   const text = JSON.stringify(checks)
   if (!(yield* attempts.noteLook.change({ id, epoch, was: row.checks, checks: text }))) return
   const looked: ActionRow = { ...row, checks: text }
-  const deed: Deed = { kind: 'verified', by, data: { found: look.found } }
-  yield* announceUpdate(outbox, writer, looked, { checks: viewChecks(looked) }, deed, nowMs)
+  const deed: Cause = { kind: 'verified', by, data: { found: look.found } }
+  yield* emitUpdate(outbox, writer, looked, { checks: viewChecks(looked) }, deed, nowMs)
   if (writer) yield* writer.save()
 }
 
 /** Tells people that from now on only they can find out. */
-function* endChecks(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Look, was: number, nowMs: number): Tx<undefined> {
+function* endChecks(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Revalidation, was: number, nowMs: number): Tx<undefined> {
   const writer = yield* writeSessionOf(outbox, { id, session_id }, nowMs)
   // A person may have had the tool look meanwhile.
   const row = yield* actions.findAction.first({ id })
@@ -109,8 +109,8 @@ function* endChecks(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: 
   const text = checks ? JSON.stringify(checks) : row.checks
   if (!(yield* attempts.endChecks.change({ id, epoch, was, checks: text }))) return undefined
   const ended: ActionRow = { ...row, checks: text, due_at: null }
-  const deed: Deed = { kind: 'checks_ended', data: { found: look.found } }
-  yield* announceUpdate(outbox, writer, ended, { checks: viewChecks(ended) }, deed, nowMs)
+  const deed: Cause = { kind: 'checks_ended', data: { found: look.found } }
+  yield* emitUpdate(outbox, writer, ended, { checks: viewChecks(ended) }, deed, nowMs)
   if (writer) yield* writer.save()
   return undefined
 }

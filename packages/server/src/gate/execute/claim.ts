@@ -1,21 +1,21 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, attempts, doOnce, findAnswer, type Outbox, type Tx } from '../../store/index.ts'
-import { failed } from './attempt.ts'
-import { nextKey } from './attempt-key.ts'
-import { type Begun, beginDecided, JustChanged, lookBefore, notAsDecided } from './begin-attempt.ts'
-import { boundTool, mayResend } from './verify-binding.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, attempts, findAnswer, idempotently, type Outbox, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { lookAgainAt } from '../deadlines.ts'
-import { type Deed, writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
-import type { Look } from './revalidate.ts'
 import { requirementsOf } from '../decide/rights.ts'
-import type { SessionWriter } from '../session-writer.ts'
-import { settle } from './settle.ts'
-import { beginAttempt, type Startable } from './start-attempt.ts'
+import { type Cause, writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { failed } from './attempt.ts'
+import { nextKey } from './attempt-key.ts'
+import { type Begun, beginDecided, ConflictError, lookBefore, notAsDecided } from './begin-attempt.ts'
+import type { Revalidation } from './revalidate.ts'
+import { settle } from './settle.ts'
+import { beginAttempt, type Startable } from './start-attempt.ts'
+import { mayResend, verifyBinding } from './verify-binding.ts'
 
 /** What a claim comes to: the client has the action, or it must not be carried out any more and was settled as failed, or is asked again. */
 type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
@@ -27,49 +27,49 @@ type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it is not to be had; `stale_preview`
  *   with the action as it is asked now, when it is not what was decided any more.
  */
-export async function claim(parts: GateParts, actionId: string, again: boolean, caller: Caller): Promise<Claim> {
+export async function claim(deps: GateDeps, actionId: string, again: boolean, caller: Caller): Promise<Claim> {
   const { once } = caller
-  const seen = await parts.store.read(function* () {
+  const seen = await deps.store.read(function* () {
     const answer = once && (yield* findAnswer<Claimed>(once))
-    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller, parts.clock.nowMs()) }
+    return answer ? { answer } : { row: yield* findForClaim(actionId, again, caller, deps.clock.nowMs()) }
   })
-  const claimed = seen.answer ?? (await claimNow(parts, seen.row, again, caller))
+  const claimed = seen.answer ?? (await claimNow(deps, seen.row, again, caller))
   if ('claim' in claimed) return claimed.claim
   if ('asked' in claimed) throw notAsDecided(claimed.asked)
-  const action = await parts.store.read(() => viewNow(actionId))
+  const action = await deps.store.read(() => viewNow(actionId))
   throw new CountersignError('illegal_transition', `action ${actionId}: ${claimed.fault}`, { action })
 }
 
-async function claimNow(parts: GateParts, seen: ActionRow, again: boolean, caller: Caller): Promise<Claimed> {
+async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller: Caller): Promise<Claimed> {
   const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
-  const look = isDecided ? await lookBefore(parts, seen) : undefined
-  const nowMs = parts.clock.nowMs()
-  reach('claim.before_store')
-  const claimed = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeClaim(parts, outbox, { seen, look, again }, caller, nowMs)),
+  const look = isDecided ? await lookBefore(deps, seen) : undefined
+  const nowMs = deps.clock.nowMs()
+  checkpoint('claim.before_store')
+  const claimed = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeClaim(deps, outbox, { seen, look, again }, caller, nowMs)),
   )
-  reach('claim.after_store')
+  checkpoint('claim.after_store')
   return claimed
 }
 
 interface Wanted {
   /** The action as it was read when the world was looked at. */
   seen: ActionRow
-  look: Look | undefined
+  look: Revalidation | undefined
   again: boolean
 }
 
-function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
+function* takeClaim(deps: GateDeps, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
   const actionId = seen.id
   const row = yield* findForClaim(actionId, again, caller, nowMs)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
-  const bound = boundTool(parts, row)
+  const bound = verifyBinding(deps, row)
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
   if (!startable) throw yield* refusal(row, whyNot(row, again))
   const writer = yield* writeSessionOf(outbox, row, nowMs)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
-  reach('claim.storing')
-  const begun = yield* beginFor(parts, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
+  checkpoint('claim.storing')
+  const begun = yield* beginFor(deps, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
   if (!begun)
     throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it, or its time is over`)
   if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
@@ -77,7 +77,7 @@ function* takeClaim(parts: GateParts, outbox: Outbox, { seen, look, again }: Wan
   const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
   if ('fault' in bound || end?.to === 'failed') {
     assert(end?.to === 'failed', 'what is not carried out has failed')
-    yield* settle(parts, outbox, started, end, nowMs)
+    yield* settle(deps, outbox, started, end, nowMs)
     return { fault: end.error.message }
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
@@ -97,13 +97,13 @@ type Started = Exclude<Begun, { because: unknown }>
 
 /** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
 function* beginFor(
-  parts: GateParts,
+  deps: GateDeps,
   outbox: Outbox,
   writer: SessionWriter | undefined,
   { row, seen, look, dueAtMs, caller }: { row: Startable; dueAtMs: number; caller: Caller } & Pick<Wanted, 'seen' | 'look'>,
   nowMs: number,
 ): Tx<Started | undefined> {
-  const deed: Deed = { kind: 'claimed', by: caller }
+  const deed: Cause = { kind: 'claimed', by: caller }
   const attempt = { key: nextKey(row), runner: null, dueAtMs, deed }
   const { state } = row
   if (state === 'outcome_unknown') {
@@ -112,8 +112,8 @@ function* beginFor(
   }
   // Looked at in another state, or as another revision: somebody moved it meanwhile.
   if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
-  const begun = yield* beginDecided(parts, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
-  if (begun && 'because' in begun) throw new JustChanged(row.id)
+  const begun = yield* beginDecided(deps, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
+  if (begun && 'because' in begun) throw new ConflictError(row.id)
   return begun
 }
 

@@ -1,42 +1,35 @@
 import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../../store/index.ts'
-import { failed, notDone, type Settled, succeeded } from './attempt.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
-import type { GateParts } from '../gate.ts'
-import { settle, settleUnknown } from './settle.ts'
+import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { failed, notDone, type Settled, succeeded } from './attempt.ts'
+import { settle, settleUnknown } from './settle.ts'
 
 /**
  * Takes what a client says came of the action that it holds. By compare-and-set on the epoch of its hold: an answer for an earlier one is
  * refused and writes nothing. One that comes after the hold is over still tells what happened, as long as nobody else has said so.
  * @throws CountersignError `not_found`; `forbidden` for anybody but who claimed it; `illegal_transition` with the current action.
  */
-export async function takeClientResult(parts: GateParts, actionId: string, body: ClientResultBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  reach('result.before_store')
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeResult(parts, outbox, actionId, body, caller, nowMs)),
+export async function takeClientResult(deps: GateDeps, actionId: string, body: ClientResultBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  checkpoint('result.before_store')
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeResult(deps, outbox, actionId, body, caller, nowMs)),
   )
-  reach('result.after_store')
+  checkpoint('result.after_store')
   return action
 }
 
-function* takeResult(
-  parts: GateParts,
-  outbox: Outbox,
-  actionId: string,
-  body: ClientResultBody,
-  caller: Caller,
-  nowMs: number,
-): Tx<Action> {
+function* takeResult(deps: GateDeps, outbox: Outbox, actionId: string, body: ClientResultBody, caller: Caller, nowMs: number): Tx<Action> {
   const { principal } = caller
   const row = yield* findClaimed(actionId, principal, nowMs)
-  const settled = readResult(parts, row, body)
+  const settled = readResult(deps, row, body)
   if (body.epoch === row.epoch) {
-    reach('result.storing')
-    if (row.state === 'executing') yield* settle(parts, outbox, row, settled, nowMs, caller)
+    checkpoint('result.storing')
+    if (row.state === 'executing') yield* settle(deps, outbox, row, settled, nowMs, caller)
     else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
       const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was' : 'was not'} carried out`
       yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: settled.to, by: caller } }, nowMs)
@@ -63,18 +56,18 @@ function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: n
 }
 
 /** What a client says, as the server's own attempts end. */
-function readResult(parts: GateParts, row: ActionRow, body: ClientResultBody): Settled {
-  if ('error' in body) return readClientError(parts, row, body.error)
-  const tool = parts.tools.byName(row.tool)
+function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Settled {
+  if ('error' in body) return readClientError(deps, row, body.error)
+  const tool = deps.tools.byName(row.tool)
   const args: JsonObject = JSON.parse(row.arguments)
   // The tool may be gone by now; what happened has happened.
-  return tool ? succeeded(parts, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
+  return tool ? succeeded(deps, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
 }
 
 type ClientError = Extract<ClientResultBody, { error: unknown }>['error']
 
-function readClientError(parts: GateParts, row: ActionRow, { kind, message }: ClientError): Settled {
-  const tool = parts.tools.byName(row.tool)
+function readClientError(deps: GateDeps, row: ActionRow, { kind, message }: ClientError): Settled {
+  const tool = deps.tools.byName(row.tool)
   const isLost = kind === 'ambiguous' && row.effect === 'write'
   const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(row, tool, failed(kind, message, kind !== 'refused'))
   if (ended.to !== 'lost') return ended
@@ -83,12 +76,12 @@ function readClientError(parts: GateParts, row: ActionRow, { kind, message }: Cl
 }
 
 /** Ends the hold of a client that let it run out: what came of the action is not known. False when it is not that hold any more. */
-export function* endHold(parts: GateParts, outbox: Outbox, due: Pick<ActionRow, 'id' | 'due_at'>, nowMs: number): Tx<boolean> {
+export function* endHold(deps: GateDeps, outbox: Outbox, due: Pick<ActionRow, 'id' | 'due_at'>, nowMs: number): Tx<boolean> {
   const row = yield* actions.findAction.first({ id: due.id })
   if (row?.state !== 'executing' || row.executor !== 'client' || row.due_at !== due.due_at) return false
   const message = 'The client that was to carry this out did not say what came of it.'
-  reach('hold.ending')
-  return yield* settle(parts, outbox, row, readClientError(parts, row, { kind: 'ambiguous', message }), nowMs)
+  checkpoint('hold.ending')
+  return yield* settle(deps, outbox, row, readClientError(deps, row, { kind: 'ambiguous', message }), nowMs)
 }
 
 /** True when the action ended as this result says: the same result once more. */

@@ -25,12 +25,12 @@ test('I4 a write without a trustworthy answer is of unknown outcome, whatever be
     tool('broken', { execute: counted(() => Promise.reject(new TypeError('x is not a function'))) }),
   ])
   const error = { retryable: false }
-  expect(await gate.carryOut('silent')).toMatchObject({
+  expect(await gate.runAttempt('silent')).toMatchObject({
     state: 'outcome_unknown',
     error: { ...error, kind: 'ambiguous', message: 'own.silent did not answer within 1 s' },
   })
-  expect(await gate.carryOut('cut')).toMatchObject({ state: 'outcome_unknown', error: { ...error, message: 'the line went dead' } })
-  expect(await gate.carryOut('broken')).toMatchObject({
+  expect(await gate.runAttempt('cut')).toMatchObject({ state: 'outcome_unknown', error: { ...error, message: 'the line went dead' } })
+  expect(await gate.runAttempt('broken')).toMatchObject({
     state: 'outcome_unknown',
     error: { ...error, kind: 'broken', message: 'own.broken broke while it ran' },
   })
@@ -52,7 +52,7 @@ test('I4 what a target recognises by its key is sent three times under it, each 
   await gate.engine.hub.onInbox(({ event }) => {
     if (event.type === 'action_update') seen.push([event.data.state, event.data.attempt, event.data.idempotencyKey])
   })
-  const action = await gate.carryOut('lost')
+  const action = await gate.runAttempt('lost')
   expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
   expect(action.error?.message).toBe('the line went dead. It was sent 3 times under the same key.')
   const key = `${action.id}.1`
@@ -77,7 +77,7 @@ test('what a target recognises by its key succeeds when a later send is answered
       },
     }),
   ])
-  expect(await gate.carryOut('shaky')).toMatchObject({ state: 'succeeded', attempt: 3, result: { id: 7 }, error: null })
+  expect(await gate.runAttempt('shaky')).toMatchObject({ state: 'succeeded', attempt: 3, result: { id: 7 }, error: null })
 })
 
 for (const kind of ['refused', 'unreachable', 'broken'] as const) {
@@ -91,7 +91,7 @@ for (const kind of ['refused', 'unreachable', 'broken'] as const) {
         },
       }),
     ])
-    const action = await gate.carryOut('t')
+    const action = await gate.runAttempt('t')
     expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 3, error: { kind: 'ambiguous', retryable: true } })
     expect(action.error?.message).toContain('No. An earlier send under the same key may have acted.')
   })
@@ -107,7 +107,7 @@ for (const kind of ['refused', 'unreachable', 'broken'] as const) {
         },
       }),
     ])
-    const failed = await gate.carryOut('t')
+    const failed = await gate.runAttempt('t')
     expect(failed).toMatchObject({ state: 'failed', attempt: 1, error: { kind, message: 'No.' } })
     await gate.engine.gate.retry(failed.id, { principal: failed.requestedBy })
     expect(await gate.until(failed.id)).toMatchObject({ state: 'succeeded', attempt: 2 })
@@ -127,10 +127,10 @@ test('a link that a tool makes is http, https or a path here', async () => {
   })
   await using gate = await openGate([linked])
   for (const to of ['https://shop.example/orders/4', 'http://127.0.0.1/x', '/orders/4']) {
-    expect(await gate.carryOut('linked', { to })).toMatchObject({ state: 'succeeded', resultUrl: to })
+    expect(await gate.runAttempt('linked', { to })).toMatchObject({ state: 'succeeded', resultUrl: to })
   }
   for (const to of ['javascript:alert(1)', 'data:text/html,x', '//evil.example', '/\\evil.example', 'orders/4']) {
-    expect(await gate.carryOut('linked', { to }), to).toMatchObject({ state: 'succeeded', resultUrl: null })
+    expect(await gate.runAttempt('linked', { to }), to).toMatchObject({ state: 'succeeded', resultUrl: null })
   }
 })
 

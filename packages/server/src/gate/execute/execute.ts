@@ -1,28 +1,28 @@
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions } from '../../store/index.ts'
+import type { GateDeps } from '../gate.ts'
 import { type Begun, startApproved } from './begin-attempt.ts'
-import { carryOut } from './run-attempt.ts'
-import type { GateParts } from '../gate.ts'
-import { askAnew, type Look, lookAgain } from './revalidate.ts'
+import { adoptOwn } from './recover.ts'
 import { pauseAfter, untilItWorks } from './retry.ts'
-import { takeUpOwn } from './recover.ts'
+import { type Revalidation, requestReapproval, revalidate } from './revalidate.ts'
+import { runAttempt } from './run-attempt.ts'
 import { FAIL_TRIES, isDatabaseAway, START_TRIES, UNSTARTABLE } from './start-failures.ts'
 
 /**
  * Carries out an approved action once a lane is free for its tool. Returns without it when another caller has it already, or when its
  * session has as many under way as it may: then the next of them to settle puts it up again.
  */
-export async function execute(parts: GateParts, actionId: string): Promise<void> {
-  reach('execute.before_start')
-  const row = await untilItWorks(parts, actionId, () => parts.store.read(() => actions.findAction.first({ id: actionId })))
-  if (row?.state === 'approved' && row.executor === 'server') await parts.lanes.run(row.tool, () => executeNow(parts, row))
+export async function execute(deps: GateDeps, actionId: string): Promise<void> {
+  checkpoint('execute.before_start')
+  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => actions.findAction.first({ id: actionId })))
+  if (row?.state === 'approved' && row.executor === 'server') await deps.lanes.run(row.tool, () => executeNow(deps, row))
 }
 
 /** Looks whether it is still what was decided, writes the intent, calls the tool, settles. */
-async function executeNow(parts: GateParts, approved: ActionRow): Promise<void> {
-  const { started, mayHaveBegun } = await untilStarted(parts, approved)
-  if (started && 'begun' in started) await carryOut(parts, started.begun, started.end)
-  else if (!started && mayHaveBegun) await takeUpOwn(parts, approved.id)
+async function executeNow(deps: GateDeps, approved: ActionRow): Promise<void> {
+  const { started, mayHaveBegun } = await untilStarted(deps, approved)
+  if (started && 'begun' in started) await runAttempt(deps, started.begun, started.end)
+  else if (!started && mayHaveBegun) await adoptOwn(deps, approved.id)
 }
 
 interface Start {
@@ -37,21 +37,21 @@ interface Start {
  * tried 10 times; then the action ends as failed, with nothing sent.
  * @throws whatever the start fails with, when even that end cannot be written.
  */
-async function untilStarted(parts: GateParts, approved: ActionRow): Promise<Start> {
-  const { startFailures, log } = parts
+async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start> {
+  const { startFailures, log } = deps
   const { id } = approved
-  let look: Look | undefined
+  let look: Revalidation | undefined
   let failures = 0
   let tries = 0
   for (;;) {
     try {
-      look ??= await lookAgain(parts, approved)
+      look ??= await revalidate(deps, approved)
       const seen = look
-      reach('execute.looked')
-      const started = await parts.store.transact((outbox) => startApproved(parts, outbox, approved, seen))
-      reach('execute.started')
+      checkpoint('execute.looked')
+      const started = await deps.store.transact((outbox) => startApproved(deps, outbox, approved, seen))
+      checkpoint('execute.started')
       if (started && 'because' in started) {
-        look = await askAnew(parts, approved, started.because)
+        look = await requestReapproval(deps, approved, started.because)
         continue
       }
       startFailures.forget(id)
@@ -63,13 +63,13 @@ async function untilStarted(parts: GateParts, approved: ActionRow): Promise<Star
       }
       if (tries === START_TRIES && look !== UNSTARTABLE) {
         look = UNSTARTABLE
-        log.error({ actionId: id, tries, error }, 'action.start_given_up')
+        log.error({ actionId: id, tries, error }, 'action.start_abandoned')
       }
       if (tries === START_TRIES + FAIL_TRIES) {
         startFailures.giveUp(id)
         throw error
       }
-      if (!(await pauseAfter(parts, id, failures++, error))) {
+      if (!(await pauseAfter(deps, id, failures++, error))) {
         startFailures.forget(id)
         return { started: undefined, mayHaveBegun: false }
       }

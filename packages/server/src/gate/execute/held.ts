@@ -1,12 +1,12 @@
 import { type Action, CountersignError, type VoidBody } from '@countersign/core'
-import { type ActionRow, actions, doOnce, instance, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, instance, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { findForDecision } from '../decide/decide.ts'
-import { announceUpdate, recordDeed, writeSessionOf, writeToolResult } from '../events.ts'
-import { execute } from './execute.ts'
-import type { GateParts } from '../gate.ts'
-import { settle } from './settle.ts'
+import { emitUpdate, recordCause, writeSessionOf, writeToolResult } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
+import { execute } from './execute.ts'
+import { settle } from './settle.ts'
 
 const PAGE = 100
 
@@ -18,10 +18,10 @@ const MAY_HAVE_ACTED = 'This was under way in the installation that the database
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it is not
  *   approved, or a client carries it out.
  */
-export async function release(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+export async function release(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, function* () {
       const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
       if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row)
       if (row.state !== 'approved') throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`)
@@ -32,12 +32,12 @@ export async function release(parts: GateParts, actionId: string, caller: Caller
       if (!(yield* instance.releaseAction.change({ id: actionId, now: nowMs })))
         throw yield* refusal(row, `action ${actionId} changed just now`)
       const released = { ...row, released_at: nowMs, updated_at: nowMs }
-      yield* recordDeed(outbox, writer, released, { kind: 'released', by: caller }, nowMs)
+      yield* recordCause(outbox, writer, released, { kind: 'released', by: caller }, nowMs)
       if (writer) yield* writer.save()
       return yield* viewAction(released)
     }),
   )
-  parts.background(execute(parts, actionId))
+  deps.background(execute(deps, actionId))
   return action
 }
 
@@ -45,10 +45,10 @@ export async function release(parts: GateParts, actionId: string, caller: Caller
  * Cancels what a held server has not started, because a person says that the original has done it, or that nobody wants it any more.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it has started.
  */
-export async function voidHeld(parts: GateParts, actionId: string, { note }: VoidBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+export async function voidHeld(deps: GateDeps, actionId: string, { note }: VoidBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, function* () {
       const { row } = yield* findHeld(actionId, caller, nowMs)
       const writer = yield* writeSessionOf(outbox, row, nowMs)
       if (!(yield* instance.voidAction.change({ id: actionId, now: nowMs }))) {
@@ -56,7 +56,7 @@ export async function voidHeld(parts: GateParts, actionId: string, { note }: Voi
       }
       const reason = `Voided by ${caller.principal.name}: ${note}`
       const voided: ActionRow = { ...row, state: 'cancelled', told: 1, due_at: null, updated_at: nowMs }
-      yield* announceUpdate(outbox, writer, voided, {}, { kind: 'voided', by: caller, data: { note } }, nowMs)
+      yield* emitUpdate(outbox, writer, voided, {}, { kind: 'voided', by: caller, data: { note } }, nowMs)
       yield* writeToolResult(writer, voided, reason, nowMs)
       if (writer) {
         yield* writer.finish()
@@ -72,25 +72,25 @@ export async function voidHeld(parts: GateParts, actionId: string, { note }: Voi
  * Ends every attempt that was under way when everything was held: the installation that it was started in may have gone on with it, so its
  * outcome is unknown, whatever its tool can do.
  */
-export async function endAttemptsBefore(parts: GateParts, heldAtMs: number): Promise<void> {
+export async function endAttemptsBefore(deps: GateDeps, heldAtMs: number): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
-    const rows = await parts.store.read(() => instance.attemptsBefore.all({ held_at: heldAtMs, after: from, limit: PAGE }))
-    for (const row of rows) await parts.store.transact((outbox) => endAttempt(parts, outbox, row, parts.clock.nowMs()))
+    const rows = await deps.store.read(() => instance.attemptsBefore.all({ held_at: heldAtMs, after: from, limit: PAGE }))
+    for (const row of rows) await deps.store.transact((outbox) => endAttempt(deps, outbox, row, deps.clock.nowMs()))
     after = rows.at(-1)?.id
   }
 }
 
 /** Ends an attempt of before. False when it has ended already. */
 export function* endAttempt(
-  parts: Pick<GateParts, 'executionsPerSession' | 'tools'>,
+  deps: Pick<GateDeps, 'executionsPerSession' | 'tools'>,
   outbox: Outbox,
   row: ActionRow,
   nowMs: number,
 ): Tx<boolean> {
-  const canLook = parts.tools.byName(row.tool)?.verify !== undefined
+  const canLook = deps.tools.byName(row.tool)?.verify !== undefined
   const error = { kind: 'ambiguous', message: MAY_HAVE_ACTED, retryable: canLook }
-  return yield* settle(parts, outbox, row, { to: 'outcome_unknown', error }, nowMs)
+  return yield* settle(deps, outbox, row, { to: 'outcome_unknown', error }, nowMs)
 }
 
 /** When everything was held, epoch ms; undefined while nothing is. */

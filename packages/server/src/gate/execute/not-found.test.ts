@@ -49,7 +49,7 @@ test('I4 an effect that comes after the first looks did not find it is never cal
   const service = slowService()
   const clock = leapingClock()
   await using gate = await openGate([service.tool], { clock })
-  const unknown = await gate.carryOut('pay')
+  const unknown = await gate.runAttempt('pay')
   expect(unknown).toMatchObject({
     state: 'outcome_unknown',
     attempt: 1,
@@ -81,7 +81,7 @@ test('I4 what is not found until its time is over is for a person: no longer che
   const service = slowService()
   const clock = leapingClock()
   await using gate = await openGate([service.tool], { clock })
-  const { id } = await gate.carryOut('pay')
+  const { id } = await gate.runAttempt('pay')
   clock.leap(5 * MINUTE_MS)
   const ended = await gate.until(id, ({ checks }) => checks?.ended === true)
   expect(ended).toMatchObject({ state: 'outcome_unknown', error: { retryable: true }, checks: { ended: true, lastFound: 'not_found' } })
@@ -104,7 +104,7 @@ test('a look-up that a person asked for and that settles nothing is in the check
   const clock = leapingClock()
   await using gate = await openGate([service.tool], { clock })
   const { gate: doors, hub } = gate.engine
-  const { id, checks: first } = await gate.carryOut('pay')
+  const { id, checks: first } = await gate.runAttempt('pay')
   let told = 0
   const stop = await hub.onAction(id, () => void told++)
   clock.leap(1_000)
@@ -129,7 +129,7 @@ test('a look-up that a person asked for and that settles nothing is in the check
 test('a look-up that is authoritative settles at once what it does not find', async () => {
   const service = slowService({ authoritative: true })
   await using gate = await openGate([service.tool])
-  const action = await gate.carryOut('pay')
+  const action = await gate.runAttempt('pay')
   expect(action).toMatchObject({ state: 'failed', error: { kind: 'not_done', retryable: true }, checks: null })
   expect(service.looks).toBe(1)
 })
@@ -143,7 +143,7 @@ test('automatic checks go on after a restart, until their time is over', async (
   let id: string
   {
     await using gate = await openGate([service.tool], { clock, dataDir })
-    ;({ id } = await gate.carryOut('pay'))
+    ;({ id } = await gate.runAttempt('pay'))
   }
   service.act()
   clock.leap(MINUTE_MS)
@@ -168,7 +168,7 @@ test('I4 a retry after an outcome that was ever unknown keeps its key, whatever 
   })
   await using gate = await openGate([tool])
   const { gate: doors } = gate.engine
-  const { id } = await gate.carryOut('blind')
+  const { id } = await gate.runAttempt('blind')
   await doors.resolve(id, { outcome: 'failed', note: 'Not in the books.' }, { principal: ben })
   fails = () => {
     throw new ToolError('refused', 'Not now.', { retryable: true })
@@ -193,7 +193,7 @@ test('a retry after definite refusals only gets a new key each time', async () =
     },
   })
   await using gate = await openGate([tool])
-  const { id } = await gate.carryOut('refused')
+  const { id } = await gate.runAttempt('refused')
   await gate.engine.gate.retry(id, { principal: ana })
   await gate.until(id, ({ state, attempt }) => state === 'failed' && attempt === 2)
   expect(keys).toEqual([`${id}.1`, `${id}.2`])

@@ -35,7 +35,7 @@ const blind = defineTool({ name: 'blind', description: 'Blind', input: z.object(
 test('I4 a tool that can be asked is asked: done is a success with its output', async () => {
   const { tool, keys } = asked([{ done: true, output: { id: 7 } }])
   await using gate = await openGate([tool])
-  const action = await gate.carryOut('asked')
+  const action = await gate.runAttempt('asked')
   expect(action).toMatchObject({ state: 'succeeded', attempt: 1, result: { id: 7 }, resultUrl: '/things/7', error: null })
   expect(keys).toEqual([`${action.id}.1`])
 })
@@ -43,11 +43,11 @@ test('I4 a tool that can be asked is asked: done is a success with its output', 
 test('I4 "not found" settles nothing, however often it was said: the lost request may still be on its way', async () => {
   const late = asked([{ done: false }, { done: false }, { done: true, output: { id: 7 } }])
   await using arrives = await openGate([late.tool])
-  expect(await arrives.carryOut('asked')).toMatchObject({ state: 'succeeded', result: { id: 7 } })
+  expect(await arrives.runAttempt('asked')).toMatchObject({ state: 'succeeded', result: { id: 7 } })
 
   const { tool, keys } = asked([{ done: false }])
   await using gate = await openGate([tool])
-  const action = await gate.carryOut('asked')
+  const action = await gate.runAttempt('asked')
   expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } })
   expect(keys).toHaveLength(3)
   expect(await gate.engine.gate.verify(action.id, { principal: ben })).toEqual({
@@ -60,7 +60,7 @@ for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
   test(`I4 a tool that cannot tell (${JSON.stringify(finding)}) leaves the outcome unknown, to be asked again`, async () => {
     const { tool, keys } = asked([finding])
     await using gate = await openGate([tool])
-    const action = await gate.carryOut('asked')
+    const action = await gate.runAttempt('asked')
     expect(action).toMatchObject({
       state: 'outcome_unknown',
       error: { kind: 'ambiguous', message: 'The line went dead.', retryable: true },
@@ -72,7 +72,7 @@ for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
 test('what a tool cannot tell today it may tell tomorrow: asked again, the action is settled by what it found', async () => {
   const { tool, keys } = asked(['throws', 'throws', 'throws', { done: 'unknown' }, { done: true, output: { id: 7 } }])
   await using gate = await openGate([tool])
-  const { id } = await gate.carryOut('asked')
+  const { id } = await gate.runAttempt('asked')
   const { gate: doors } = gate.engine
   expect(await doors.verify(id, { principal: ben })).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
   const seen: unknown[] = []
@@ -98,7 +98,7 @@ test('what a tool cannot tell today it may tell tomorrow: asked again, the actio
 test('what an authoritative look-up did not find may be tried again, under the same key', async () => {
   const { tool } = asked([{ done: false, authoritative: true }])
   await using gate = await openGate([tool])
-  const failed = await gate.carryOut('asked')
+  const failed = await gate.runAttempt('asked')
   expect(failed).toMatchObject({ state: 'failed', error: { kind: 'not_done', retryable: true } })
   expect(failed.error?.message).toBe('own.asked looked: it was not carried out and will not be')
   const { id } = failed
@@ -119,7 +119,7 @@ test('where the target honours the key, checking again sends the attempt again u
     },
   })
   await using gate = await openGate([tool])
-  const { id } = await gate.carryOut('keyed')
+  const { id } = await gate.runAttempt('keyed')
   expect(keys).toHaveLength(3)
   expect(await gate.engine.gate.verify(id, { principal: ben })).toMatchObject({ state: 'executing', attempt: 4, error: null })
   // One more by a person's word, not three.
@@ -146,7 +146,7 @@ test('I5 what a tool finds after somebody else settled the action changes nothin
     },
   })
   await using gate = await openGate([tool])
-  const { id } = await gate.carryOut('slow')
+  const { id } = await gate.runAttempt('slow')
   const { gate: doors } = gate.engine
   const checking = doors.verify(id, { principal: ben })
   await looking.promise
@@ -157,7 +157,7 @@ test('I5 what a tool finds after somebody else settled the action changes nothin
 
 test('a tool that cannot be asked is not: the outcome is for a person, who is told so', async () => {
   await using gate = await openGate([blind])
-  const action = await gate.carryOut('blind')
+  const action = await gate.runAttempt('blind')
   expect(action).toMatchObject({ state: 'outcome_unknown', error: { retryable: false } })
   const refused = gate.engine.gate.verify(action.id, { principal: ben })
   await expect(refused).rejects.toMatchObject({ code: 'illegal_transition', extra: { action } })
@@ -169,7 +169,7 @@ const resolveAs = (gate: OpenGate, { id }: Action, outcome: 'succeeded' | 'faile
 
 test('a person settles an unknown outcome, with who, when and how they know', async () => {
   await using gate = await openGate([blind])
-  const unknown = await gate.carryOut('blind')
+  const unknown = await gate.runAttempt('blind')
   const done = await resolveAs(gate, unknown, 'succeeded', 'It is in the books.')
   expect(done).toMatchObject({
     state: 'succeeded',
@@ -190,7 +190,7 @@ test('a person settles an unknown outcome, with who, when and how they know', as
 
 test('what a person found not done may be tried again under the same key, and the old finding goes with the old attempt', async () => {
   await using gate = await openGate([blind])
-  const unknown = await gate.carryOut('blind')
+  const unknown = await gate.runAttempt('blind')
   const notDone = await resolveAs(gate, unknown, 'failed', 'Nothing in the books.')
   expect(notDone).toMatchObject({
     state: 'failed',
@@ -210,7 +210,7 @@ test('what a person found not done may be tried again under the same key, and th
 
 test('what a person found of one attempt settles no later one, however late it arrives or is sent again', async () => {
   await using gate = await openGate([blind])
-  const { id } = await gate.carryOut('blind')
+  const { id } = await gate.runAttempt('blind')
   const say = (attempt: number) => gate.engine.gate.resolve(id, { outcome: 'failed', note: 'I looked.', attempt }, { principal: ben })
   expect(await say(1)).toMatchObject({ state: 'failed', resolution: { outcome: 'failed' } })
   expect(await say(1)).toMatchObject({ state: 'failed', attempt: 1 })
@@ -225,7 +225,7 @@ test('what a person found of one attempt settles no later one, however late it a
 test('I2 of persons who settle one outcome at once exactly one counts, and the others hear which', async () => {
   await using gate = await openGate([blind])
   for (let round = 0; round < 10; round++) {
-    const unknown = await gate.carryOut('blind')
+    const unknown = await gate.runAttempt('blind')
     const answers = await Promise.allSettled([
       resolveAs(gate, unknown, 'succeeded', 'Yes.', ana),
       resolveAs(gate, unknown, 'failed', 'No.', ben),

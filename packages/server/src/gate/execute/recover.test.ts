@@ -1,10 +1,10 @@
 import { ToolError, type Verification } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Clock } from '../../clock.ts'
-import { type ActionRow, attempts, type Store } from '../../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import type { Clock } from '../../clock.ts'
+import { type ActionRow, attempts, type Store } from '../../store/index.ts'
 import { type CodedTool, defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>

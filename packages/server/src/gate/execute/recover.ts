@@ -1,11 +1,11 @@
 import { isCountersignError } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
+import { recordCause, writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
 import type { Lost } from './attempt.ts'
-import { carryOut } from './run-attempt.ts'
-import { recordDeed, writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
-import { untilItWorks, untilStored } from './retry.ts'
+import { retryUntilStored, untilItWorks } from './retry.ts'
+import { runAttempt } from './run-attempt.ts'
 import { findHeld } from './start-attempt.ts'
 
 const PAGE = 100
@@ -20,29 +20,29 @@ const STOPPED: Lost = { ...lostTo('The server stopped'), processEnded: true }
 const CUT_OFF = lostTo('The database went away')
 
 /**
- * Takes over what processes that are gone were carrying out, and finds out what became of it: see `findOut`. Safe when several do it at
+ * Takes over what processes that are gone were carrying out, and finds out what became of it: see `reconcile`. Safe when several do it at
  * once: each attempt is taken by compare-and-set on its epoch, and what its first owner still answers is stale.
  * @param gone The processes. Without them, everything that is not this process's own, for a database that one process owns; then what was
  *   approved and not started is put up for execution, too (elsewhere its job does that).
  * @returns When all of it has a new owner. Finding out goes on in the background.
  */
-export async function recover(parts: GateParts, gone?: readonly string[]): Promise<void> {
-  reach('recover.begin')
+export async function recover(deps: GateDeps, gone?: readonly string[]): Promise<void> {
+  checkpoint('recover.begin')
   const lost = gone
     ? gone.map((runner) => [attempts.executingOf, runner] as const)
-    : [[attempts.executingOfOthers, parts.processId] as const]
+    : [[attempts.executingOfOthers, deps.processId] as const]
   const taken: ActionRow[] = []
   for (const [find, runner] of lost) {
-    for await (const rows of pagesOf(parts, (after) => find.all({ runner, after, limit: PAGE }))) {
-      taken.push(...(await Promise.all(rows.map((row) => takeOver(parts, row)))).filter((row) => row !== undefined))
+    for await (const rows of pagesOf(deps, (after) => find.all({ runner, after, limit: PAGE }))) {
+      taken.push(...(await Promise.all(rows.map((row) => takeOver(deps, row)))).filter((row) => row !== undefined))
     }
   }
-  reach('recover.taken_over')
-  for (const row of taken) parts.background(parts.lanes.run(row.tool, () => carryOut(parts, row, STOPPED)))
-  if (!gone) await putUpApproved(parts)
+  checkpoint('recover.taken_over')
+  for (const row of taken) deps.background(deps.lanes.run(row.tool, () => runAttempt(deps, row, STOPPED)))
+  if (!gone) await enqueueApproved(deps)
 }
 
-async function putUpApproved({ store }: GateParts): Promise<void> {
+async function enqueueApproved({ store }: GateDeps): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
     after = await store.transact(function* (outbox) {
@@ -51,10 +51,10 @@ async function putUpApproved({ store }: GateParts): Promise<void> {
       return rows.at(-1)?.id
     })
   }
-  reach('recover.put_up')
+  checkpoint('recover.put_up')
 }
 
-async function* pagesOf<R extends { id: string }>({ store }: GateParts, read: (after: string) => Tx<R[]>): AsyncGenerator<R[]> {
+async function* pagesOf<R extends { id: string }>({ store }: GateDeps, read: (after: string) => Tx<R[]>): AsyncGenerator<R[]> {
   for (let after = ''; ; ) {
     const rows = await store.read(() => read(after))
     const last = rows.at(-1)
@@ -64,16 +64,16 @@ async function* pagesOf<R extends { id: string }>({ store }: GateParts, read: (a
   }
 }
 
-async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | undefined> {
+async function takeOver(deps: GateDeps, row: ActionRow): Promise<ActionRow | undefined> {
   const { id, epoch } = row
-  const runner = parts.processId
-  return untilStored(parts, id, function* (outbox, isRepeat) {
-    const nowMs = parts.clock.nowMs()
+  const runner = deps.processId
+  return retryUntilStored(deps, id, function* (outbox, isRepeat) {
+    const nowMs = deps.clock.nowMs()
     const writer = yield* writeSessionOf(outbox, row, nowMs)
     if (!(yield* attempts.takeOverAction.change({ id, epoch, runner })))
       return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
     const taken = { ...row, epoch: epoch + 1, runner }
-    yield* recordDeed(outbox, writer, taken, { kind: 'taken_over', data: { from: row.runner } }, nowMs)
+    yield* recordCause(outbox, writer, taken, { kind: 'taken_over', data: { from: row.runner } }, nowMs)
     if (writer) yield* writer.save()
     return taken
   })
@@ -83,20 +83,20 @@ async function takeOver(parts: GateParts, row: ActionRow): Promise<ActionRow | u
  * Takes up an attempt that this process may have begun without knowing it: the database went away behind the commit. What became of it is
  * found out as after a crash, although nothing was sent: another call of this process may have begun it, too.
  */
-export async function takeUpOwn(parts: GateParts, actionId: string): Promise<void> {
-  const row = await untilItWorks(parts, actionId, () => parts.store.read(() => actions.findAction.first({ id: actionId })))
-  if (row?.state !== 'executing' || row.runner !== parts.processId) return
-  const taken = await takeOver(parts, row)
-  if (taken) await carryOut(parts, taken, CUT_OFF)
+export async function adoptOwn(deps: GateDeps, actionId: string): Promise<void> {
+  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => actions.findAction.first({ id: actionId })))
+  if (row?.state !== 'executing' || row.runner !== deps.processId) return
+  const taken = await takeOver(deps, row)
+  if (taken) await runAttempt(deps, taken, CUT_OFF)
 }
 
 /** Waits for a transaction that begins an attempt. When the database went away, what was begun nevertheless is taken up. */
-export async function orTakeUp<T>(parts: GateParts, actionId: string, begun: Promise<T>): Promise<T> {
+export async function orAdopt<T>(deps: GateDeps, actionId: string, begun: Promise<T>): Promise<T> {
   try {
     return await begun
   } catch (error) {
     const isRefusal = isCountersignError(error) && error.status < 500
-    if (!isRefusal) parts.background(takeUpOwn(parts, actionId))
+    if (!isRefusal) deps.background(adoptOwn(deps, actionId))
     throw error
   }
 }

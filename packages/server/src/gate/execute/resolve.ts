@@ -1,40 +1,40 @@
 import { type Action, CountersignError, type Resolution, type ResolveBody } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, type Outbox, type Tx } from '../../store/index.ts'
-import { failed, type Settled } from './attempt.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { findForDecision } from '../decide/decide.ts'
-import type { GateParts } from '../gate.ts'
+import type { GateDeps } from '../gate.ts'
+import { isoTime, viewAction } from '../read/view.ts'
+import { failed, type Settled } from './attempt.ts'
 import { endAttempt, heldSince } from './held.ts'
 import { settleUnknown } from './settle.ts'
-import { isoTime, viewAction } from '../read/view.ts'
 
 /**
  * Settles an unknown outcome with what a person found out. Saying the same again changes nothing and answers the action as it is now.
  * @throws CountersignError `not_found`; `forbidden` for who may not decide about the action; `illegal_transition` with the current action
  * when its outcome is not unknown (any more), or it is another attempt's than the one they looked into.
  */
-export async function resolve(parts: GateParts, actionId: string, body: ResolveBody, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
-  reach('resolve.before_store')
-  const action = await parts.store.transact((outbox) =>
-    doOnce(caller.once, nowMs, () => takeResolution(parts, outbox, actionId, body, caller, nowMs)),
+export async function resolve(deps: GateDeps, actionId: string, body: ResolveBody, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  checkpoint('resolve.before_store')
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeResolution(deps, outbox, actionId, body, caller, nowMs)),
   )
-  reach('resolve.after_store')
+  checkpoint('resolve.after_store')
   return action
 }
 
-function* takeResolution(parts: GateParts, outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeResolution(deps: GateDeps, outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
   const { outcome, note, attempt } = body
   const { principal } = caller
-  const row = yield* orEnded(parts, outbox, yield* findForDecision(actionId, caller, nowMs), nowMs)
+  const row = yield* orEnded(deps, outbox, yield* findForDecision(actionId, caller, nowMs), nowMs)
   if (attempt !== undefined && attempt !== row.attempt) {
     const why = `what was found is about attempt ${attempt} of ${actionId}, which is at attempt ${row.attempt} and ${row.state}: look again`
     throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
   }
   if (row.state === 'outcome_unknown') {
     const resolution: Resolution = { by: principal, outcome, note, at: isoTime(nowMs) }
-    reach('resolve.storing')
+    checkpoint('resolve.storing')
     const resolved = yield* settleUnknown(
       outbox,
       row,
@@ -59,11 +59,11 @@ function* takeResolution(parts: GateParts, outbox: Outbox, actionId: string, bod
 }
 
 /** While everything is held, what was under way before is of unknown outcome: nobody here is at it. */
-function* orEnded(parts: GateParts, outbox: Outbox, row: ActionRow, nowMs: number): Tx<ActionRow> {
+function* orEnded(deps: GateDeps, outbox: Outbox, row: ActionRow, nowMs: number): Tx<ActionRow> {
   if (row.state !== 'executing') return row
   const heldAt = yield* heldSince()
   if (heldAt === undefined || (row.released_at ?? 0) >= heldAt) return row
-  yield* endAttempt(parts, outbox, row, nowMs)
+  yield* endAttempt(deps, outbox, row, nowMs)
   return (yield* actions.findAction.first({ id: row.id })) ?? row
 }
 

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { CountersignError, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Store } from '../../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import type { Store } from '../../store/index.ts'
 import { defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
@@ -56,7 +56,7 @@ test('I8 the answer of a target is stored when the database takes it again, and 
   await gate.execute(id)
   expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1, result: '1' })
   expect(calls).toBe(1)
-  expect(gate.logged).toEqual(Array(8).fill('action.not_stored'))
+  expect(gate.logged).toEqual(Array(8).fill('action.store_failed'))
 })
 
 test('I9 what was begun is sent once although its process stood still and the database was away when it went on', async () => {
@@ -73,7 +73,7 @@ test('I9 what was begun is sent once although its process stood still and the da
   await gate.execute(id)
   expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
   expect(calls).toBe(1)
-  expect(gate.logged).toEqual(Array(3).fill('action.not_stored'))
+  expect(gate.logged).toEqual(Array(3).fill('action.store_failed'))
 })
 
 test('I8 H24 a disk that is full when the target answers: the answer is stored when there is room, and was asked for once', async ({
@@ -100,7 +100,7 @@ test('I8 H24 a disk that is full when the target answers: the answer is stored w
     const gate = openBareGate(temp.store, [filling], 'prc_1')
     const { id } = await gate.approved('unkeyed')
     const executing = gate.execute(id)
-    await expect.poll(() => gate.logged).toContain('action.not_stored')
+    await expect.poll(() => gate.logged).toContain('action.store_failed')
     expect(await rowOf(temp.store, id)).toMatchObject({ state: 'executing', epoch: 1 })
     await rm(ballast)
     await executing
@@ -261,7 +261,7 @@ test('I9 an action whose target changed is asked again, and not failed, when the
   await gate.execute(id)
   expect(await rowOf(temp.store, id)).toMatchObject({ state: 'proposed', revision: 2, error: null })
   expect(calls).toBe(0)
-  expect(gate.logged).toEqual(['action.not_stored'])
+  expect(gate.logged).toEqual(['action.store_failed'])
 
   // A person who retries is told that the database is away, and the action stays as it was.
   isRefused = true

@@ -1,11 +1,11 @@
 import { type Tool, ToolError } from '@countersign/core'
+import { checkpoint } from '../../checkpoints.ts'
 import type { Clock } from '../../clock.ts'
-import { reach } from '../../checkpoints.ts'
 import type { Outbox, Tx } from '../../store/index.ts'
-import type { GateParts } from '../gate.ts'
+import type { GateDeps } from '../gate.ts'
 
 /** Waits `delayMs`. False when the process stops first. */
-export async function pause({ clock, stopped }: Pick<GateParts, 'clock' | 'stopped'>, delayMs: number): Promise<boolean> {
+export async function pause({ clock, stopped }: Pick<GateDeps, 'clock' | 'stopped'>, delayMs: number): Promise<boolean> {
   if (stopped.aborted) return false
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const takeBack = clock.after(delayMs, () => resolve(true))
@@ -27,29 +27,29 @@ const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
  * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
  * @param work Is told when it is run again: then what it is about to write may be there, and only the answer of the commit was lost.
  */
-export const untilStored = <T>(
-  parts: GateParts,
+export const retryUntilStored = <T>(
+  deps: GateDeps,
   actionId: string,
   work: (outbox: Outbox, isRepeat: boolean) => Tx<T>,
-): Promise<T | undefined> => untilItWorks(parts, actionId, (isRepeat) => parts.store.transact((outbox) => work(outbox, isRepeat)))
+): Promise<T | undefined> => untilItWorks(deps, actionId, (isRepeat) => deps.store.transact((outbox) => work(outbox, isRepeat)))
 
 /** Asks the database again until it answers. Undefined when the process stops first. */
-export async function untilItWorks<T>(parts: GateParts, actionId: string, ask: (isRepeat: boolean) => Promise<T>): Promise<T | undefined> {
+export async function untilItWorks<T>(deps: GateDeps, actionId: string, ask: (isRepeat: boolean) => Promise<T>): Promise<T | undefined> {
   for (let failures = 0; ; failures++) {
     try {
       return await ask(failures > 0)
     } catch (error) {
-      if (!(await pauseAfter(parts, actionId, failures, error))) return undefined
+      if (!(await pauseAfter(deps, actionId, failures, error))) return undefined
     }
   }
 }
 
 /** Logs why something could not be stored and waits, longer after each failure. False when the process stops first. */
-export async function pauseAfter(parts: GateParts, actionId: string, failures: number, error: unknown): Promise<boolean> {
+export async function pauseAfter(deps: GateDeps, actionId: string, failures: number, error: unknown): Promise<boolean> {
   const waitMs = STORE_WAITS_MS[failures] ?? STORE_WAITS_MS.at(-1) ?? 0
-  parts.log.error({ actionId, waitMs, error }, 'action.not_stored')
-  reach('store.refused')
-  return await pause(parts, waitMs)
+  deps.log.error({ actionId, waitMs, error }, 'action.store_failed')
+  checkpoint('store.refused')
+  return await pause(deps, waitMs)
 }
 
 /**

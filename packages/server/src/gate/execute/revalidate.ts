@@ -1,15 +1,15 @@
 import { inOrder, isCountersignError, type JsonObject, type JsonValue, type PreviewField, type Tool } from '@countersign/core'
 import type { ActionRow } from '../../store/index.ts'
+import type { Why } from '../decide/revise.ts'
+import type { GateDeps } from '../gate.ts'
 import { definitionHashOf } from '../propose/digest.ts'
-import type { GateParts } from '../gate.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { readPreview, type SeenTarget } from '../propose/read-preview.ts'
-import type { Why } from '../decide/revise.ts'
 import { isDatabaseAway } from './start-failures.ts'
 
 /** What came of looking at the world once more before an action starts. */
-export type Look =
+export type Revalidation =
   /** It is as it was decided. */
   | { to: 'start'; version: string | null }
   /** It is not: people are asked about what it is now. */
@@ -17,28 +17,28 @@ export type Look =
   /** It cannot be told, so it is not done. */
   | { to: 'fail'; kind: string; message: string; retryable: boolean }
 
-const AS_DECIDED: Look = { to: 'start', version: null }
+const AS_DECIDED: Revalidation = { to: 'start', version: null }
 
 /**
  * Looks whether what was decided is what would be done: the tool, where it goes and with whose rights, and what the target was when it was
  * shown. The target is read only where something of it was shown, outside any transaction. What would be refused by itself (a tool that is
  * gone, bytes that are not those of the digest) is left to that.
  */
-export async function lookAgain(parts: GateParts, row: ActionRow): Promise<Look> {
-  const tool = parts.tools.byName(row.tool)
+export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
+  const tool = deps.tools.byName(row.tool)
   // What policy alone decided nobody was shown: where its tool changed, the attempt fails and whoever wants it proposes it again.
   if (!tool || JSON.parse(row.policy).verdict !== 'ask') return AS_DECIDED
   const moved = whyMoved(tool, row)
-  if (moved) return askAnew(parts, row, moved)
+  if (moved) return requestReapproval(deps, row, moved)
   if (row.precondition === null) return AS_DECIDED
   const args: JsonObject = JSON.parse(row.arguments)
-  const seen = await readPreview(tool, args, parts.clock)
+  const seen = await readPreview(tool, args, deps.clock)
   if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
   // Asking about it again would be in vain. It may be tried again once the target allows it.
   if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
   if (seen.previewError !== null) return unreadable(seen.previewError)
-  return askAnew(
-    parts,
+  return requestReapproval(
+    deps,
     row,
     { why: 'target', reason: whatChanged(row.preview === null ? [] : JSON.parse(row.preview), seen.preview ?? []) },
     seen,
@@ -47,7 +47,7 @@ export async function lookAgain(parts: GateParts, row: ActionRow): Promise<Look>
 
 const notAnyMore = (reason: string | null): string => `This cannot be done any more, so it was not carried out: ${reason}`
 
-const unreadable = (error: string): Look => ({
+const unreadable = (error: string): Revalidation => ({
   to: 'fail',
   kind: 'unreadable',
   message: `The current values could not be read, so it was not carried out: ${error}`,
@@ -70,8 +70,8 @@ export function whyMoved(tool: Tool, row: ActionRow): Why | undefined {
  * What people are asked when a decision does not hold any more, with the values as they are now.
  * @throws CountersignError of the database when it is away or full: that says nothing about the action.
  */
-export async function askAnew(parts: GateParts, row: ActionRow, why: Why, seen?: SeenTarget): Promise<Look> {
-  const tool = parts.tools.byName(row.tool)
+export async function requestReapproval(deps: GateDeps, row: ActionRow, why: Why, seen?: SeenTarget): Promise<Revalidation> {
+  const tool = deps.tools.byName(row.tool)
   if (!tool)
     return {
       to: 'fail',
@@ -80,11 +80,11 @@ export async function askAnew(parts: GateParts, row: ActionRow, why: Why, seen?:
       retryable: false,
     }
   try {
-    const prepared = await prepareAgain(parts, row, { tool, ...(seen && { seen }) })
+    const prepared = await prepareAgain(deps, row, { tool, ...(seen && { seen }) })
     return { to: 'ask', why, prepared }
   } catch (error) {
     if (isDatabaseAway(error)) throw error
-    if (!isCountersignError(error)) parts.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.not_prepared')
+    if (!isCountersignError(error)) deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.prepare_failed')
     const words = isCountersignError(error) ? error.message : `${row.tool} is broken`
     return { to: 'fail', kind: 'tool_changed', message: `${why.reason} It cannot be asked again: ${words}`, retryable: false }
   }

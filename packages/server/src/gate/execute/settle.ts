@@ -1,18 +1,18 @@
 import type { ActionErrorView, Tool } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, type actions, attempts, type Outbox, type Tx } from '../../store/index.ts'
-import type { Settled } from './attempt.ts'
 import type { Caller } from '../caller.ts'
-import { beginChecks, nextCheckAt } from './checks.ts'
 import { lookAgainAt } from '../deadlines.ts'
-import { announceUpdate, type Deed, noteResult, writeSessionOf, writeToolResult } from '../events.ts'
-import type { GateParts } from '../gate.ts'
-import type { Look } from './revalidate.ts'
-import { endReuse, keepForReuse } from '../propose/reuse.ts'
 import { revise } from '../decide/revise.ts'
-import type { SessionWriter } from '../session-writer.ts'
-import { putUpNext } from './start-attempt.ts'
+import { type Cause, emitUpdate, noteResult, writeSessionOf, writeToolResult } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
+import { endReuse, keepForReuse } from '../propose/reuse.ts'
 import { viewChecks } from '../read/view.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import type { Settled } from './attempt.ts'
+import { beginChecks, nextCheckAt } from './checks.ts'
+import type { Revalidation } from './revalidate.ts'
+import { enqueueNext } from './start-attempt.ts'
 
 /** An end as the row has it. */
 const columnsOf = (settled: Settled) => {
@@ -46,7 +46,7 @@ function doubtOf(
  * @param by The client that says so; the server says so itself without one.
  */
 export function* settle(
-  { executionsPerSession, tools }: Pick<GateParts, 'executionsPerSession' | 'tools'>,
+  { executionsPerSession, tools }: Pick<GateDeps, 'executionsPerSession' | 'tools'>,
   outbox: Outbox,
   attempted: ActionRow,
   settled: Settled,
@@ -57,7 +57,7 @@ export function* settle(
   const writer = yield* writeSessionOf(outbox, attempted, nowMs)
   const tool = tools.byName(attempted.tool)
   const ended = { ...columnsOf(settled), ...doubtOf(attempted, settled, tool, nowMs) }
-  reach('settle.storing')
+  checkpoint('settle.storing')
   if (!(yield* attempts.settleAction.change({ id, epoch, to: settled.to, ...ended, told: 1, now: nowMs }))) return false
   if (ended.due_at !== null) lookAgainAt(outbox, ended.due_at)
   yield* endReuse(attempted)
@@ -68,9 +68,9 @@ export function* settle(
     ...(row.checks !== null && { checks: viewChecks(row) }),
   }
   const deed = { kind: settled.to, by, data: { runner: attempted.runner }, tookMs: nowMs - attempted.updated_at }
-  yield* announceUpdate(outbox, writer, row, changed, deed, nowMs)
+  yield* emitUpdate(outbox, writer, row, changed, deed, nowMs)
   const open = yield* tellModel(outbox, writer, row, `was tried again and ${endingOf(row)}`, nowMs)
-  putUpNext(outbox, open, executionsPerSession)
+  enqueueNext(outbox, open, executionsPerSession)
   return true
 }
 
@@ -79,10 +79,10 @@ export function* settle(
  * with them. False when a later attempt owns the action.
  */
 export function* settleStale(
-  { executionsPerSession }: Pick<GateParts, 'executionsPerSession'>,
+  { executionsPerSession }: Pick<GateDeps, 'executionsPerSession'>,
   outbox: Outbox,
   attempted: ActionRow,
-  { error, look }: { error: ActionErrorView; look: Extract<Look, { to: 'ask' }> },
+  { error, look }: { error: ActionErrorView; look: Extract<Revalidation, { to: 'ask' }> },
   nowMs: number,
 ): Tx<boolean> {
   const { id, epoch, told } = attempted
@@ -91,9 +91,9 @@ export function* settleStale(
   if (!(yield* attempts.settleAction.change({ id, epoch, to: 'failed', ...ended, told, now: nowMs }))) return false
   yield* endReuse(attempted)
   const row = { ...attempted, ...ended, state: 'failed' as const, runner: null, updated_at: nowMs }
-  yield* announceUpdate(outbox, writer, row, { error }, { kind: 'failed' }, nowMs)
+  yield* emitUpdate(outbox, writer, row, { error }, { kind: 'failed' }, nowMs)
   yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
-  if (writer) putUpNext(outbox, yield* writer.finish(), executionsPerSession)
+  if (writer) enqueueNext(outbox, yield* writer.finish(), executionsPerSession)
   return true
 }
 
@@ -107,7 +107,7 @@ export function* settleStale(
 export function* settleUnknown(
   outbox: Outbox,
   unknown: ActionRow,
-  { settled, resolution, sentence, deed }: { settled: Settled; resolution: string | null; sentence: string; deed: Deed },
+  { settled, resolution, sentence, deed }: { settled: Settled; resolution: string | null; sentence: string; deed: Cause },
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   const { id, epoch } = unknown
@@ -120,7 +120,7 @@ export function* settleUnknown(
     ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: row.result_url, error: null } : { error: settled.error }),
     ...(unknown.checks !== null && { checks: null }),
   }
-  yield* announceUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, deed, nowMs)
+  yield* emitUpdate(outbox, writer, row, { ...ending, resolution: resolution && JSON.parse(resolution) }, deed, nowMs)
   yield* tellModel(outbox, writer, { ...row, told: unknown.told }, sentence, nowMs)
   return row
 }

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../../store/index.ts'
-import { announceUpdate, type Deed, writeSessionOf } from '../events.ts'
+import { type Cause, emitUpdate, writeSessionOf } from '../events.ts'
 import { endReuse } from '../propose/reuse.ts'
 import type { SessionWriter } from '../session-writer.ts'
 
@@ -19,7 +19,7 @@ export interface NewAttempt {
   /** The version of the target that was read just before; the attempt is held against it. */
   version: string | null
   /** What makes it begin. */
-  deed: Deed
+  deed: Cause
 }
 
 /**
@@ -61,14 +61,14 @@ export function* beginAttempt(
     ...(row.checks !== null && { checks: null }),
   }
   const tookMs = row.state === 'approved' ? { tookMs: nowMs - row.updated_at } : {}
-  yield* announceUpdate(outbox, writer, started, changed, { ...deed, ...tookMs }, nowMs)
+  yield* emitUpdate(outbox, writer, started, changed, { ...deed, ...tookMs }, nowMs)
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
   if (writer) yield* row.told ? writer.finish() : writer.save()
   return started
 }
 
 /** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */
-export function putUpNext(outbox: Outbox, open: readonly actions.OpenAction[], executionsPerSession: number): void {
+export function enqueueNext(outbox: Outbox, open: readonly actions.OpenAction[], executionsPerSession: number): void {
   const waiting = open.filter(({ state, executor }) => state === 'approved' && executor === 'server')
   for (const { id } of waiting.slice(0, Math.max(executionsPerSession - countUnderWay(open), 0))) outbox.actions.add(id)
 }
@@ -85,7 +85,7 @@ export function* resendAttempt(
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   const writer = yield* writeSessionOf(outbox, row, nowMs)
-  reach('resend.storing')
+  checkpoint('resend.storing')
   const { id, epoch, told } = row
   const ended = { result: null, result_url: null, error: null, in_doubt: 1, checks: null, due_at: null }
   if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) {

@@ -1,5 +1,5 @@
 import { isCountersignError } from '@countersign/core'
-import type { Look } from './revalidate.ts'
+import type { Revalidation } from './revalidate.ts'
 
 /** The actions that this process tries to start and cannot. */
 export interface StartFailures {
@@ -37,7 +37,7 @@ export const START_TRIES = 10
 export const FAIL_TRIES = 3
 
 /** How an action ends whose start fails each time. */
-export const UNSTARTABLE: Look = {
+export const UNSTARTABLE: Revalidation = {
   to: 'fail',
   kind: 'internal',
   message:

@@ -1,12 +1,12 @@
 import type { Tool } from '@countersign/core'
 import type { ActionRow } from '../../store/index.ts'
+import type { GateDeps } from '../gate.ts'
 import { definitionHashOf, digestOf } from '../propose/digest.ts'
-import type { GateParts } from '../gate.ts'
 
 /** The tool of an action while both are still what was decided; otherwise why the action must not be sent. */
-export type BoundTool = { tool: Tool } | { fault: { kind: string; message: string } }
+export type VerifiedBinding = { tool: Tool } | { fault: { kind: string; message: string } }
 
-export function boundTool({ tools }: Pick<GateParts, 'tools'>, row: ActionRow): BoundTool {
+export function verifyBinding({ tools }: Pick<GateDeps, 'tools'>, row: ActionRow): VerifiedBinding {
   const tool = tools.byName(row.tool)
   if (!tool) return { fault: { kind: 'tool_missing', message: `the tool ${row.tool} is no longer configured` } }
   if (tool.credential !== row.credential) {

@@ -1,18 +1,18 @@
 import { type Action, assert, CountersignError } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, findAnswer } from '../../store/index.ts'
-import { boundTool, mayResend } from './verify-binding.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, findAnswer, idempotently } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { carryOut } from './run-attempt.ts'
+import { findForDecision } from '../decide/decide.ts'
+import { type Cause, writeSessionOf } from '../events.ts'
+import type { GateDeps } from '../gate.ts'
+import { viewAction } from '../read/view.ts'
 import { noteLook, settleFound } from './check-again.ts'
 import { foundOf } from './checks.ts'
-import { findForDecision } from '../decide/decide.ts'
-import { type Deed, writeSessionOf } from '../events.ts'
 import { askOnce, readFinding } from './reconcile.ts'
-import type { GateParts } from '../gate.ts'
-import { orTakeUp } from './recover.ts'
+import { orAdopt } from './recover.ts'
+import { runAttempt } from './run-attempt.ts'
 import { beginAttempt } from './start-attempt.ts'
-import { viewAction } from '../read/view.ts'
+import { mayResend, verifyBinding } from './verify-binding.ts'
 
 /**
  * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key,
@@ -21,58 +21,58 @@ import { viewAction } from '../read/view.ts'
  * @returns The action: executing, settled, or of unknown outcome still.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` when the outcome is not unknown, or the tool cannot find out.
  */
-export async function verify(parts: GateParts, actionId: string, caller: Caller): Promise<Action> {
+export async function verify(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
   const { once } = caller
-  reach('verify.before_read')
-  const seen = await parts.store.read(function* () {
+  checkpoint('verify.before_read')
+  const seen = await deps.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
     if (answer) return { answer }
-    const row = yield* findForDecision(actionId, caller, parts.clock.nowMs())
+    const row = yield* findForDecision(actionId, caller, deps.clock.nowMs())
     const action = yield* viewAction(row)
     const refuse = (why: string) => new CountersignError('illegal_transition', why, { action })
     if (row.state !== 'outcome_unknown') throw refuse(`action ${actionId} is ${row.state}; only an unknown outcome can be looked into`)
-    const bound = boundTool(parts, row)
+    const bound = verifyBinding(deps, row)
     if ('fault' in bound) throw refuse(`${actionId} cannot be looked into here: ${bound.fault.message}; say yourself what came of it`)
     return { row, tool: bound.tool, refuse }
   })
   if (seen.answer) return seen.answer
   const { row, tool, refuse } = seen
-  if (row.executor === 'server' && mayResend(tool)) return resend(parts, row, caller)
+  if (row.executor === 'server' && mayResend(tool)) return resend(deps, row, caller)
   if (!tool.verify) throw refuse(`${tool.name} cannot tell what came of ${actionId}; say yourself what came of it`)
 
-  const beganAt = parts.clock.nowMs()
-  const found = await askOnce(parts, tool, row)
-  const settled = readFinding(parts, tool, row, found)
-  const nowMs = parts.clock.nowMs()
-  reach('verify.before_store')
-  const action = await parts.store.transact((outbox) =>
-    doOnce(once, nowMs, function* () {
+  const beganAt = deps.clock.nowMs()
+  const found = await askOnce(deps, tool, row)
+  const settled = readFinding(deps, tool, row, found)
+  const nowMs = deps.clock.nowMs()
+  checkpoint('verify.before_store')
+  const action = await deps.store.transact((outbox) =>
+    idempotently(once, nowMs, function* () {
       if (settled) yield* settleFound(outbox, row, settled, { kind: 'verified', by: caller }, nowMs)
       else yield* noteLook(outbox, row, { at: beganAt, found: foundOf(found) }, caller, nowMs)
       return yield* viewNow(actionId)
     }),
   )
-  reach('verify.after_store')
+  checkpoint('verify.after_store')
   return action
 }
 
-async function resend(parts: GateParts, unknown: ActionRow, caller: Caller): Promise<Action> {
-  const nowMs = parts.clock.nowMs()
+async function resend(deps: GateDeps, unknown: ActionRow, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
   let toCarryOut: ActionRow | undefined
-  reach('resend.before_store')
-  const stored = parts.store.transact((outbox) => {
+  checkpoint('resend.before_store')
+  const stored = deps.store.transact((outbox) => {
     toCarryOut = undefined
-    return doOnce(caller.once, nowMs, function* () {
+    return idempotently(caller.once, nowMs, function* () {
       const writer = yield* writeSessionOf(outbox, unknown, nowMs)
-      const deed: Deed = { kind: 'resent', by: caller }
-      const attempt = { key: unknown.idempotency_key, runner: parts.processId, dueAtMs: null, version: unknown.target_version, deed }
+      const deed: Cause = { kind: 'resent', by: caller }
+      const attempt = { key: unknown.idempotency_key, runner: deps.processId, dueAtMs: null, version: unknown.target_version, deed }
       toCarryOut = yield* beginAttempt(outbox, writer, { ...unknown, state: 'outcome_unknown' }, attempt, nowMs)
       return yield* viewNow(unknown.id)
     })
   })
-  const action = await orTakeUp(parts, unknown.id, stored)
-  reach('resend.after_store')
-  if (toCarryOut) parts.background(carryOut(parts, toCarryOut))
+  const action = await orAdopt(deps, unknown.id, stored)
+  checkpoint('resend.after_store')
+  if (toCarryOut) deps.background(runAttempt(deps, toCarryOut))
   return action
 }
 

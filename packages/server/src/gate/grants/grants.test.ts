@@ -9,11 +9,11 @@ import {
   ToolError,
 } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { compilePolicy, fixedPolicies, type Policies } from '../../policy/index.ts'
-import { grants, principals } from '../../store/index.ts'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import { compilePolicy, fixedPolicies, type Policies } from '../../policy/index.ts'
+import { grants, principals } from '../../store/index.ts'
 import { type CodedTool, defineTool } from '../../tools/index.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
@@ -238,9 +238,9 @@ test('a grant that is revoked while its action is retried: people are asked, and
     if (point !== 'retry.before_store') return
     revoked ??= desk.store.transact(() => grants.revokeGrant.run({ id: made.id, revoked_by: ana.id, now: 1 }))
   }
-  subscribe('countersign.point', onPoint)
+  subscribe('countersign.checkpoint', onPoint)
   expect(await codeOf(desk.gate.retry(id, { principal: cy }))).toBe('stale_preview')
-  unsubscribe('countersign.point', onPoint)
+  unsubscribe('countersign.checkpoint', onPoint)
   expect(revoked).toBeDefined()
   expect(await rowOf(desk.store, id)).toMatchObject({ state: 'proposed', revision: 2, attempt: 1 })
 })

@@ -5,8 +5,8 @@ import { type ActionRow, type GrantRow, grants, newId, type Outbox, principals, 
 import type { Caller } from '../caller.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from '../decide/rights.ts'
-import type { SessionWriter } from '../session-writer.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
+import type { SessionWriter } from '../session-writer.ts'
 
 /** "Approve all" ends with its session, and after this at the latest. */
 const WHOLE_SESSION_MS = 30 * 86_400_000

@@ -1,20 +1,20 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { actions, doOnce, type GrantRow, grants, type Tx } from '../../store/index.ts'
+import { actions, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import { writeSessionOf } from '../events.ts'
-import type { GateParts } from '../gate.ts'
-import { makeGrant, viewGrant } from './grants.ts'
+import type { GateDeps } from '../gate.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { makeGrant, viewGrant } from './grants.ts'
 
 /**
  * Records what is not asked again, after the model of an action that its maker could decide about alone.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
  */
-export async function createGrant({ store, clock }: GateParts, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
+export async function createGrant({ store, clock }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
   return store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+    idempotently(caller.once, nowMs, function* () {
       const found = yield* actions.findAction.first({ id: actionId })
       const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
       requireUnarchived(row)
@@ -52,10 +52,10 @@ function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
  * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
  */
-export async function revokeGrant({ store, clock }: GateParts, grantId: string, caller: Caller): Promise<Grant> {
+export async function revokeGrant({ store, clock }: GateDeps, grantId: string, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
   return store.transact((outbox) =>
-    doOnce(caller.once, nowMs, function* () {
+    idempotently(caller.once, nowMs, function* () {
       const { principal } = caller
       const found = yield* findVisibleGrant(grantId, caller)
       requireMayEnd(found, principal)

@@ -2,12 +2,12 @@ import type { GrantSuggestion, JsonObject } from '@countersign/core'
 import { isTrueForAll } from '../../policy/index.ts'
 import { type ActionRow, actions } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import type { GateParts } from '../gate.ts'
+import { findRight, requirementsOf } from '../decide/rights.ts'
+import type { GateDeps } from '../gate.ts'
+import { callOf } from '../policy.ts'
+import { requireVisibleAction } from '../read/visible.ts'
 import { whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
-import { callOf } from '../policy.ts'
-import { findRight, requirementsOf } from '../decide/rights.ts'
-import { requireVisibleAction } from '../read/visible.ts'
 
 /** So many of the latest calls are looked at. */
 const LOOK_BACK = 50
@@ -19,7 +19,7 @@ const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled']
  * of the latest calls it would have answered.
  * @throws CountersignError `not_found`.
  */
-export async function suggestGrant({ store, tools, clock }: GateParts, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
+export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
   const nowMs = clock.nowMs()
   return store.read(function* () {
     const found = yield* actions.findAction.first({ id: actionId })

@@ -5,24 +5,24 @@ import { keyOf } from '../decide/rights.ts'
 export const MAX_REPEATS = 3
 
 /** The rule that an action is declined by without anybody being asked. */
-export const DECLINED_BEFORE = 'declined before'
+export const EARLIER_DENIAL = 'declined before'
 
 type Place = Pick<ActionRow, 'session_id' | 'run_id' | 'digest'>
 
 /** What a person said to the same call earlier in the same run: it is not asked again. Undefined where nobody declined it. */
-export function* findDeclinedBefore(place: Place): Tx<{ verdict: 'deny'; rule: typeof DECLINED_BEFORE; reason: string } | undefined> {
+export function* findEarlierDenial(place: Place): Tx<{ verdict: 'deny'; rule: typeof EARLIER_DENIAL; reason: string } | undefined> {
   const [first] = yield* declinedAlike(place)
   if (!first) return undefined
   const cast = yield* votes.votesOf.all(keyOf(first))
   const reason = cast.findLast((vote) => vote.verdict === 'decline' && vote.reason !== null)?.reason
   const said = reason === undefined ? '' : `: ${reason}`
-  return { verdict: 'deny', rule: DECLINED_BEFORE, reason: `A person declined exactly this before${said}. Do not propose it again` }
+  return { verdict: 'deny', rule: EARLIER_DENIAL, reason: `A person declined exactly this before${said}. Do not propose it again` }
 }
 
 /** True when a run has proposed an action too often that people had declined in it. */
 export function* isRepeatedTooOften(row: ActionRow): Tx<boolean> {
-  if (JSON.parse(row.policy).rule !== DECLINED_BEFORE) return false
-  return (yield* declinedAlike(row)).filter(({ policy }) => JSON.parse(policy).rule === DECLINED_BEFORE).length >= MAX_REPEATS
+  if (JSON.parse(row.policy).rule !== EARLIER_DENIAL) return false
+  return (yield* declinedAlike(row)).filter(({ policy }) => JSON.parse(policy).rule === EARLIER_DENIAL).length >= MAX_REPEATS
 }
 
 /** What was declined in a run under one digest, by people or because people had, the first at the front. */
@@ -31,6 +31,6 @@ function* declinedAlike({ session_id, run_id, digest }: Place): Tx<ActionRow[]> 
   const rows = yield* actions.declinedWith.all({ session_id, digest })
   return rows.filter((row) => {
     const { verdict, rule } = JSON.parse(row.policy)
-    return row.run_id === run_id && (verdict === 'ask' || rule === DECLINED_BEFORE)
+    return row.run_id === run_id && (verdict === 'ask' || rule === EARLIER_DENIAL)
   })
 }

@@ -1,22 +1,22 @@
 import { isCountersignError, isSettled, ToolError } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { actions, audit } from '../../store/index.ts'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { actions, audit } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
 
 /** What a look at the target says: all is well, it cannot be done, it cannot be read, the tool is broken. */
 const LOOKS = ['fine', 'impossible', 'unreadable', 'broken'] as const
-type Look = (typeof LOOKS)[number]
+type Revalidation = (typeof LOOKS)[number]
 
 for (const { database, open } of STORES) {
   test(`${database}: whatever the target says when it is looked at: what cannot be done is no action, one row of the record, and never sent`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
-    let look: Look = 'fine'
+    let look: Revalidation = 'fine'
     let version = 0
     const sent: string[] = []
     const tool = defineTool({

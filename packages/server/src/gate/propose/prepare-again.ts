@@ -1,10 +1,10 @@
 import type { JsonObject, Principal, Tool } from '@countersign/core'
 import { agentOf } from '../../policy/index.ts'
 import { type ActionRow, sessions } from '../../store/index.ts'
-import type { GateParts } from '../gate.ts'
+import { requestersOf } from '../decide/requesters.ts'
+import type { GateDeps } from '../gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
 import type { SeenTarget } from './read-preview.ts'
-import { requestersOf } from '../decide/requesters.ts'
 
 export interface AskedAgain {
   tool: Tool
@@ -20,18 +20,14 @@ export interface AskedAgain {
  * Works out anew what a stored action would be: with its tool, the policy, those who asked for it and its target as they are now.
  * @throws CountersignError `invalid_arguments`.
  */
-export async function prepareAgain(
-  parts: GateParts,
-  row: ActionRow,
-  { tool, seen, editor, ...given }: AskedAgain,
-): Promise<PreparedAction> {
-  const { asked, session } = await parts.store.read(function* () {
+export async function prepareAgain(deps: GateDeps, row: ActionRow, { tool, seen, editor, ...given }: AskedAgain): Promise<PreparedAction> {
+  const { asked, session } = await deps.store.read(function* () {
     const asked = yield* requestersOf(row)
     const session = row.session_id === null ? undefined : yield* sessions.findSession.first({ id: row.session_id })
     return { asked, session }
   })
   const isNew = editor !== undefined && asked.every(({ id }) => id !== editor.id)
-  const { policies, clock } = parts
+  const { policies, clock } = deps
   return prepareAction({
     tool,
     arguments: given.arguments ?? JSON.parse(row.arguments),

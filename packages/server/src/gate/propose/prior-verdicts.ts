@@ -1,19 +1,19 @@
 import { type ActionRow, grants, type Tx } from '../../store/index.ts'
 
 /** Whether there may be a "no" of the same run, or a grant, that answers a call in place of people. */
-export interface SaidBefore {
+export interface PriorVerdicts {
   declined: boolean
   granted: boolean
 }
 
 /** Looks whether it is worth looking: of most calls nobody has said anything. */
-export function* saidBefore(
+export function* priorVerdicts(
   { session_id, digest }: Pick<ActionRow, 'session_id' | 'digest'>,
   agent: string | null,
   tool: string,
-): Tx<SaidBefore> {
+): Tx<PriorVerdicts> {
   // Grants of an outside agent are found by its key, and it has no run.
   if (session_id === null) return { declined: false, granted: true }
-  const found = yield* grants.saidBefore.first({ session_id, agent, tool, digest })
+  const found = yield* grants.priorVerdicts.first({ session_id, agent, tool, digest })
   return { declined: found?.declined === 1, granted: found?.granted === 1 }
 }

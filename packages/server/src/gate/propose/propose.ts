@@ -7,23 +7,23 @@ import {
   type ProposedAction,
   type Tool,
 } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
-import { type ActionRow, actions, doOnce, findAnswer, newId, type Outbox, type Tx } from '../../store/index.ts'
-import { agentNamed } from './agent-name.ts'
+import { checkpoint } from '../../checkpoints.ts'
+import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx } from '../../store/index.ts'
 import { type Caller, requireWriter } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
-import { DECLINED_BEFORE, findDeclinedBefore } from './denial-memory.ts'
 import { announceProposed } from '../events.ts'
-import type { GateParts } from '../gate.ts'
+import type { GateDeps } from '../gate.ts'
 import { allowedBy, useGrant } from '../grants/grants.ts'
-import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 import { isInForce, noteDifference, policyText, requirementsText, riskOf } from '../policy.ts'
+import { viewAction } from '../read/view.ts'
+import type { SessionWriter } from '../session-writer.ts'
+import { agentNamed } from './agent-name.ts'
+import { EARLIER_DENIAL, findEarlierDenial } from './denial-memory.ts'
+import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
+import { priorVerdicts } from './prior-verdicts.ts'
 import { queueWithSameAsk, repeatAsk } from './repeat-ask.ts'
 import { findReusable } from './reuse.ts'
-import { saidBefore } from './prior-verdicts.ts'
-import type { SessionWriter } from '../session-writer.ts'
-import { viewAction } from '../read/view.ts'
 import { limitsOf, noteRefusedAsk, queueNearLimit, requireRoomToWait, type WaitingLimits } from './waiting-limits.ts'
 
 /** Where an action belongs; all null for one that an outside agent proposes. */
@@ -87,7 +87,7 @@ export function* insertPrepared(
     tool_call_id: placement.toolCallId,
     position: placement.position,
     // What was declined goes by the digest that people said no to.
-    ...columnsOf(policy.verdict === 'ask' || policy.rule === DECLINED_BEFORE ? prepared : unseen(prepared)),
+    ...columnsOf(policy.verdict === 'ask' || policy.rule === EARLIER_DENIAL ? prepared : unseen(prepared)),
     revision: 1,
     revised: null,
     edited_by: null,
@@ -159,8 +159,8 @@ function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): T
   const { sessionId: session_id, runId: run_id } = placement
   const place = { session_id, run_id, digest: prepared.digest }
   const agent = prepared.agent ?? prepared.claimedAgent ?? null
-  const before = yield* saidBefore(place, agent, tool.name)
-  const declined = before.declined ? yield* findDeclinedBefore(place) : undefined
+  const before = yield* priorVerdicts(place, agent, tool.name)
+  const declined = before.declined ? yield* findEarlierDenial(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
   // Nobody has allowed anything of a tool that is not what it was.
   if (!before.granted || tool.caution !== undefined) return { policy, grantId: null }
@@ -199,23 +199,23 @@ export interface ProposeInput {
  * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` for what its preview refuses, `too_many_waiting`,
  *   `forbidden` for an agent that uses another name than its own.
  */
-export async function propose(parts: GateParts, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
+export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
-  const tool = parts.tools.byName(input.tool)
+  const tool = deps.tools.byName(input.tool)
   if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
-  const { clock, policies } = parts
+  const { clock, policies } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
   for (;;) {
     const prepared = await prepareAction({ ...call, policies, clock }).catch(async (error: unknown) => {
       const refused = readImpossible(error)
-      const answer = refused && (await recordRefusal(parts, refused, who, caller))
+      const answer = refused && (await recordRefusal(deps, refused, who, caller))
       if (answer) return { answer }
       throw error
     })
     if ('answer' in prepared) return prepared.answer
-    const proposed = await storeProposal(parts, prepared, input, caller).catch((error: unknown) => {
-      noteRefusedAsk(parts.refusals, { actor: caller.principal.id, tool: tool.name, sessionId: null }, error)
+    const proposed = await storeProposal(deps, prepared, input, caller).catch((error: unknown) => {
+      noteRefusedAsk(deps.refusals, { actor: caller.principal.id, tool: tool.name, sessionId: null }, error)
       throw error
     })
     if (proposed) return proposed
@@ -224,7 +224,7 @@ export async function propose(parts: GateParts, input: ProposeInput, caller: Cal
 
 /** Answers what the same request was answered before: what it asked for may be impossible because it was done. Else it is written down. */
 async function recordRefusal(
-  { store, clock }: GateParts,
+  { store, clock }: GateDeps,
   refused: ImpossibleCall,
   { agent, claimedAgent }: Pick<PreparedAction, 'agent' | 'claimedAgent'>,
   { once, principal }: Caller,
@@ -238,14 +238,14 @@ async function recordRefusal(
 
 /** Undefined when another version of the policy came into force since the call was prepared. */
 async function storeProposal(
-  { store, clock, policies }: GateParts,
+  { store, clock, policies }: GateDeps,
   prepared: PreparedAction,
   input: ProposeInput,
   caller: Caller,
 ): Promise<ProposedAction | undefined> {
   // Only now: people's time does not run while the target is read for the preview.
   const nowMs = clock.nowMs()
-  reach('propose.before_store')
+  checkpoint('propose.before_store')
   const proposed = await store.transact(function* (outbox) {
     const { document } = yield* policies.inForce()
     if (!(yield* isInForce(policies, prepared.policy))) return undefined
@@ -256,7 +256,7 @@ async function storeProposal(
       yield* queueNearLimit(caller.principal.id, limits)
       if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
     }
-    return yield* doOnce(caller.once, nowMs, function* (): Tx<ProposedAction> {
+    return yield* idempotently(caller.once, nowMs, function* (): Tx<ProposedAction> {
       const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
         prepared,
         placement: NOWHERE,
@@ -268,10 +268,10 @@ async function storeProposal(
         limits,
         nowMs,
       })
-      reach('propose.storing')
+      checkpoint('propose.storing')
       return folded ? { ...proposal, folded } : proposal
     })
   })
-  reach('propose.after_store')
+  checkpoint('propose.after_store')
   return proposed
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, Preview, PreviewField, Tool } from '@countersign/core'
 import type { Clock } from '../../clock.ts'
 import { isToolError } from '../execute/attempt.ts'
-import { preconditionOf } from './digest.ts'
 import { withinTimeout } from '../execute/retry.ts'
+import { preconditionOf } from './digest.ts'
 
 /** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
 const PREVIEW_TIMEOUT_MS = 5_000

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type ActionRow, actions, lockKey, type Outbox, type Tx, waiting } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { announceUpdate, writeSessionOf } from '../events.ts'
-import type { PreparedAction } from './prepare.ts'
+import { emitUpdate, writeSessionOf } from '../events.ts'
 import type { SessionWriter } from '../session-writer.ts'
+import type { PreparedAction } from './prepare.ts'
 
 const callOf = ({ tool, definitionHash, argumentsText, agent, claimedAgent }: PreparedAction, requestedBy: string) => ({
   requested_by: requestedBy,
@@ -44,6 +44,6 @@ export function* countRepeat(
   const row = yield* actions.findAction.first({ id: found.id })
   if (!row) return undefined
   const counted = { timesAsked: row.times_asked }
-  yield* announceUpdate(outbox, writer, row, counted, { kind: 'repeated', by, data: counted }, nowMs)
+  yield* emitUpdate(outbox, writer, row, counted, { kind: 'repeated', by, data: counted }, nowMs)
   return row
 }

@@ -7,7 +7,7 @@ import { findRight } from '../decide/rights.ts'
 const BATCH = 200
 
 /** What waits for a person's own vote, in their own right or in somebody's place, newest first: at most `filter.limit`. */
-export function* waitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {
+export function* listWaitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {
   if (whyNeverDecides(principal) !== undefined) return []
   const roles = yield* rolesOf(principal, nowMs)
   if (roles.length === 0) return []

@@ -23,8 +23,8 @@ import {
   type VoteRow,
   votes,
 } from '../../store/index.ts'
-import type { Checks } from '../execute/checks.ts'
 import { requesterIdsOf } from '../decide/requesters.ts'
+import type { Checks } from '../execute/checks.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

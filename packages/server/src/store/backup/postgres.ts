@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { listMigrations, type Migration, missing, textOf } from '../migrate.ts'
 import { holdRestored } from './hold.ts'
 import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from './sqlite.ts'
@@ -113,7 +113,7 @@ async function restoreHeld(file: string, migrations: readonly Migration[], envir
       const values = `${migration.number}, '${migration.name}', extract(epoch from now()) * 1000`
       psql.child.stdin.write(`insert into migration (number, name, applied_at) values (${values});\n${textOf(migration)};\n`)
     }
-    reach('restore.before_commit')
+    checkpoint('restore.before_commit')
     psql.child.stdin.end(`${holdRestored(Date.now())};\ncommit;\n`)
   } catch (error) {
     psql.child.stdin.end()

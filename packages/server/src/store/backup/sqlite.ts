@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { databaseFile, moveAside, requireDatabase, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
-import { own } from '../sqlite/sqlite.ts'
 import { openingError } from '../sqlite/errors.ts'
+import { own } from '../sqlite/sqlite.ts'
 import { holdRestored } from './hold.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
 import { syncToDisk, writeWholeFile } from './target-file.ts'
@@ -141,7 +141,7 @@ export async function restoreSqlite(dataDir: string, file: string, replace: bool
     // Again: what counts is what was written here.
     const summary = checkSqliteBackup(interrupted)
     const movedTo = hasData ? moveAside(dataDir, 'before-restore') : undefined
-    reach('restore.before_commit')
+    checkpoint('restore.before_commit')
     renameSync(interrupted, target)
     await syncToDisk(dataDir)
     return { summary, movedTo }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
 import { createDatabase, startPostgres } from '../../../../../verification/testing/postgres.ts'
 import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
-import { findRow, inboxRowsAfter, insertEvents } from '../tables/events.ts'
-import { openPostgres } from './postgres.ts'
 import type { Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
+import { findRow, inboxRowsAfter, insertEvents } from '../tables/events.ts'
+import { openPostgres } from './postgres.ts'
 
 /** Says one thing about one action, in the log alone. */
 const say = (actionId: string, onSaid = () => {}) =>

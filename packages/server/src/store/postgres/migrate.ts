@@ -1,5 +1,5 @@
 import { type Client, DatabaseError } from 'pg'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
 
 /** Locks out other processes that migrate the same database. Any number that nobody else uses in it. */
@@ -40,9 +40,9 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
       if (rowCount === 0) return
       await takeTables(client)
       await client.query(textOf(migration))
-      reach('migrate.before_commit')
+      checkpoint('migrate.before_commit')
     })
-    reach('migrate.after_commit')
+    checkpoint('migrate.after_commit')
     return true
   } catch (error) {
     // lock_not_available, deadlock_detected

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../clock.ts'
 import { type FaultProxy, openFaultProxy, throughProxy, type Verdict } from '../../../../../verification/testing/fault-proxy.ts'
 import { raw } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
-import { openPostgres } from './postgres.ts'
+import { systemClock } from '../../clock.ts'
 import { lock } from '../query.ts'
-import { findSetting, insertSetting } from '../tables/settings.ts'
 import type { Outbox, Store } from '../store.ts'
+import { findSetting, insertSetting } from '../tables/settings.ts'
+import { openPostgres } from './postgres.ts'
 
 /** A store that reaches its database through a proxy, and a look at the database past it. */
 interface Reached extends AsyncDisposable {

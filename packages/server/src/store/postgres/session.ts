@@ -1,8 +1,8 @@
 import { assert } from '@countersign/core'
 import { Client, DatabaseError, type QueryResult } from 'pg'
+import { type BoundQuery, prepareForPostgres, type Row } from '../query.ts'
 import { ConnectionLost } from './errors.ts'
 import { readText } from './text.ts'
-import { type BoundQuery, prepareForPostgres, type Row } from '../query.ts'
 
 /** Longer than any of our queries takes; shorter than people wait. */
 const STATEMENT_TIMEOUT_MS = 30_000

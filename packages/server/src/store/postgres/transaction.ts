@@ -1,9 +1,9 @@
 import { assert } from '@countersign/core'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
+import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
 import { failureOf, isOfTheFuture } from './errors.ts'
 import { type Session, statementOf } from './session.ts'
-import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
 
 /** The number that the database gave a transaction, by which it can be asked later what became of it. */
 type TransactionId = string
@@ -150,9 +150,9 @@ export class Transaction {
     // Without its number nobody could find out what became of a COMMIT that is not answered. One that wrote nothing has none.
     const id = await (this.#id ?? this.#askForId(ID_IF_ANY))
     if (this.#failures.length > 0) throw this.#failures[0]
-    reach('commit.before_send')
+    checkpoint('commit.before_send')
     const answer = this.#session.ask({ text: 'COMMIT' })
-    reach('commit.after_send')
+    checkpoint('commit.after_send')
     const command = await answer.then(
       (result) => result.command,
       (error) => {
@@ -165,7 +165,7 @@ export class Transaction {
     )
     if (this.#failures.length > 0) throw this.#failures[0]
     assert(command === 'COMMIT', `COMMIT was answered with ${command}`)
-    reach('commit.after_answer')
+    checkpoint('commit.after_answer')
   }
 }
 

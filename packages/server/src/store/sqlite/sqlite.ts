@@ -17,10 +17,10 @@ import {
 } from '../data-folder.ts'
 import { groupCommit } from '../group-commit.ts'
 import { migrate, requireMigrated } from '../migrate.ts'
-import { openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
-import { sqliteRoom } from './room.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
+import { openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { sqliteRoom } from './room.ts'
 
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
 const OLDEST_SQLITE = [3, 51, 3] as const

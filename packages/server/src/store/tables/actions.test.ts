@@ -1,11 +1,11 @@
 import { ACTION_STATES, type ActionEvent, type ActionState, AFTER } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { STORES, type TempStore } from '../../../../../verification/testing/temp-store.ts'
+import type { Tx } from '../query.ts'
+import { anAction } from '../testing/an-action.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
-import type { Tx } from '../query.ts'
-import { anAction } from '../testing/an-action.ts'
 
 const nothing = { result: null, result_url: null, error: null }
 const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { lit, question } from '../query.ts'
 import { isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
-import { lit, question } from '../query.ts'
 import type { ActionRow } from './schema.ts'
 
 /** Begins an attempt at an action that is still as it was read: `revision` and `epoch` are those of the read. */

@@ -173,7 +173,7 @@ const CALLS = {
 } as const
 
 /** Puts up a page of jobs and answers how many they were and the id of the last. */
-async function putUpPage(
+async function enqueuePage(
   connection: OwnConnection,
   name: keyof typeof CALLS,
   after: string,
@@ -195,11 +195,11 @@ async function putUpPage(
  * Puts up a job for everything that calls for work. Whatever has one already gets another, which finds nothing left to do: harmless, and
  * nothing is lost with a job that failed too often. Answers how many there were.
  */
-export async function putUpWork(connection: OwnConnection): Promise<number> {
+export async function enqueueWork(connection: OwnConnection): Promise<number> {
   let total = 0
   for (const name of ['advance', 'execute'] as const) {
     for (let after: string | null = ''; after !== null; ) {
-      const { count, last } = await putUpPage(connection, name, after)
+      const { count, last } = await enqueuePage(connection, name, after)
       total += count
       after = count === PAGE ? last : null
     }

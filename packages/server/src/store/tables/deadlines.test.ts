@@ -1,11 +1,11 @@
 import { ACTION_STATES, type ActionState } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
-import * as actions from './actions.ts'
-import * as principals from './principals.ts'
 import type { Tx } from '../query.ts'
 import type { Store } from '../store.ts'
 import { anAction } from '../testing/an-action.ts'
+import * as actions from './actions.ts'
+import * as principals from './principals.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = Date.now()

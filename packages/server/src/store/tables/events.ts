@@ -1,8 +1,8 @@
 import type { NewEvent } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
-import type { EventRow } from './schema.ts'
 import type { StoredEvent } from '../store.ts'
+import type { EventRow } from './schema.ts'
 
 /** The types of events that are about an action. */
 export const INBOX_TYPES: ReadonlySet<string> = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])

@@ -148,7 +148,7 @@ export const listGrants = (page: {
  * What there is that may answer a call of a session in place of people: something that was declined under its digest, a grant that may
  * cover it. One look instead of three: mostly there is nothing.
  */
-export const saidBefore = question<
+export const priorVerdicts = question<
   { session_id: string; agent: string | null; tool: string; digest: string },
   { declined: number; granted: number }
 >((db, p) => {

@@ -3,10 +3,10 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { openTempPostgres, raw, STORES } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
-import * as events from './events.ts'
 import { openPostgres } from '../postgres/postgres.ts'
 import { lock, type Tx } from '../query.ts'
 import type { Store } from '../store.ts'
+import * as events from './events.ts'
 
 const update = (name: string) =>
   ({

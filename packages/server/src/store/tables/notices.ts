@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { OwnConnection } from './processes.ts'
 import { ask, type Tx } from '../query.ts'
+import type { OwnConnection } from './processes.ts'
 
 const CHANNEL = 'countersign'
 /** Postgres takes less than 8,000 bytes. */

@@ -1,6 +1,6 @@
 import type { ObjectiveState } from '@countersign/core'
-import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 
 export const findObjective = question<{ id: string }, ObjectiveRow>((db, p) =>
   db.selectFrom('objective').selectAll().where('id', '=', p.id),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { anAction } from '../testing/an-action.ts'
 import * as actions from './actions.ts'
 import * as principals from './principals.ts'
 import * as reads from './reads.ts'
 import type { ActionRow } from './schema.ts'
 import * as sessions from './sessions.ts'
-import { anAction } from '../testing/an-action.ts'
 
 const READ: Partial<ActionRow> = {
   session_id: 'ses_1',

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openTempPostgres, openTempSqlite, raw, STORES, type TempStore } from '../../../../../verification/testing/temp-store.ts'
-import { openCall } from './gateway-calls.ts'
 import { findAnswer, keepAnswer } from '../idempotency.ts'
-import { savePrincipal } from './principals.ts'
 import { ask } from '../query.ts'
+import { anAction } from '../testing/an-action.ts'
+import { openCall } from './gateway-calls.ts'
+import { savePrincipal } from './principals.ts'
 import * as retention from './retention.ts'
 import type { ActionRow } from './schema.ts'
-import { anAction } from '../testing/an-action.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const NOW = Date.UTC(2026, 5, 1)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { INBOX_TYPES } from './events.ts'
 import { lit, question, type Tx } from '../query.ts'
+import { INBOX_TYPES } from './events.ts'
 import type { ActionRow, EventRow, GrantRow } from './schema.ts'
 
 /** An action of a session that something is being done with, or of which nobody knows what was done. */

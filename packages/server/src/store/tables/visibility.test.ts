@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { anAction } from '../testing/an-action.ts'
 import { insertAction, listActions } from './actions.ts'
 import { savePrincipal } from './principals.ts'
 import { insertSession, listSessions } from './sessions.ts'
-import { anAction } from '../testing/an-action.ts'
 import { seesActionOf, seesSessionOf } from './visibility.ts'
 
 const ASKED = '{"verdict":"ask","rule":"r"}'

@@ -1,6 +1,6 @@
-import { insertEvents } from '../tables/events.ts'
 import type { Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
+import { insertEvents } from '../tables/events.ts'
 
 /** Writes one event about the action of this name to the log. */
 export function* addEvent(outbox: Outbox, name: string): Tx<void> {

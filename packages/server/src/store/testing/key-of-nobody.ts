@@ -1,5 +1,5 @@
-import { insertKey } from '../tables/keys.ts'
 import type { Tx } from '../query.ts'
+import { insertKey } from '../tables/keys.ts'
 
 /** Writes a key whose principal does not exist: the database refuses it. */
 export const keyOfNobody = (): Tx<void> =>

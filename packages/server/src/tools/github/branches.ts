@@ -2,9 +2,9 @@ import { ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
+import type { GithubClient } from './client.ts'
 import { Branch, Ref } from './fields.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { added, same, short } from './shown.ts'
 import { type GithubGround, writeTool } from './tool.ts'
@@ -14,9 +14,9 @@ import { commitLine } from './views.ts'
 export const branchWrites = (ground: GithubGround): ToolDraft[] => [createBranch(ground), deleteBranch(ground)]
 
 /** The commit that a branch is at; undefined where there is no such branch. */
-export async function headOf(hub: Hub, repository: string, branch: string, signal: AbortSignal): Promise<string | undefined> {
+export async function headOf(client: GithubClient, repository: string, branch: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { object } = await hub.look(signal, repositoryOf(repository), (rest, at) => rest.git.getRef({ ...at, ref: `heads/${branch}` }))
+    const { object } = await client.look(signal, repositoryOf(repository), (rest, at) => rest.git.getRef({ ...at, ref: `heads/${branch}` }))
     return object.sha
   } catch (error) {
     if (statusOf(error) === 404) return undefined
@@ -24,8 +24,8 @@ export async function headOf(hub: Hub, repository: string, branch: string, signa
   }
 }
 
-const commitAt = (hub: Hub, repository: string, ref: string, signal: AbortSignal) =>
-  hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getCommit({ ...at, ref, per_page: 1 }))
+const commitAt = (client: GithubClient, repository: string, ref: string, signal: AbortSignal) =>
+  client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getCommit({ ...at, ref, per_page: 1 }))
 
 /** The page of a branch. */
 const branchUrl = ({ webOrigin }: GithubGround, repository: string, branch: string): string =>
@@ -45,8 +45,8 @@ const createBranch = (ground: GithubGround): ToolDraft =>
       describe: ({ repository, branch, from }) => `Make the branch ${branch} in ${repository} from ${from ?? 'the default branch'}`,
       async look({ repository, branch, from = 'HEAD' }, signal) {
         const [commit, head] = await Promise.all([
-          commitAt(ground.hub, repository, from, signal),
-          headOf(ground.hub, repository, branch, signal),
+          commitAt(ground.client, repository, from, signal),
+          headOf(ground.client, repository, branch, signal),
         ])
         if (head !== undefined) throw new ToolError('refused', `${repository} has a branch ${branch} already, at ${head}.`)
         const { sha } = commit
@@ -58,15 +58,15 @@ const createBranch = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, branch, from = 'HEAD' }, { signal, version }) {
-        const { hub } = ground
-        const sha = version ?? (await before(commitAt(hub, repository, from, signal))).sha
-        const made = await hub.write(signal, repositoryOf(repository), (rest, at) =>
+        const { client } = ground
+        const sha = version ?? (await before(commitAt(client, repository, from, signal))).sha
+        const made = await client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha }),
         )
         return { branch, sha: made.object.sha, url: branchUrl(ground, repository, branch) }
       },
       async verify({ repository, branch }, { signal, version }) {
-        const sha = await headOf(ground.hub, repository, branch, signal)
+        const sha = await headOf(ground.client, repository, branch, signal)
         if (sha === undefined) return { done: false }
         // It was not there just before. At another commit it may be ours with something on top, or somebody else's.
         return sha === version ? { done: true, output: { branch, sha, url: branchUrl(ground, repository, branch) } } : { done: 'unknown' }
@@ -80,16 +80,16 @@ const deleteBranch = (ground: GithubGround): ToolDraft =>
     description: 'Deletes a branch. Commits that are on no other branch are lost with it.',
     describe: ({ repository, branch }) => `Delete the branch ${branch} of ${repository}`,
     async look({ repository, branch }, signal) {
-      const { hub } = ground
+      const { client } = ground
       const place = repositoryOf(repository)
       const [found, repo] = await Promise.all([
-        hub.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch })),
-        hub.look(signal, place, (rest, at) => rest.repos.get(at)),
+        client.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch })),
+        client.look(signal, place, (rest, at) => rest.repos.get(at)),
       ])
       if (repo.default_branch === branch) throw new ToolError('refused', `${branch} is the default branch of ${repository}.`)
       if (found.protected) throw new ToolError('refused', `${branch} is protected in ${repository}.`)
       const { sha, commit } = found.commit
-      const { ahead_by, commits } = await hub.look(signal, place, (rest, at) =>
+      const { ahead_by, commits } = await client.look(signal, place, (rest, at) =>
         rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${repo.default_branch}...${branch}`, per_page: 50 }),
       )
       const lost = commits.map((one) => commitLine({ sha: one.sha, message: one.commit.message }))
@@ -105,17 +105,17 @@ const deleteBranch = (ground: GithubGround): ToolDraft =>
       }
     },
     async execute({ repository, branch }, { signal, version }) {
-      const { hub } = ground
-      const head = await before(headOf(hub, repository, branch, signal))
+      const { client } = ground
+      const head = await before(headOf(client, repository, branch, signal))
       // GitHub deletes a branch wherever it is, so it is looked at once more.
       if (version !== undefined && head !== undefined && head !== version) {
         throw new ToolError('stale', `${branch} is at ${head} now and not where it was shown. It was not deleted.`)
       }
-      await hub.write(signal, repositoryOf(repository), (rest, at) => rest.git.deleteRef({ ...at, ref: `heads/${branch}` }))
+      await client.write(signal, repositoryOf(repository), (rest, at) => rest.git.deleteRef({ ...at, ref: `heads/${branch}` }))
       return { branch, deleted: true, sha: head ?? null, url: `${ground.webOrigin}/${repository}/branches` }
     },
     async verify({ repository, branch }, { signal }) {
-      const head = await headOf(ground.hub, repository, branch, signal)
+      const head = await headOf(ground.client, repository, branch, signal)
       return head === undefined ? { done: true, output: { branch, deleted: true } } : { done: false }
     },
   })

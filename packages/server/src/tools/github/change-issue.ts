@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
+import type { GithubClient } from './client.ts'
 import { Body, IssueNumber, Label, Login, Title } from './fields.ts'
 import { doneWhen } from './found.ts'
-import type { Hub } from './client.ts'
 import { lookAt, preview, type Where } from './issue-look.ts'
 import { repositoryOf } from './repository.ts'
 import { changed, namesOf, numbered, same, sameSet } from './shown.ts'
@@ -33,7 +33,7 @@ const updateIssue = (ground: GithubGround): ToolDraft =>
       describe: (args) => `Change ${namesOf(args)} of issue #${args.number} in ${args.repository}`,
       async look(args, signal) {
         const { title, body, state, labels, assignees, milestone } = args
-        const issue = await lookAt(ground.hub, args, signal)
+        const issue = await lookAt(ground.client, args, signal)
         const fields = [
           ...(title === undefined ? [] : [changed('title', issue.title, title)]),
           ...(body === undefined ? [] : [changed('body', issue.body ?? '', body)]),
@@ -45,11 +45,11 @@ const updateIssue = (ground: GithubGround): ToolDraft =>
         return preview(issue, `Change ${namesOf(args)} of ${numbered(issue)} in ${args.repository}`, fields)
       },
       async execute({ repository, number, ...changes }, { signal }) {
-        const { data } = await update(ground.hub, { repository, number }, changes, signal)
+        const { data } = await update(ground.client, { repository, number }, changes, signal)
         return issueResult(data)
       },
       async verify({ repository, number, ...wanted }, { signal }) {
-        const issue = await lookAt(ground.hub, { repository, number }, signal)
+        const issue = await lookAt(ground.client, { repository, number }, signal)
         const { title, body, state, labels, assignees, milestone } = wanted
         const isSo =
           (title === undefined || issue.title === title) &&
@@ -73,8 +73,13 @@ interface Changes {
   milestone?: number | null | undefined
 }
 
-const update = async (hub: Hub, { repository, number }: Where, changes: Changes, signal: AbortSignal): Promise<{ data: GithubIssue }> => ({
-  data: await hub.write(signal, repositoryOf(repository), (rest, at) => rest.issues.update({ ...at, issue_number: number, ...changes })),
+const update = async (
+  client: GithubClient,
+  { repository, number }: Where,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<{ data: GithubIssue }> => ({
+  data: await client.write(signal, repositoryOf(repository), (rest, at) => rest.issues.update({ ...at, issue_number: number, ...changes })),
 })
 
 const WORDS = { completed: 'completed', not_planned: 'not planned' } as const
@@ -92,15 +97,15 @@ const closeIssue = (ground: GithubGround): ToolDraft =>
       description: 'Closes an issue, as completed or as not planned.',
       describe: ({ repository, number, reason }) => `Close issue #${number} of ${repository} as ${WORDS[reason]}`,
       look: async (args, signal) => {
-        const issue = await lookAt(ground.hub, args, signal)
+        const issue = await lookAt(ground.client, args, signal)
         const reason = changed('reason', issue.state_reason ?? null, args.reason)
         const headline = `Close ${numbered(issue)} of ${args.repository} as ${WORDS[args.reason]}`
         return preview(issue, headline, [changed('state', issue.state, 'closed'), reason, same('assignees', assigneesOf(issue))])
       },
       execute: async ({ reason, ...where }, { signal }) =>
-        issueResult((await update(ground.hub, where, { state: 'closed', state_reason: reason }, signal)).data),
+        issueResult((await update(ground.client, where, { state: 'closed', state_reason: reason }, signal)).data),
       async verify(args, { signal }) {
-        const issue = await lookAt(ground.hub, args, signal)
+        const issue = await lookAt(ground.client, args, signal)
         return doneWhen(issue.state === 'closed' && issue.state_reason === args.reason, issueResult(issue))
       },
     },
@@ -112,13 +117,13 @@ const reopenIssue = (ground: GithubGround): ToolDraft =>
     description: 'Opens a closed issue again.',
     describe: ({ repository, number }) => `Reopen issue #${number} of ${repository}`,
     look: async (args, signal) => {
-      const issue = await lookAt(ground.hub, args, signal)
+      const issue = await lookAt(ground.client, args, signal)
       return preview(issue, `Reopen ${numbered(issue)} of ${args.repository}`, [changed('state', issue.state, 'open')])
     },
     execute: async (where, { signal }) =>
-      issueResult((await update(ground.hub, where, { state: 'open', state_reason: 'reopened' }, signal)).data),
+      issueResult((await update(ground.client, where, { state: 'open', state_reason: 'reopened' }, signal)).data),
     async verify(args, { signal }) {
-      const issue = await lookAt(ground.hub, args, signal)
+      const issue = await lookAt(ground.client, args, signal)
       return doneWhen(issue.state === 'open', issueResult(issue))
     },
   })

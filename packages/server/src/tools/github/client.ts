@@ -31,7 +31,7 @@ export interface Answered<T> {
 type Ask<T> = (rest: Rest, at: At) => Promise<Answered<T>>
 
 /** The one way to GitHub: every request goes out once, to one origin, about an allowed repository. */
-export interface Hub {
+export interface GithubClient {
   readonly origin: string
   /** Reads; a repository that was renamed is followed once, where it is allowed under its new name. */
   read<T>(signal: AbortSignal, repository: Repository, ask: Ask<T>): Promise<Answered<T>>
@@ -49,7 +49,7 @@ export interface Hub {
   login(signal: AbortSignal): Promise<string | undefined>
 }
 
-export interface HubOptions {
+export interface GithubClientOptions {
   network: Network
   token: string
   baseUrl: string
@@ -60,7 +60,7 @@ const API_VERSION = '2022-11-28'
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Opens the way to GitHub. Nothing is sent before the first question. */
-export function openHub({ network, token, baseUrl, allowed }: HubOptions): Hub {
+export function openGithubClient({ network, token, baseUrl, allowed }: GithubClientOptions): GithubClient {
   const { origin } = new URL(baseUrl)
   const octokit = new GithubOctokit({ auth: token, baseUrl: baseUrl.replace(/\/$/, ''), userAgent: 'countersign', log: SILENT })
   let knownLogin: string | undefined

@@ -23,7 +23,9 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
     description: 'Comments on an issue or a pull request.',
     describe: ({ repository, number }) => `Comment on #${number} of ${repository}`,
     async look({ repository, number, body }, signal) {
-      const issue = await ground.hub.look(signal, repositoryOf(repository), (rest, at) => rest.issues.get({ ...at, issue_number: number }))
+      const issue = await ground.client.look(signal, repositoryOf(repository), (rest, at) =>
+        rest.issues.get({ ...at, issue_number: number }),
+      )
       const { title, state, locked } = issue
       const kind = issue.pull_request ? 'pull request' : 'issue'
       return {
@@ -39,7 +41,7 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
     },
     execute: async ({ repository, number, body }, { idempotencyKey, signal }) =>
       resultOf(
-        await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+        await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.issues.createComment({ ...at, issue_number: number, body: withMarker(body, idempotencyKey) }),
         ),
       ),
@@ -48,12 +50,12 @@ const commentOnIssue = (ground: GithubGround): ToolDraft =>
       const since = earliestOf(context).toISOString()
       return findMade(
         {
-          login: await ground.hub.login(signal),
+          login: await ground.client.login(signal),
           order: 'oldest',
           isOurs: ({ body }) => hasMarker(body, idempotencyKey),
           output: resultOf,
           list: (page) =>
-            ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+            ground.client.read(signal, repositoryOf(repository), (rest, at) =>
               rest.issues.listComments({ ...at, issue_number: number, since, per_page: 100, page }),
             ),
         },
@@ -70,11 +72,11 @@ function numberOf({ html_url: url }: GithubComment): number | undefined {
 
 const editComment = (ground: GithubGround): ToolDraft => {
   const lookAt = (repository: string, commentId: number, signal: AbortSignal): Promise<GithubComment> =>
-    ground.hub.look(signal, repositoryOf(repository), (rest, at) => rest.issues.getComment({ ...at, comment_id: commentId }))
+    ground.client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.getComment({ ...at, comment_id: commentId }))
 
   /** @throws ToolError for a comment that somebody else wrote. */
   async function lookAtOwn(repository: string, commentId: number, signal: AbortSignal): Promise<GithubComment> {
-    const [comment, login] = await Promise.all([lookAt(repository, commentId, signal), ground.hub.login(signal)])
+    const [comment, login] = await Promise.all([lookAt(repository, commentId, signal), ground.client.login(signal)])
     if (login !== undefined && comment.user?.login === login) return comment
     const author = comment.user?.login ?? 'somebody'
     throw new ToolError('refused', `The comment is by ${author}, and only one's own can be edited here. Nothing was changed.`)
@@ -91,7 +93,7 @@ const editComment = (ground: GithubGround): ToolDraft => {
         const comment = await lookAtOwn(repository, commentId, signal)
         const old = comment.body ?? ''
         const number = numberOf(comment)
-        const on = number === undefined ? undefined : await lookAtIssue(ground.hub, { repository, number }, signal)
+        const on = number === undefined ? undefined : await lookAtIssue(ground.client, { repository, number }, signal)
         return {
           fields: [same('comment', comment.html_url), changed('text', old, body)],
           ...(on && { headline: `Change the comment on ${numbered(on)} of ${repository}` }),
@@ -101,7 +103,7 @@ const editComment = (ground: GithubGround): ToolDraft => {
       async execute({ repository, commentId, body }, { signal }) {
         await lookAtOwn(repository, commentId, signal)
         return resultOf(
-          await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.issues.updateComment({ ...at, comment_id: commentId, body }),
           ),
         )

@@ -6,9 +6,9 @@ import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
 import { headOf } from './branches.ts'
+import type { GithubClient } from './client.ts'
 import { Branch, Path } from './fields.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './client.ts'
 import { hasTrailer, TRAILER_SHOWN, withTrailer } from './marker.ts'
 import { repositoryOf } from './repository.ts'
 import { added, changed, same } from './shown.ts'
@@ -41,8 +41,8 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
       describe: ({ repository, branch, files, message }) =>
         `Commit ${files.length === 1 ? (files[0]?.path ?? '') : `${files.length} files`} to ${branch} of ${repository}: ${message.split('\n')[0]}`,
       async look({ repository, branch, message, files }, signal) {
-        const head = await existingHead(ground.hub, repository, branch, signal)
-        const plan = await planChanges(await readCommit(ground.hub, repository, head, signal), files)
+        const head = await existingHead(ground.client, repository, branch, signal)
+        const plan = await planChanges(await readCommit(ground.client, repository, head, signal), files)
         if (plan.every(({ content, oldText }) => content !== null && content === oldText)) {
           throw new ToolError('refused', `The files are as they are in ${branch} already.`)
         }
@@ -59,12 +59,12 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, branch, message, files }, { idempotencyKey, signal, version }) {
-        const { hub } = ground
+        const { client } = ground
         const place = repositoryOf(repository)
-        const head = await before(existingHead(hub, repository, branch, signal))
+        const head = await before(existingHead(client, repository, branch, signal))
         if (version !== undefined && head !== version) throw moved(branch, head)
-        const commit = await before(makeCommit(hub, { repository, head, files, message: withTrailer(message, idempotencyKey) }, signal))
-        await hub
+        const commit = await before(makeCommit(client, { repository, head, files, message: withTrailer(message, idempotencyKey) }, signal))
+        await client
           .write(signal, place, (rest, at) => rest.git.updateRef({ ...at, ref: `heads/${branch}`, sha: commit.sha, force: false }))
           .catch((error: unknown) => {
             if (statusOf(error) === 422 && /fast.?forward/i.test(String(error))) throw moved(branch, undefined)
@@ -73,8 +73,8 @@ export const commitFiles = (ground: GithubGround): ToolDraft =>
         return { sha: commit.sha, branch, files: files.map(({ path }) => path), url: commit.html_url }
       },
       async verify({ repository, branch, files }, { idempotencyKey, signal, version }) {
-        const { hub } = ground
-        const { data: commits } = await hub.read(signal, repositoryOf(repository), (rest, at) =>
+        const { client } = ground
+        const { data: commits } = await client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.repos.listCommits({ ...at, sha: branch, per_page: 100 }),
         )
         const made = commits.find(({ commit }) => hasTrailer(commit.message, idempotencyKey))
@@ -91,8 +91,8 @@ const moved = (branch: string, head: string | undefined): ToolError =>
     `${branch} has other commits${head === undefined ? '' : ` (${head})`} than those that were shown. Nothing was committed.`,
   )
 
-async function existingHead(hub: Hub, repository: string, branch: string, signal: AbortSignal): Promise<string> {
-  const head = await headOf(hub, repository, branch, signal)
+async function existingHead(client: GithubClient, repository: string, branch: string, signal: AbortSignal): Promise<string> {
+  const head = await headOf(client, repository, branch, signal)
   if (head === undefined) throw new ToolError('refused', `${repository} has no branch ${branch}. Make it first.`)
   return head
 }
@@ -105,12 +105,12 @@ interface NewCommit {
 }
 
 /** Writes the objects of a commit. No branch leads to them yet, so that nobody sees anything of it. */
-async function makeCommit(hub: Hub, { repository, head, files, message }: NewCommit, signal: AbortSignal) {
+async function makeCommit(client: GithubClient, { repository, head, files, message }: NewCommit, signal: AbortSignal) {
   const place = repositoryOf(repository)
-  const old = await readCommit(hub, repository, head, signal)
+  const old = await readCommit(client, repository, head, signal)
   const entries = await treeEntries(old, files)
-  const tree = await hub.write(signal, place, (rest, at) => rest.git.createTree({ ...at, base_tree: old.tree, tree: entries }))
-  return hub.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
+  const tree = await client.write(signal, place, (rest, at) => rest.git.createTree({ ...at, base_tree: old.tree, tree: entries }))
+  return client.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
 }
 
 /** How long the files of one commit may be compared; those that are left then are shown whole. */

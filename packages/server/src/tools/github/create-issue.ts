@@ -27,15 +27,15 @@ export const createIssue = (ground: GithubGround): ToolDraft =>
       description: 'Opens an issue. Search first whether there is one already.',
       describe: ({ repository, title }) => `Open the issue ${asTitle(title)} in ${repository}`,
       async look({ repository, title, body, labels, assignees, milestone }, signal) {
-        const { hub } = ground
+        const { client } = ground
         const place = repositoryOf(repository)
-        const repo = await hub.look(signal, place, (rest, at) => rest.repos.get(at))
+        const repo = await client.look(signal, place, (rest, at) => rest.repos.get(at))
         if (repo.archived) throw new ToolError('refused', `${repository} is archived: nothing can be changed there.`)
         if (!repo.has_issues) throw new ToolError('refused', `Issues are switched off in ${repository}.`)
         const planned =
           milestone === undefined
             ? undefined
-            : await hub.look(signal, place, (rest, at) => rest.issues.getMilestone({ ...at, milestone_number: milestone }))
+            : await client.look(signal, place, (rest, at) => rest.issues.getMilestone({ ...at, milestone_number: milestone }))
         const visibility = repo.private ? 'private' : 'public'
         return {
           fields: [
@@ -51,7 +51,7 @@ export const createIssue = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, title, body, labels, assignees, milestone }, { idempotencyKey, signal }) {
-        const issue = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+        const issue = await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.issues.create({
             ...at,
             title,
@@ -64,9 +64,9 @@ export const createIssue = (ground: GithubGround): ToolDraft =>
         return issueResult(issue)
       },
       async verify({ repository }, context) {
-        const { hub } = ground
+        const { client } = ground
         const { signal, idempotencyKey } = context
-        const login = await hub.login(signal)
+        const login = await client.login(signal)
         const place = repositoryOf(repository)
         return findMade<GithubIssue>(
           {
@@ -75,7 +75,7 @@ export const createIssue = (ground: GithubGround): ToolDraft =>
             isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: (issue): JsonObject => issueResult(issue),
             list: (page) =>
-              hub.read(signal, place, (rest, at) =>
+              client.read(signal, place, (rest, at) =>
                 rest.issues.listForRepo({
                   ...at,
                   ...{ state: 'all', sort: 'created', direction: 'desc', per_page: 100, page },

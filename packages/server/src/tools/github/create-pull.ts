@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
+import type { GithubClient } from './client.ts'
 import { Body, Branch, Title } from './fields.ts'
 import { findMade } from './found.ts'
-import type { Hub } from './client.ts'
 import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
 import { added, short } from './shown.ts'
@@ -15,13 +15,13 @@ import { commitLine, type GithubPull, pullResult } from './views.ts'
 const MAX_SHOWN = 50
 
 /** What one branch has that another has not, as the card shows it. */
-async function compare(hub: Hub, repository: string, base: string, head: string, signal: AbortSignal) {
+async function compare(client: GithubClient, repository: string, base: string, head: string, signal: AbortSignal) {
   const {
     ahead_by,
     commits,
     files = [],
     merge_base_commit,
-  } = await hub.look(signal, repositoryOf(repository), (rest, at) =>
+  } = await client.look(signal, repositoryOf(repository), (rest, at) =>
     rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${base}...${head}`, per_page: 100 }),
   )
   const additions = files.reduce((sum, file) => sum + file.additions, 0)
@@ -39,12 +39,12 @@ async function compare(hub: Hub, repository: string, base: string, head: string,
 
 /** The base that is meant where none is named: the default branch. */
 async function baseOf(
-  hub: Hub,
+  client: GithubClient,
   { repository, base }: { repository: string; base?: string | undefined },
   signal: AbortSignal,
 ): Promise<string> {
   if (base !== undefined) return base
-  const { default_branch } = await hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
+  const { default_branch } = await client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
   return default_branch
 }
 
@@ -66,12 +66,12 @@ export const createPullRequest = (ground: GithubGround): ToolDraft =>
       describe: ({ repository, title, head, base }) =>
         `Open the pull request “${title}” from ${head} into ${base ?? 'the default branch'} of ${repository}`,
       async look(args, signal) {
-        const { hub } = ground
-        const base = await baseOf(hub, args, signal)
+        const { client } = ground
+        const base = await baseOf(client, args, signal)
         const place = repositoryOf(args.repository)
         const [branch, between] = await Promise.all([
-          hub.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch: args.head })),
-          compare(hub, args.repository, base, args.head, signal),
+          client.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch: args.head })),
+          compare(client, args.repository, base, args.head, signal),
         ])
         if (between.ahead === 0) throw new ToolError('refused', `${args.head} has nothing that ${base} does not have.`)
         const { sha } = branch.commit
@@ -92,8 +92,8 @@ export const createPullRequest = (ground: GithubGround): ToolDraft =>
       },
       async execute(args, { idempotencyKey, signal }) {
         const { repository, title, head, body, draft } = args
-        const base = await before(baseOf(ground.hub, args, signal))
-        const pull = await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+        const base = await before(baseOf(ground.client, args, signal))
+        const pull = await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.create({ ...at, title, head, base, body: withMarker(body, idempotencyKey), draft }),
         )
         return pullResult(pull)
@@ -102,12 +102,12 @@ export const createPullRequest = (ground: GithubGround): ToolDraft =>
         const place = repositoryOf(repository)
         return findMade<GithubPull>(
           {
-            login: await ground.hub.login(context.signal),
+            login: await ground.client.login(context.signal),
             order: 'newest',
             isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: pullResult,
             list: (page) =>
-              ground.hub.read(context.signal, place, (rest, at) =>
+              ground.client.read(context.signal, place, (rest, at) =>
                 rest.pulls.list({
                   ...at,
                   head: `${place.owner}:${head}`,

@@ -46,7 +46,7 @@ const turn = (ground: GithubGround, { name, description, isDraft, mutation, word
     description,
     describe: ({ repository, number }) => wordsOf(`pull request #${number} of ${repository}`),
     async look(args, signal) {
-      const pull = await lookAtPull(ground.hub, args, signal)
+      const pull = await lookAtPull(ground.client, args, signal)
       const { title, state, draft = false, head } = pull
       if (state !== 'open') throw new ToolError('refused', `#${args.number} is ${pull.merged ? 'merged' : 'closed'}.`)
       if (draft === isDraft) throw new ToolError('refused', `#${args.number} is ${isDraft ? 'a draft' : 'ready for review'} already.`)
@@ -64,15 +64,15 @@ const turn = (ground: GithubGround, { name, description, isDraft, mutation, word
       }
     },
     async execute(args, { signal, version }) {
-      const pull = await before(lookAtPull(ground.hub, args, signal))
+      const pull = await before(lookAtPull(ground.client, args, signal))
       if (version !== undefined && pull.head.sha !== version) {
         throw new ToolError('stale', `#${args.number} has other commits than those that were shown. It was left as it is.`)
       }
-      await ground.hub.mutate(signal, repositoryOf(args.repository), mutation, { pullRequestId: pull.node_id })
+      await ground.client.mutate(signal, repositoryOf(args.repository), mutation, { pullRequestId: pull.node_id })
       return { ...pullResult(pull), draft: isDraft }
     },
     async verify(args, { signal }) {
-      const pull = await lookAtPull(ground.hub, args, signal)
+      const pull = await lookAtPull(ground.client, args, signal)
       return doneWhen((pull.draft ?? false) === isDraft, pullResult(pull))
     },
   })

@@ -4,12 +4,12 @@ import type { ToolDraft } from '../tool-draft.ts'
 import { branchWrites } from './branches.ts'
 import { issueChanges } from './change-issue.ts'
 import { checkGithub } from './check.ts'
+import { openGithubClient } from './client.ts'
 import { commentWrites } from './comments.ts'
 import { commitFiles } from './commit.ts'
 import { createIssue } from './create-issue.ts'
 import { createPullRequest } from './create-pull.ts'
 import { draftChanges } from './drafts.ts'
-import { openHub } from './client.ts'
 import { issueListChanges } from './issue-lists.ts'
 import { mergePullRequest } from './merge.ts'
 import { pullChanges } from './pulls.ts'
@@ -28,7 +28,7 @@ import { runWrites } from './runs.ts'
 import { searches } from './search.ts'
 import { placeSearches } from './search-places.ts'
 import { GithubSection } from './section.ts'
-import { type GithubGround, openGround } from './tool.ts'
+import { type GithubGround, openRuntime } from './tool.ts'
 import { updatePullBranch } from './update-branch.ts'
 
 export type { GithubInput } from './section.ts'
@@ -57,10 +57,10 @@ export const github: SourceKind<GithubSection> = {
       kind: 'github',
       secrets: [...secrets, token],
       drafts({ network }) {
-        const hub = openHub({ network, token, baseUrl: baseUrl.href, allowed })
-        return toolsOf(openGround({ ...options, hub }), allowed)
+        const client = openGithubClient({ network, token, baseUrl: baseUrl.href, allowed })
+        return toolsOf(openRuntime({ ...options, client }), allowed)
       },
-      check: ({ network }, signal) => checkGithub(openHub({ network, token, baseUrl: baseUrl.href, allowed }), allowed, signal),
+      check: ({ network }, signal) => checkGithub(openGithubClient({ network, token, baseUrl: baseUrl.href, allowed }), allowed, signal),
       close: async () => work[Symbol.asyncDispose](),
     }
   },

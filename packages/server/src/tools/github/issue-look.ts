@@ -1,5 +1,5 @@
 import type { JsonValue, Preview, PreviewField } from '@countersign/core'
-import type { Hub } from './client.ts'
+import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
 import type { GithubIssue } from './views.ts'
@@ -11,8 +11,8 @@ export interface Where {
 }
 
 /** Reads it, for a change of it. */
-export const lookAt = (hub: Hub, { repository, number }: Where, signal: AbortSignal): Promise<GithubIssue> =>
-  hub.look(signal, repositoryOf(repository), (rest, at) => rest.issues.get({ ...at, issue_number: number }))
+export const lookAt = (client: GithubClient, { repository, number }: Where, signal: AbortSignal): Promise<GithubIssue> =>
+  client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.get({ ...at, issue_number: number }))
 
 /** What it is, in words. */
 const kindOf = ({ pull_request }: GithubIssue): string => (pull_request === undefined ? 'issue' : 'pull request')

@@ -28,14 +28,14 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
       description: 'Merges a pull request into its base.',
       describe: ({ repository, number, method }) => `${VERBS[method]} pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const { hub } = ground
+        const { client } = ground
         const place = repositoryOf(args.repository)
-        const pull = await lookAtPull(hub, args, signal)
+        const pull = await lookAtPull(client, args, signal)
         if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
         const { sha } = pull.head
         const [checks, reviews] = await Promise.all([
-          readChecks(hub, place, sha, signal),
-          hub.look(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 })),
+          readChecks(client, place, sha, signal),
+          client.look(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 })),
         ])
         const said = reviews.filter(({ state }) => state !== 'COMMENTED').map(({ user, state }) => `${user?.login ?? 'somebody'}: ${state}`)
         const { title, state, draft = false, base } = pull
@@ -57,9 +57,9 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, number, method, title }, { signal, version }) {
-        const { hub } = ground
-        const sha = version ?? (await before(lookAtPull(hub, { repository, number }, signal))).head.sha
-        const merged = await hub
+        const { client } = ground
+        const sha = version ?? (await before(lookAtPull(client, { repository, number }, signal))).head.sha
+        const merged = await client
           .write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.merge({
               ...at,
@@ -77,7 +77,7 @@ export const mergePullRequest = (ground: GithubGround): ToolDraft =>
         return { number, merged: merged.merged, sha: merged.sha, url: `${ground.webOrigin}/${repository}/pull/${number}` }
       },
       async verify(args, { signal, version }) {
-        const pull = await lookAtPull(ground.hub, args, signal)
+        const pull = await lookAtPull(ground.client, args, signal)
         if (!pull.merged) return { done: false }
         return version === undefined || pull.head.sha === version ? { done: true, output: pullResult(pull) } : { done: 'unknown' }
       },

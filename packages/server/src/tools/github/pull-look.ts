@@ -1,5 +1,5 @@
 import type { PreviewField } from '@countersign/core'
-import type { Hub } from './client.ts'
+import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
 import type { GithubPull } from './views.ts'
@@ -11,8 +11,8 @@ export interface PullWhere {
 }
 
 /** Reads it, for a change of it. */
-export const lookAtPull = (hub: Hub, { repository, number }: PullWhere, signal: AbortSignal) =>
-  hub.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
+export const lookAtPull = (client: GithubClient, { repository, number }: PullWhere, signal: AbortSignal) =>
+  client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
 
 /** What every card about a pull request begins with. */
 export const pullHeading = (pull: GithubPull): PreviewField => same('pull request', `#${pull.number} ${pull.title}`)

@@ -44,7 +44,7 @@ const updatePullRequest = (ground: GithubGround): ToolDraft =>
       describe: (args) => `Change ${namesOf(args)} of pull request #${args.number} in ${args.repository}`,
       async look(args, signal) {
         const { title, body, base } = args
-        const pull = await lookAtPull(ground.hub, args, signal)
+        const pull = await lookAtPull(ground.client, args, signal)
         return preview(pull, `Change ${namesOf(args)} of ${numbered(pull)} in ${args.repository}`, [
           ...(title === undefined ? [] : [changed('title', pull.title, title)]),
           ...(body === undefined ? [] : [changed('body', pull.body ?? '', body)]),
@@ -53,12 +53,12 @@ const updatePullRequest = (ground: GithubGround): ToolDraft =>
       },
       execute: async ({ repository, number, ...changes }, { signal }) =>
         pullResult(
-          await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.update({ ...at, pull_number: number, ...changes }),
           ),
         ),
       async verify({ title, body, base, ...where }, { signal }) {
-        const pull = await lookAtPull(ground.hub, where, signal)
+        const pull = await lookAtPull(ground.client, where, signal)
         const isSo =
           (title === undefined || pull.title === title) &&
           (body === undefined || (pull.body ?? '') === body) &&
@@ -74,19 +74,19 @@ const closePullRequest = (ground: GithubGround): ToolDraft =>
     description: 'Closes a pull request without merging it.',
     describe: ({ repository, number }) => `Close pull request #${number} of ${repository} without merging it`,
     look: async (args, signal) => {
-      const pull = await lookAtPull(ground.hub, args, signal)
+      const pull = await lookAtPull(ground.client, args, signal)
       if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
       const headline = `Close ${numbered(pull)} of ${args.repository} without merging it`
       return preview(pull, headline, [changed('state', pull.state, 'closed'), same('from', `${pull.head.ref} at ${pull.head.sha}`)])
     },
     execute: async ({ repository, number }, { signal }) =>
       pullResult(
-        await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+        await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.update({ ...at, pull_number: number, state: 'closed' }),
         ),
       ),
     async verify(args, { signal }) {
-      const pull = await lookAtPull(ground.hub, args, signal)
+      const pull = await lookAtPull(ground.client, args, signal)
       return doneWhen(pull.state === 'closed', pullResult(pull))
     },
   })
@@ -112,7 +112,7 @@ const requestReview = (ground: GithubGround): ToolDraft =>
       describe: ({ repository, number, reviewers, teams }) =>
         `Ask ${peopleIn({ reviewers, teams })} to review pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const pull = await lookAtPull(ground.hub, args, signal)
+        const pull = await lookAtPull(ground.client, args, signal)
         const author = pull.user.login
         if (holds(args.reviewers, [author])) throw new ToolError('refused', `${author} wrote #${args.number} and cannot review it.`)
         const asked = reviewersOf(pull)
@@ -123,16 +123,16 @@ const requestReview = (ground: GithubGround): ToolDraft =>
       },
       execute: async ({ repository, number, reviewers, teams }, { signal }) =>
         pullResult(
-          await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.requestReviewers({ ...at, pull_number: number, reviewers, team_reviewers: teams }),
           ),
         ),
       async verify(args, context) {
-        const { hub } = ground
+        const { client } = ground
         const { signal } = context
         const [pull, reviews] = await Promise.all([
-          lookAtPull(hub, args, signal),
-          hub.look(signal, repositoryOf(args.repository), (rest, at) =>
+          lookAtPull(client, args, signal),
+          client.look(signal, repositoryOf(args.repository), (rest, at) =>
             rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 }),
           ),
         ])

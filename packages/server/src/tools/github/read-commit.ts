@@ -16,7 +16,7 @@ export const getCommit = (ground: GithubGround): ToolDraft =>
     description: 'Reads one commit with its changed files and their diffs, 100 files at a time.',
     describe: ({ repository, ref }) => `Read the commit ${ref} of ${repository}`,
     async execute({ repository, ref, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getCommit({ ...at, ref, per_page: 100, page }),
       )
       const { sha, commit, author, parents, stats, files = [], html_url: url } = data

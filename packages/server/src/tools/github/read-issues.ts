@@ -15,11 +15,11 @@ const getIssue = (ground: GithubGround): ToolDraft =>
     description: 'Reads one issue (or the conversation of a pull request) with its first 100 comments.',
     describe: ({ repository, number }) => `Read issue #${number} of ${repository}`,
     async execute({ repository, number }, { signal }) {
-      const { hub } = ground
+      const { client } = ground
       const place = repositoryOf(repository)
       const [issue, comments] = await Promise.all([
-        hub.read(signal, place, (rest, at) => rest.issues.get({ ...at, issue_number: number })),
-        hub.read(signal, place, (rest, at) => rest.issues.listComments({ ...at, issue_number: number, per_page: 100 })),
+        client.read(signal, place, (rest, at) => rest.issues.get({ ...at, issue_number: number })),
+        client.read(signal, place, (rest, at) => rest.issues.listComments({ ...at, issue_number: number, per_page: 100 })),
       ])
       return { ...issueView(issue.data), commentList: comments.data.map(commentView), moreComments: hasMore(comments.headers) }
     },
@@ -46,7 +46,7 @@ const listIssues = (ground: GithubGround): ToolDraft =>
       description: 'Lists issues, newest first. Pull requests are left out.',
       describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}issues of ${repository}`,
       async execute({ repository, labels, assignee, creator, limit, ...rest }, { signal }) {
-        const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (api, at) =>
+        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (api, at) =>
           api.issues.listForRepo({
             ...at,
             ...rest,
@@ -75,7 +75,7 @@ const getWorkload = (ground: GithubGround): ToolDraft =>
       const people = new Map<string, Load>()
       let isWhole = false
       for (let page = 1; page <= MAX_PAGES && !isWhole; page++) {
-        const { data, headers } = await ground.hub.read(signal, place, (rest, at) =>
+        const { data, headers } = await ground.client.read(signal, place, (rest, at) =>
           rest.issues.listForRepo({ ...at, state: 'open', per_page: 100, page }),
         )
         for (const issue of data) {

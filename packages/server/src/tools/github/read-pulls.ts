@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
+import type { GithubClient } from './client.ts'
 import { Branch, IssueNumber, Limit, Page } from './fields.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './client.ts'
 import { type Repository, repositoryOf } from './repository.ts'
 import { type GithubGround, readTool } from './tool.ts'
 import { hasMore, pullInList, textOf } from './views.ts'
@@ -19,12 +19,12 @@ const getPullRequest = (ground: GithubGround): ToolDraft =>
     description: 'Reads one pull request with its first 100 changed files, its reviews and the state of its checks.',
     describe: ({ repository, number }) => `Read pull request #${number} of ${repository}`,
     async execute({ repository, number }, { signal }): Promise<JsonValue> {
-      const { hub } = ground
+      const { client } = ground
       const place = repositoryOf(repository)
       const [pull, files, reviews] = await Promise.all([
-        hub.read(signal, place, (rest, at) => rest.pulls.get({ ...at, pull_number: number })),
-        hub.read(signal, place, (rest, at) => rest.pulls.listFiles({ ...at, pull_number: number, per_page: 100 })),
-        hub.read(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 })),
+        client.read(signal, place, (rest, at) => rest.pulls.get({ ...at, pull_number: number })),
+        client.read(signal, place, (rest, at) => rest.pulls.listFiles({ ...at, pull_number: number, per_page: 100 })),
+        client.read(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 })),
       ])
       const { additions, deletions, commits, changed_files, mergeable } = pull.data
       return {
@@ -39,17 +39,17 @@ const getPullRequest = (ground: GithubGround): ToolDraft =>
         reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({
           ...{ by: user?.login ?? null, state, body: textOf(body, 1_000), submittedAt: submitted_at },
         })),
-        checks: await readChecks(hub, place, pull.data.head.sha, signal),
+        checks: await readChecks(client, place, pull.data.head.sha, signal),
       }
     },
   })
 
 /** What the checks of a commit say, in counts by conclusion; in words where the token may not see them. */
-export async function readChecks(hub: Hub, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
+export async function readChecks(client: GithubClient, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
   try {
     const [runs, status] = await Promise.all([
-      hub.read(signal, place, (rest, at) => rest.checks.listForRef({ ...at, ref, per_page: 100 })),
-      hub.read(signal, place, (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref })),
+      client.read(signal, place, (rest, at) => rest.checks.listForRef({ ...at, ref, per_page: 100 })),
+      client.read(signal, place, (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref })),
     ])
     const states = [
       ...runs.data.check_runs.map(({ conclusion, status: progress }) => conclusion ?? progress),
@@ -77,7 +77,7 @@ const listPullRequests = (ground: GithubGround): ToolDraft =>
       description: 'Lists pull requests, newest first.',
       describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}pull requests of ${repository}`,
       async execute({ repository, state, base, limit, page }, { signal }): Promise<JsonValue> {
-        const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.list({ ...at, state, per_page: limit, page, ...(base !== undefined && { base }) }),
         )
         return { pullRequests: data.map(pullInList), more: hasMore(headers) }

@@ -43,7 +43,7 @@ const listReleases = (ground: GithubGround): ToolDraft =>
     description: 'Lists releases, newest first; drafts too where the token may change them.',
     describe: ({ repository }) => `List the releases of ${repository}`,
     async execute({ repository, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listReleases({ ...at, per_page: limit, page }),
       )
       return { releases: data.map((release) => releaseView(release, MAX_LISTED_TEXT)), more: hasMore(headers) }
@@ -56,7 +56,7 @@ const getRelease = (ground: GithubGround): ToolDraft =>
     description: 'Reads the release of a tag; the latest one where none is named.',
     describe: ({ repository, tag }) => `Read ${tag === undefined ? 'the latest release' : `the release ${tag}`} of ${repository}`,
     async execute({ repository, tag }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         tag === undefined ? rest.repos.getLatestRelease(at) : rest.repos.getReleaseByTag({ ...at, tag }),
       )
       return releaseView(data)

@@ -24,7 +24,7 @@ const getRepository = (ground: GithubGround): ToolDraft =>
     description: 'Reads what a repository is: description, default branch, visibility, open issues.',
     describe: ({ repository }) => `Read the repository ${repository}`,
     async execute({ repository }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
+      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
       return {
         name: data.full_name,
         description: data.description,
@@ -46,7 +46,7 @@ const getFile = (ground: GithubGround): ToolDraft =>
     description: 'Reads one text file of at most 1 MB, by default from the default branch.',
     describe: ({ repository, path, ref }) => `Read ${path} of ${repository}${ref === undefined ? '' : ` at ${ref}`}`,
     async execute({ repository, path, ref }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getContent({ ...at, path, ...(ref !== undefined && { ref }) }),
       )
       if (Array.isArray(data)) throw new ToolError('refused', `${path} is a folder: list its files instead.`)
@@ -85,7 +85,7 @@ const listFiles = (ground: GithubGround): ToolDraft =>
     description: 'Lists the paths of all files below a folder, by default of the whole default branch.',
     describe: ({ repository, folder }) => `List the files of ${repository}${folder === undefined ? '' : ` in ${folder}`}`,
     async execute({ repository, folder, ref = 'HEAD' }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.git.getTree({ ...at, tree_sha: ref, recursive: '1' }),
       )
       const files = data.tree.filter(({ type, path }) => type === 'blob' && (folder === undefined || path.startsWith(`${folder}/`)))
@@ -102,7 +102,7 @@ const listBranches = (ground: GithubGround): ToolDraft =>
     description: 'Lists branches with their heads.',
     describe: ({ repository }) => `List the branches of ${repository}`,
     async execute({ repository, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listBranches({ ...at, per_page: limit, page }),
       )
       const branches = data.map(({ name, commit, protected: isProtected }) => ({ name, sha: commit.sha, protected: isProtected }))
@@ -116,7 +116,7 @@ const listCommits = (ground: GithubGround): ToolDraft =>
     description: 'Lists commits, newest first; with a path only those that changed it.',
     describe: ({ repository, ref }) => `List the commits of ${repository}${ref === undefined ? '' : ` at ${ref}`}`,
     async execute({ repository, ref, path, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listCommits({
           ...at,
           per_page: limit,
@@ -142,7 +142,7 @@ const listLabels = (ground: GithubGround): ToolDraft =>
     description: 'Lists the labels that the repository has, 100 at a time.',
     describe: ({ repository }) => `List the labels of ${repository}`,
     async execute({ repository, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listLabelsForRepo({ ...at, per_page: 100, page }),
       )
       return { labels: data.map(({ name, description }) => ({ name, description })), more: hasMore(headers) }
@@ -155,7 +155,7 @@ const listMilestones = (ground: GithubGround): ToolDraft =>
     description: 'Lists the open milestones with their numbers.',
     describe: ({ repository }) => `List the milestones of ${repository}`,
     async execute({ repository }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listMilestones({ ...at, per_page: 100 }),
       )
       const milestones = data.map(({ number, title, description, due_on, open_issues, closed_issues }) => ({
@@ -172,7 +172,7 @@ const listAssignees = (ground: GithubGround): ToolDraft =>
     description: 'Lists who can be assigned to issues and pull requests, 100 at a time.',
     describe: ({ repository }) => `List who can be assigned in ${repository}`,
     async execute({ repository, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listAssignees({ ...at, per_page: 100, page }),
       )
       return { assignees: data.map(({ login, type }) => ({ login, type })), more: hasMore(headers) }

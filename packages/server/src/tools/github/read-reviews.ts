@@ -19,7 +19,7 @@ const listReviews = (ground: GithubGround): ToolDraft =>
     description: 'Lists the reviews of a pull request, oldest first, 100 at a time.',
     describe: ({ repository, number }) => `List the reviews of #${number} of ${repository}`,
     async execute({ repository, number, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100, page }),
       )
       const reviews = data.map(({ id, user, state, body, commit_id, submitted_at = null, html_url }) => ({
@@ -37,7 +37,7 @@ const listReviewComments = (ground: GithubGround): ToolDraft =>
       'Lists the comments at lines of a pull request, oldest first, 100 at a time. One without a line is at a line that is gone.',
     describe: ({ repository, number }) => `List the review comments on #${number} of ${repository}`,
     async execute({ repository, number, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.pulls.listReviewComments({ ...at, pull_number: number, per_page: 100, page }),
       )
       const comments = data.map((comment) => ({

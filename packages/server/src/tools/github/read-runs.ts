@@ -31,7 +31,7 @@ const listWorkflowRuns = (ground: GithubGround): ToolDraft =>
       description: 'Lists runs of GitHub Actions, newest first.',
       describe: ({ repository }) => `List the workflow runs of ${repository}`,
       async execute({ repository, branch, status, limit, page }, { signal }): Promise<JsonValue> {
-        const { data, headers } = await ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.actions.listWorkflowRunsForRepo({
             ...{ ...at, per_page: limit, page },
             ...(branch !== undefined && { branch }),
@@ -49,11 +49,11 @@ const getWorkflowRun = (ground: GithubGround): ToolDraft =>
     description: 'Reads one run of GitHub Actions with the first 100 jobs of its last attempt and their steps.',
     describe: ({ repository, runId }) => `Read the workflow run ${runId} of ${repository}`,
     async execute({ repository, runId }, { signal }): Promise<JsonValue> {
-      const { hub } = ground
+      const { client } = ground
       const place = repositoryOf(repository)
       const [run, jobs] = await Promise.all([
-        hub.read(signal, place, (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId })),
-        hub.read(signal, place, (rest, at) =>
+        client.read(signal, place, (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId })),
+        client.read(signal, place, (rest, at) =>
           rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest', per_page: 100 }),
         ),
       ])
@@ -86,7 +86,7 @@ const readJobLog = (ground: GithubGround): ToolDraft =>
       description: 'Reads the last lines of the log of a job of GitHub Actions that has ended.',
       describe: ({ repository, jobId }) => `Read the log of the job ${jobId} of ${repository}`,
       async execute({ repository, jobId, lines }, { signal }): Promise<JsonValue> {
-        const { text, isWhole, isEnd } = await ground.hub.readLog(signal, repositoryOf(repository), (rest, at) =>
+        const { text, isWhole, isEnd } = await ground.client.readLog(signal, repositoryOf(repository), (rest, at) =>
           rest.actions.downloadJobLogsForWorkflowRun({ ...at, job_id: jobId }),
         )
         const all = text.trimEnd().split(/\r?\n/).map(withoutTime)

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { asTitle } from '../headline.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
+import type { GithubClient } from './client.ts'
 import { Body, GithubId, Ref, Tag, Title } from './fields.ts'
 import { doneWhen, findMade } from './found.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './client.ts'
 import { hasMarker, MARKER_SHOWN, withMarker, withoutMarker } from './marker.ts'
 import { type GithubRelease, releaseResult } from './read-releases.ts'
 import { repositoryOf } from './repository.ts'
@@ -25,9 +25,9 @@ interface Tagged {
 }
 
 /** The commit at a reference; undefined where there is none. */
-async function commitAt(hub: Hub, repository: string, ref: string, signal: AbortSignal) {
+async function commitAt(client: GithubClient, repository: string, ref: string, signal: AbortSignal) {
   try {
-    const { sha, commit } = await hub.look(signal, repositoryOf(repository), (rest, at) =>
+    const { sha, commit } = await client.look(signal, repositoryOf(repository), (rest, at) =>
       rest.repos.getCommit({ ...at, ref, per_page: 1 }),
     )
     return { sha, line: commit.message.split('\n')[0] ?? '' }
@@ -39,18 +39,18 @@ async function commitAt(hub: Hub, repository: string, ref: string, signal: Abort
 }
 
 /** The commit that a tag names, or would name when a release makes it. */
-async function tagged(hub: Hub, repository: string, tag: string, target: string, signal: AbortSignal): Promise<Tagged> {
-  const there = await commitAt(hub, repository, `tags/${tag}`, signal)
+async function tagged(client: GithubClient, repository: string, tag: string, target: string, signal: AbortSignal): Promise<Tagged> {
+  const there = await commitAt(client, repository, `tags/${tag}`, signal)
   if (there) return { ...there, isThere: true }
-  const found = await commitAt(hub, repository, target, signal)
+  const found = await commitAt(client, repository, target, signal)
   if (found === undefined) throw new ToolError('refused', `There is no ${target} in ${repository} that the tag ${tag} could be made at.`)
   return { ...found, isThere: false }
 }
 
 /** The release that is published for a tag. */
-async function releaseOf(hub: Hub, repository: string, tag: string, signal: AbortSignal): Promise<GithubRelease | undefined> {
+async function releaseOf(client: GithubClient, repository: string, tag: string, signal: AbortSignal): Promise<GithubRelease | undefined> {
   try {
-    return await hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getReleaseByTag({ ...at, tag }))
+    return await client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getReleaseByTag({ ...at, tag }))
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw error
@@ -77,16 +77,16 @@ const createRelease = (ground: GithubGround): ToolDraft =>
       description: 'Makes a release of a tag, published at once or as a draft. A tag that is not there is made with it.',
       describe: ({ repository, tag, draft }) => `${draft ? 'Draft' : 'Publish'} the release ${tag} of ${repository}`,
       async look({ repository, tag, target = 'HEAD', name, body, draft, prerelease }, signal) {
-        const { hub } = ground
+        const { client } = ground
         const [repo, known, at] = await Promise.all([
-          hub.look(signal, repositoryOf(repository), (rest, place) => rest.repos.get(place)),
-          releaseOf(hub, repository, tag, signal),
-          tagged(hub, repository, tag, target, signal),
+          client.look(signal, repositoryOf(repository), (rest, place) => rest.repos.get(place)),
+          releaseOf(client, repository, tag, signal),
+          tagged(client, repository, tag, target, signal),
         ])
         if (repo.archived) throw new ToolError('refused', `${repository} is archived: nothing can be changed there.`)
         if (known) throw new ToolError('refused', `${tag} has a release already: ${known.html_url}`)
         if (at.isThere && target !== 'HEAD') {
-          const wanted = await commitAt(hub, repository, target, signal)
+          const wanted = await commitAt(client, repository, target, signal)
           if (wanted?.sha !== at.sha) throw new ToolError('refused', `The tag ${tag} is there already, at ${at.sha} and not at ${target}.`)
         }
         const visibility = repo.private ? 'private' : 'public'
@@ -106,13 +106,13 @@ const createRelease = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, tag, target = 'HEAD', name = tag, body, draft, prerelease }, { idempotencyKey, signal, version }) {
-        const { hub } = ground
-        const at = await before(tagged(hub, repository, tag, version ?? target, signal))
+        const { client } = ground
+        const at = await before(tagged(client, repository, tag, version ?? target, signal))
         // A tag that is there counts, whatever commit is sent.
         if (version !== undefined && at.sha !== version) {
           throw new ToolError('stale', `The tag ${tag} is at ${at.sha} now and not where it was shown. Nothing was released.`)
         }
-        const made = await hub.write(signal, repositoryOf(repository), (rest, place) =>
+        const made = await client.write(signal, repositoryOf(repository), (rest, place) =>
           rest.repos.createRelease({
             ...{ ...place, tag_name: tag, target_commitish: at.sha, name, draft, prerelease },
             body: withMarker(body, idempotencyKey),
@@ -123,13 +123,13 @@ const createRelease = (ground: GithubGround): ToolDraft =>
       verify: async ({ repository }, context) =>
         findMade<GithubRelease & { user: { login: string } }>(
           {
-            login: await ground.hub.login(context.signal),
+            login: await ground.client.login(context.signal),
             // They are in the order of their commits, not in that in which they were made.
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: releaseResult,
             list: async (page) => {
-              const { data, ...answer } = await ground.hub.read(context.signal, repositoryOf(repository), (rest, at) =>
+              const { data, ...answer } = await ground.client.read(context.signal, repositoryOf(repository), (rest, at) =>
                 rest.repos.listReleases({ ...at, per_page: 100, page }),
               )
               return { ...answer, data: data.map((release) => ({ ...release, user: release.author })) }
@@ -142,7 +142,7 @@ const createRelease = (ground: GithubGround): ToolDraft =>
 
 const publishRelease = (ground: GithubGround): ToolDraft => {
   const lookAt = (repository: string, releaseId: number, signal: AbortSignal): Promise<GithubRelease> =>
-    ground.hub.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getRelease({ ...at, release_id: releaseId }))
+    ground.client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getRelease({ ...at, release_id: releaseId }))
 
   return writeTool(ground, z.object({ repository: ground.repository, releaseId: GithubId.describe('As listReleases names it') }), {
     name: 'publishRelease',
@@ -152,7 +152,7 @@ const publishRelease = (ground: GithubGround): ToolDraft => {
       const release = await lookAt(repository, releaseId, signal)
       const { tag_name: tag, name, body, draft, prerelease, target_commitish } = release
       if (!draft) throw new ToolError('refused', `The release ${tag} is published already.`)
-      const at = await tagged(ground.hub, repository, tag, target_commitish, signal)
+      const at = await tagged(ground.client, repository, tag, target_commitish, signal)
       const text = withoutMarker(body ?? '')
       const assets = release.assets.map((asset) => `${asset.name}, ${asset.size} bytes`).sort()
       return {
@@ -170,14 +170,14 @@ const publishRelease = (ground: GithubGround): ToolDraft => {
       }
     },
     async execute({ repository, releaseId }, { signal, version }) {
-      const { hub } = ground
+      const { client } = ground
       const { tag_name: tag, target_commitish } = await before(lookAt(repository, releaseId, signal))
-      const { sha } = await before(tagged(hub, repository, tag, target_commitish, signal))
+      const { sha } = await before(tagged(client, repository, tag, target_commitish, signal))
       if (version !== undefined && sha !== version) {
         throw new ToolError('stale', `The tag ${tag} would be at ${sha} now and not where it was shown. Nothing was published.`)
       }
       return releaseResult(
-        await hub.write(signal, repositoryOf(repository), (rest, at) =>
+        await client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.repos.updateRelease({ ...at, release_id: releaseId, draft: false, tag_name: tag, target_commitish: sha }),
         ),
       )

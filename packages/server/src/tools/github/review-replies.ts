@@ -27,10 +27,10 @@ export const replyToReviewComment = (ground: GithubGround): ToolDraft =>
       description: 'Replies to a comment at a line of a pull request.',
       describe: ({ repository, number, commentId }) => `Reply to the review comment ${commentId} on #${number} of ${repository}`,
       async look({ repository, number, commentId, body }, signal) {
-        const { hub } = ground
+        const { client } = ground
         const [pull, comment] = await Promise.all([
-          lookAtPull(hub, { repository, number }, signal),
-          hub.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.getReviewComment({ ...at, comment_id: commentId })),
+          lookAtPull(client, { repository, number }, signal),
+          client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.getReviewComment({ ...at, comment_id: commentId })),
         ])
         if (!comment.pull_request_url.endsWith(`/pulls/${number}`)) {
           throw new ToolError('refused', `The comment ${commentId} is not on #${number}.`)
@@ -60,7 +60,7 @@ export const replyToReviewComment = (ground: GithubGround): ToolDraft =>
       },
       execute: async ({ repository, number, commentId, body }, { idempotencyKey, signal }) =>
         resultOf(
-          await ground.hub.write(signal, repositoryOf(repository), (rest, at) =>
+          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.createReplyForReviewComment({
               ...{ ...at, pull_number: number, comment_id: commentId, body: withMarker(body, idempotencyKey) },
             }),
@@ -71,12 +71,12 @@ export const replyToReviewComment = (ground: GithubGround): ToolDraft =>
         const since = earliestOf(context).toISOString()
         return findMade<GithubReviewComment>(
           {
-            login: await ground.hub.login(signal),
+            login: await ground.client.login(signal),
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: resultOf,
             list: (page) =>
-              ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+              ground.client.read(signal, repositoryOf(repository), (rest, at) =>
                 rest.pulls.listReviewComments({ ...at, pull_number: number, since, per_page: 100, page }),
               ),
           },

@@ -2,10 +2,10 @@ import { type JsonObject, type PreviewField, ToolError } from '@countersign/core
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
+import type { GithubClient } from './client.ts'
 import { excerptOf } from './diff-lines.ts'
 import { Body, IssueNumber, Path } from './fields.ts'
 import { findMade } from './found.ts'
-import type { Hub } from './client.ts'
 import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
 import { lookAtPull, type PullWhere, pullHeading } from './pull-look.ts'
 import { readChecks } from './read-pulls.ts'
@@ -50,19 +50,19 @@ export const createReview = (ground: GithubGround): ToolDraft =>
       description: 'Reviews a pull request: approves it, requests changes or comments, also at lines of its diff. Read it before.',
       describe: ({ repository, number, event }) => `${VERBS[event]} pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const { hub } = ground
+        const { client } = ground
         const { event } = args
         const place = repositoryOf(args.repository)
-        const [pull, login] = await Promise.all([lookAtPull(hub, args, signal), hub.login(signal)])
+        const [pull, login] = await Promise.all([lookAtPull(client, args, signal), client.login(signal)])
         const author = pull.user.login
         if (event !== 'COMMENT' && author === login) {
           throw new ToolError('refused', `${author} wrote #${args.number}: nobody approves or refuses a pull request of their own.`)
         }
         const { sha } = pull.head
         const [checks, earlier, lines] = await Promise.all([
-          readChecks(hub, place, sha, signal),
-          stateOfReview(hub, args, login, signal),
-          commentFields(hub, args, signal),
+          readChecks(client, place, sha, signal),
+          stateOfReview(client, args, login, signal),
+          commentFields(client, args, signal),
         ])
         const state = pull.merged ? 'merged' : pull.draft === true ? 'draft' : pull.state
         const mergesItself = pull.auto_merge === null ? 'no' : `yes, by ${pull.auto_merge.merge_method}`
@@ -87,13 +87,13 @@ export const createReview = (ground: GithubGround): ToolDraft =>
         }
       },
       async execute({ repository, number, event, body, comments }, { idempotencyKey, signal, version }) {
-        const { hub } = ground
-        const { sha } = (await before(lookAtPull(hub, { repository, number }, signal))).head
+        const { client } = ground
+        const { sha } = (await before(lookAtPull(client, { repository, number }, signal))).head
         // GitHub takes a review of an older commit and counts it, so it is looked at once more.
         if (version !== undefined && sha !== version) {
           throw new ToolError('stale', `#${number} is at ${sha} now and not at the commit that was shown. No review was given.`)
         }
-        const made = await hub.write(signal, repositoryOf(repository), (rest, at) =>
+        const made = await client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.createReview({
             ...{ ...at, pull_number: number, commit_id: sha, event, body: withMarker(body, idempotencyKey) },
             ...(comments.length > 0 && { comments: comments.map(asSent) }),
@@ -105,12 +105,12 @@ export const createReview = (ground: GithubGround): ToolDraft =>
         const { signal, idempotencyKey } = context
         return findMade<GithubReview>(
           {
-            login: await ground.hub.login(signal),
+            login: await ground.client.login(signal),
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: reviewResult,
             list: (page) =>
-              ground.hub.read(signal, repositoryOf(repository), (rest, at) =>
+              ground.client.read(signal, repositoryOf(repository), (rest, at) =>
                 rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100, page }),
               ),
           },
@@ -137,8 +137,8 @@ interface GithubReview {
 }
 
 /** What counts of somebody's reviews so far: the last one that approves or requests changes. */
-async function stateOfReview(hub: Hub, { repository, number }: PullWhere, login: string | undefined, signal: AbortSignal) {
-  const reviews = await hub.look(signal, repositoryOf(repository), (rest, at) =>
+async function stateOfReview(client: GithubClient, { repository, number }: PullWhere, login: string | undefined, signal: AbortSignal) {
+  const reviews = await client.look(signal, repositoryOf(repository), (rest, at) =>
     rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 }),
   )
   const own = reviews.filter(({ user, state }) => login !== undefined && user?.login === login && state !== 'COMMENTED')
@@ -149,10 +149,10 @@ async function stateOfReview(hub: Hub, { repository, number }: PullWhere, login:
 const MAX_FILE_PAGES = 3
 
 /** The diffs of a pull request's files by path, until all that are wanted are found. */
-async function patchesOf(hub: Hub, { repository, number }: PullWhere, wanted: ReadonlySet<string>, signal: AbortSignal) {
+async function patchesOf(client: GithubClient, { repository, number }: PullWhere, wanted: ReadonlySet<string>, signal: AbortSignal) {
   const patches = new Map<string, string | undefined>()
   for (let page = 1; page <= MAX_FILE_PAGES; page++) {
-    const { data, headers } = await hub.read(signal, repositoryOf(repository), (rest, at) =>
+    const { data, headers } = await client.read(signal, repositoryOf(repository), (rest, at) =>
       rest.pulls.listFiles({ ...at, pull_number: number, per_page: 100, page }),
     )
     for (const { filename, patch } of data) if (wanted.has(filename)) patches.set(filename, patch)
@@ -162,10 +162,14 @@ async function patchesOf(hub: Hub, { repository, number }: PullWhere, wanted: Re
 }
 
 /** For each comment the lines that it would stand at, and its text. @throws ToolError for a line that the diff does not have. */
-async function commentFields(hub: Hub, args: PullWhere & { comments: readonly Comment[] }, signal: AbortSignal): Promise<PreviewField[]> {
+async function commentFields(
+  client: GithubClient,
+  args: PullWhere & { comments: readonly Comment[] },
+  signal: AbortSignal,
+): Promise<PreviewField[]> {
   const { number, comments } = args
   if (comments.length === 0) return []
-  const patches = await patchesOf(hub, args, new Set(comments.map(({ path }) => path)), signal)
+  const patches = await patchesOf(client, args, new Set(comments.map(({ path }) => path)), signal)
   return comments.flatMap(({ path, line, side, startLine = line, body }) => {
     if (!patches.has(path)) throw new ToolError('refused', `${path} is not among the files that #${number} changes.`)
     const patch = patches.get(path)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { asName, asTitle } from '../headline.ts'
-import type { Hub } from './client.ts'
+import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { short } from './shown.ts'
 
@@ -29,8 +29,8 @@ export interface GithubRun {
 }
 
 /** Reads it, for a change of it. */
-export const lookAtRun = (hub: Hub, { repository, runId }: RunWhere, signal: AbortSignal): Promise<GithubRun> =>
-  hub.look(signal, repositoryOf(repository), (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId }))
+export const lookAtRun = (client: GithubClient, { repository, runId }: RunWhere, signal: AbortSignal): Promise<GithubRun> =>
+  client.look(signal, repositoryOf(repository), (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId }))
 
 /** A run is carried out once more by each rerun: the first attempt is 1. */
 export const attemptOf = ({ run_attempt = 1 }: GithubRun): number => run_attempt

@@ -2,8 +2,8 @@ import { type JsonObject, type Preview, ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { ToolDraft } from '../tool-draft.ts'
 import { before } from './before.ts'
-import { GithubId } from './fields.ts'
 import type { At, Rest } from './client.ts'
+import { GithubId } from './fields.ts'
 import { repositoryOf } from './repository.ts'
 import { attemptOf, type GithubRun, lookAtRun, type RunWhere, runResult, runTitle } from './run-look.ts'
 import { changed, same } from './shown.ts'
@@ -64,9 +64,9 @@ const rerun = (ground: GithubGround, { name, description, words, send, whatRuns 
     description,
     describe: ({ repository, runId }) => `${words} the workflow run ${runId} of ${repository}`,
     async look({ repository, runId }, signal) {
-      const run = await lookAtRun(ground.hub, { repository, runId }, signal)
+      const run = await lookAtRun(ground.client, { repository, runId }, signal)
       assertEnded(run)
-      const { jobs } = await ground.hub.look(signal, repositoryOf(repository), (rest, at) =>
+      const { jobs } = await ground.client.look(signal, repositoryOf(repository), (rest, at) =>
         rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest', per_page: 100 }),
       )
       const again = whatRuns(jobs)
@@ -79,11 +79,11 @@ const rerun = (ground: GithubGround, { name, description, words, send, whatRuns 
       ])
     },
     async execute({ repository, runId }, { signal, version }) {
-      const run = await before(lookAtRun(ground.hub, { repository, runId }, signal))
+      const run = await before(lookAtRun(ground.client, { repository, runId }, signal))
       if (version !== undefined && String(attemptOf(run)) !== version) {
         throw new ToolError('stale', `The run ${runId} was run again since it was shown (attempt ${attemptOf(run)}). Nothing was started.`)
       }
-      await ground.hub.write(signal, repositoryOf(repository), (rest, at) => send(rest, at, runId))
+      await ground.client.write(signal, repositoryOf(repository), (rest, at) => send(rest, at, runId))
       return { runId, attempt: attemptOf(run) + 1, url: run.html_url }
     },
     verify: (where, { signal, version }) => verifyRerun(ground, where, version, signal),
@@ -95,8 +95,8 @@ function assertEnded({ id, status }: GithubRun): void {
 }
 
 /** The next attempt is ours when our own token began it. A later one hides whose that was. */
-async function verifyRerun({ hub }: GithubGround, where: RunWhere, version: string | undefined, signal: AbortSignal) {
-  const [run, login] = await Promise.all([lookAtRun(hub, where, signal), hub.login(signal)])
+async function verifyRerun({ client }: GithubGround, where: RunWhere, version: string | undefined, signal: AbortSignal) {
+  const [run, login] = await Promise.all([lookAtRun(client, where, signal), client.login(signal)])
   if (version === undefined) return { done: 'unknown' as const }
   if (String(attemptOf(run)) === version) return { done: false as const }
   const isOurs = attemptOf(run) === Number(version) + 1 && login !== undefined && run.triggering_actor?.login === login
@@ -110,23 +110,23 @@ const cancelWorkflowRun = (ground: GithubGround): ToolDraft =>
     description: 'Stops a run of GitHub Actions that is under way.',
     describe: ({ repository, runId }) => `Cancel the workflow run ${runId} of ${repository}`,
     async look(where, signal) {
-      const run = await lookAtRun(ground.hub, where, signal)
+      const run = await lookAtRun(ground.client, where, signal)
       if (run.status === 'completed') throw new ToolError('refused', `The run ${where.runId} has ended as ${run.conclusion}.`)
       const headline = `Cancel ${runTitle(run)} of ${where.repository}`
       return preview(run, headline, [changed('status', run.status ?? 'not known', 'cancelled')])
     },
     async execute(where, { signal, version }) {
-      const run = await before(lookAtRun(ground.hub, where, signal))
+      const run = await before(lookAtRun(ground.client, where, signal))
       if (version !== undefined && String(attemptOf(run)) !== version) {
         throw new ToolError('stale', `The run ${where.runId} was run again since it was shown. It was not cancelled.`)
       }
-      await ground.hub.write(signal, repositoryOf(where.repository), (rest, at) =>
+      await ground.client.write(signal, repositoryOf(where.repository), (rest, at) =>
         rest.actions.cancelWorkflowRun({ ...at, run_id: where.runId }),
       )
       return { runId: run.id, cancelled: true, url: run.html_url }
     },
     async verify(where, { signal, version }) {
-      const run = await lookAtRun(ground.hub, where, signal)
+      const run = await lookAtRun(ground.client, where, signal)
       // Jobs need their time to stop: until then it looks as if nobody had asked for it.
       if (run.status !== 'completed') return { done: false }
       const isSo = run.conclusion === 'cancelled' && (version === undefined || String(attemptOf(run)) === version)

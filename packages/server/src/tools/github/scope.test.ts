@@ -1,8 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { addRepo } from '../../../../../examples/github/stand-in/server.ts'
-import { openConfig } from '../../config/index.ts'
 import { type GithubBench, openGithubBench } from '../../../../../verification/testing/github.ts'
+import { openConfig } from '../../config/index.ts'
 import { isBranchName, isPath } from './fields.ts'
 import { openAllowList } from './repository.ts'
 

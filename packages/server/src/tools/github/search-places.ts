@@ -23,7 +23,7 @@ const searchRepositories = (ground: GithubGround, allowed: AllowList): ToolDraft
       describe: ({ query }) => `Search repositories for ${query}`,
       async execute({ query, limit, page }, { signal }): Promise<JsonValue> {
         const q = [query, ...scopes(undefined, allowed)].join(' ')
-        const { data } = await ground.hub.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
+        const { data } = await ground.client.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
         const found = data.items.map((item) => ({ item, repository: item.full_name }))
         return within(found, undefined, allowed, data.total_count, ({ item, repository }) => ({
           ...{ repository, description: textOf(item.description, 500), private: item.private, archived: item.archived },
@@ -48,7 +48,7 @@ const searchUsers = (ground: GithubGround): ToolDraft =>
       describe: ({ query, kind }) => `Search ${kind === 'user' ? 'people' : 'organizations'} for ${query}`,
       async execute({ query, kind, limit, page }, { signal }): Promise<JsonValue> {
         const q = `${query} type:${kind}`
-        const { data } = await ground.hub.readAll(signal, (rest, sending) => rest.search.users({ ...sending, q, per_page: limit, page }))
+        const { data } = await ground.client.readAll(signal, (rest, sending) => rest.search.users({ ...sending, q, per_page: limit, page }))
         return { items: data.items.map(({ login, type, html_url: url }) => ({ login, type, url })), total: data.total_count }
       },
     },

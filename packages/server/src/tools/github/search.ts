@@ -38,7 +38,7 @@ export function searches(ground: GithubGround, allowed: AllowList): ToolDraft[] 
         describe: ({ query, kind }) => `Search ${kind === 'pr' ? 'pull requests' : 'issues'} for ${query}`,
         async execute({ query, kind, repository: place, limit, page }, { signal }) {
           const q = [query, `is:${kind}`, ...scopes(place, allowed)].join(' ')
-          const { data } = await ground.hub.readAll(signal, (rest, sending) =>
+          const { data } = await ground.client.readAll(signal, (rest, sending) =>
             rest.search.issuesAndPullRequests({ ...sending, q, per_page: limit, page }),
           )
           const found = data.items.map((item) => ({ item, repository: repositoryIn(item.repository_url) }))
@@ -55,7 +55,9 @@ export function searches(ground: GithubGround, allowed: AllowList): ToolDraft[] 
         describe: ({ query }) => `Search the code for ${query}`,
         async execute({ query, repository: place, limit, page }, { signal }) {
           const q = [query, ...scopes(place, allowed)].join(' ')
-          const { data } = await ground.hub.readAll(signal, (rest, sending) => rest.search.code({ ...sending, q, per_page: limit, page }))
+          const { data } = await ground.client.readAll(signal, (rest, sending) =>
+            rest.search.code({ ...sending, q, per_page: limit, page }),
+          )
           const found = data.items.map((item) => ({ item, repository: item.repository.full_name }))
           return within(found, place, allowed, data.total_count, ({ item, repository }) => ({
             repository,

@@ -12,13 +12,13 @@ import { credentialOf } from '../credential.ts'
 import { defineTool } from '../define.ts'
 import type { TextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
+import type { GithubClient } from './client.ts'
 import { statusOf } from './github-error.ts'
-import type { Hub } from './client.ts'
 import { type AllowList, isRepositoryName } from './repository.ts'
 
 /** What all GitHub tools of a group share. */
 export interface GithubGround {
-  hub: Hub
+  client: GithubClient
   baseUrl: string
   /** The origin that links to results must have. */
   webOrigin: string
@@ -32,7 +32,7 @@ export interface GithubGround {
 }
 
 export interface GroundOptions {
-  hub: Hub
+  client: GithubClient
   baseUrl: string
   webOrigin: string
   work: TextWork
@@ -42,7 +42,7 @@ export interface GroundOptions {
 }
 
 /** What all tools of a group share. */
-export function openGround({ allowed, defaultRepository, token, ...rest }: GroundOptions): GithubGround {
+export function openRuntime({ allowed, defaultRepository, token, ...rest }: GroundOptions): GithubGround {
   const name = z
     .string()
     .max(201)
@@ -117,9 +117,9 @@ function refuse(error: unknown): never {
   throw new ToolError('refused', error.message, { retryable: false, impossible: true, cause: error })
 }
 
-function settle({ hub, baseUrl, credential }: GithubGround, tool: ReturnType<typeof defineTool>): ToolDraft {
+function settle({ client, baseUrl, credential }: GithubGround, tool: ReturnType<typeof defineTool>): ToolDraft {
   const { secrets: _, ...draft } = tool
-  return { ...draft, destination: hub.origin, credential, definition: { kind: 'github', baseUrl } }
+  return { ...draft, destination: client.origin, credential, definition: { kind: 'github', baseUrl } }
 }
 
 /** The link in a result, where it leads to GitHub: a stand-in must not send people elsewhere. */

@@ -1,6 +1,6 @@
 import { ToolError } from '@countersign/core'
 import { eachOf } from './before.ts'
-import type { Hub } from './client.ts'
+import type { GithubClient } from './client.ts'
 import { decodeText } from './read-repository.ts'
 import { repositoryOf } from './repository.ts'
 
@@ -35,15 +35,15 @@ interface Entry {
  * What a commit holds. Folders are read one by one along the paths that are asked for: the whole tree of a large repository does not come
  * in one answer.
  */
-export async function readCommit(hub: Hub, repository: string, sha: string, signal: AbortSignal): Promise<CommitFiles> {
+export async function readCommit(client: GithubClient, repository: string, sha: string, signal: AbortSignal): Promise<CommitFiles> {
   const place = repositoryOf(repository)
-  const commit = await hub.look(signal, place, (rest, at) => rest.git.getCommit({ ...at, commit_sha: sha }))
+  const commit = await client.look(signal, place, (rest, at) => rest.git.getCommit({ ...at, commit_sha: sha }))
   const folders = new Map<string, Promise<Entry[]>>()
 
   const folder = (tree: string): Promise<Entry[]> => {
     const known =
       folders.get(tree) ??
-      hub.look(signal, place, (rest, at) => rest.git.getTree({ ...at, tree_sha: tree })).then(({ tree: entries }) => entries)
+      client.look(signal, place, (rest, at) => rest.git.getTree({ ...at, tree_sha: tree })).then(({ tree: entries }) => entries)
     folders.set(tree, known)
     return known
   }
@@ -67,7 +67,7 @@ export async function readCommit(hub: Hub, repository: string, sha: string, sign
   }
 
   async function text(path: string, { sha: blob }: OldFile): Promise<string> {
-    const { content, size } = await hub.look(signal, place, (rest, at) => rest.git.getBlob({ ...at, file_sha: blob }))
+    const { content, size } = await client.look(signal, place, (rest, at) => rest.git.getBlob({ ...at, file_sha: blob }))
     if ((size ?? 0) > MAX_FILE_BYTES)
       throw new ToolError('refused', `${path} is larger than ${MAX_FILE_BYTES / 1_000} kB and cannot be changed here.`)
     const decoded = decodeText(Buffer.from(content, 'base64'))

@@ -19,12 +19,12 @@ export const updatePullBranch = (ground: GithubGround): ToolDraft =>
     description: 'Brings the branch of a pull request up to date: merges its base into it.',
     describe: ({ repository, number }) => `Update the branch of pull request #${number} of ${repository} with its base`,
     async look(args, signal) {
-      const { hub } = ground
+      const { client } = ground
       const place = repositoryOf(args.repository)
-      const pull = await lookAtPull(hub, args, signal)
+      const pull = await lookAtPull(client, args, signal)
       const { title, state, head, base } = pull
       if (state !== 'open') throw new ToolError('refused', `#${args.number} is ${pull.merged ? 'merged' : 'closed'}.`)
-      const { ahead_by: missing, commits } = await hub.look(signal, place, (rest, at) =>
+      const { ahead_by: missing, commits } = await client.look(signal, place, (rest, at) =>
         rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${head.sha}...${base.ref}`, per_page: 100 }),
       )
       if (missing === 0) throw new ToolError('refused', `${head.ref} has all of ${base.ref} already.`)
@@ -44,9 +44,9 @@ export const updatePullBranch = (ground: GithubGround): ToolDraft =>
       }
     },
     async execute({ repository, number }, { signal, version }) {
-      const { hub } = ground
-      const sha = version ?? (await before(lookAtPull(hub, { repository, number }, signal))).head.sha
-      await hub
+      const { client } = ground
+      const sha = version ?? (await before(lookAtPull(client, { repository, number }, signal))).head.sha
+      await client
         .write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.updateBranch({ ...at, pull_number: number, expected_head_sha: sha }),
         )
@@ -59,11 +59,11 @@ export const updatePullBranch = (ground: GithubGround): ToolDraft =>
       return { number, updatedFrom: sha, url: `${ground.webOrigin}/${repository}/pull/${number}` }
     },
     async verify({ repository, number }, { signal, version }) {
-      const { hub } = ground
-      const [pull, login] = await Promise.all([lookAtPull(hub, { repository, number }, signal), hub.login(signal)])
+      const { client } = ground
+      const [pull, login] = await Promise.all([lookAtPull(client, { repository, number }, signal), client.login(signal)])
       const { sha } = pull.head
       if (sha === version) return { done: false }
-      const { parents, author } = await hub.look(signal, repositoryOf(repository), (rest, at) =>
+      const { parents, author } = await client.look(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getCommit({ ...at, ref: sha, per_page: 1 }),
       )
       // A merge of ours on top of the commit that was shown; anything else may be ours with something on top, or somebody else's.

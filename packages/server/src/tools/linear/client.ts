@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { callHttp } from '../http-call.ts'
-import type { Way } from '../source.ts'
+import type { OutboundContext } from '../source.ts'
 import type { LinearQuery } from './document.ts'
 import { isErrorAnswer, isObject, linearError } from './errors.ts'
 
@@ -28,7 +28,7 @@ export interface LinearClient {
 
 // The library has a client of its own, but it calls the global `fetch` whatever it is given: around our network's guard, and following
 // redirects. Its types and its reading of errors are used; the request is ours.
-export function openLinearClient({ url, apiKey, teams }: LinearOptions, { network, redactor }: Way): LinearClient {
+export function openLinearClient({ url, apiKey, teams }: LinearOptions, { network, redactor }: OutboundContext): LinearClient {
   return {
     teams,
     linkOrigins: [...new Set(['https://linear.app', url.origin])],

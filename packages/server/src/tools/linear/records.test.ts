@@ -2,7 +2,7 @@ import type { JsonObject } from '@countersign/core'
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { CHANGES, carryOut, failure, issueOf, mutationsOf, seed } from './testing/calls.ts'
+import { CHANGES, failure, issueOf, mutationsOf, runAttempt, seed } from './testing/calls.ts'
 import { type OpenWorkspace, openWorkspace } from './testing/open-workspace.ts'
 
 const ENG_1 = 'ENG-1 Sign-in fails on Safari'
@@ -122,7 +122,7 @@ test('the change of a document is shown as a diff, which turns the content there
 test('a long document is read in parts that put together are the whole, none broken inside of a character', async () => {
   await using workspace = await openWorkspace()
   const content = `${'a'.repeat(49_999)}${'😀'.repeat(30_000)}`
-  await carryOut(workspace, 'createDocument', { title: 'Long', content, project: 'Sign-in' }, 'act_1.1')
+  await runAttempt(workspace, 'createDocument', { title: 'Long', content, project: 'Sign-in' }, 'act_1.1')
   let [read, from]: [string, number | undefined] = ['', 0]
   for (let part = 0; from !== undefined && part < 5; part++) {
     const answer = (await workspace.run('getDocument', { document: 'long', from })) as { content: string; nextFrom?: number }
@@ -187,12 +187,12 @@ test('what cannot be done is refused before anybody is asked, in plain words, an
 test('where two issues have several relations, the one that is meant is named', async () => {
   await using workspace = await openWorkspace()
   await seed(workspace)
-  await carryOut(workspace, 'addRelation', { issue: 'ENG-1', relation: 'relatedTo', other: 'ENG-2' }, 'act_1.1')
+  await runAttempt(workspace, 'addRelation', { issue: 'ENG-1', relation: 'relatedTo', other: 'ENG-2' }, 'act_1.1')
   const args = { issue: 'ENG-2', other: 'ENG-1' }
   expect((await failure(workspace.look('removeRelation', args))).message).toBe(
     'Several relations may be meant: blockedBy, relatedTo. Say which one.',
   )
-  await carryOut(workspace, 'removeRelation', { ...args, relation: 'blockedBy' }, 'act_2.1')
+  await runAttempt(workspace, 'removeRelation', { ...args, relation: 'blockedBy' }, 'act_2.1')
   expect(await workspace.run('listRelations', { issue: 'ENG-2' })).toMatchObject({ relations: [{ relation: 'relatedTo', issue: 'ENG-1' }] })
 })
 
@@ -361,7 +361,7 @@ test('a link is http or https and ASCII, shown as it is sent, and never what a c
   ]
   expect([...bad, ...strange].filter(attach)).toEqual([])
   const args = { issue: 'ENG-1', url: 'https://evil.example/ENG-1', title: '</a><script>' }
-  const output = await carryOut(workspace, 'attachLink', args, 'act_1.1')
+  const output = await runAttempt(workspace, 'attachLink', args, 'act_1.1')
   expect(workspace.tool('attachLink').resultUrl?.(args, output)).toBe(issueOf(workspace, 'ENG-1').url)
   expect(issueOf(workspace, 'ENG-1').attachments).toMatchObject([{ url: args.url, title: args.title }])
 })
@@ -379,10 +379,10 @@ test('hostile titles, names and bodies stay data: in variables, in quotes of a h
         ['title', 'content', 'subtitle', 'description', 'body'].includes(key) ? hostile : value,
       ]),
     )
-    await carryOut(workspace, name, filled, `hostile_${nth}.1`)
+    await runAttempt(workspace, name, filled, `hostile_${nth}.1`)
   }
-  await carryOut(workspace, 'createLabel', { name: hostile.slice(0, 60), team: 'ENG' }, 'hostile_label.1')
-  await carryOut(workspace, 'createMilestone', { project: 'Sign-in', name: hostile }, 'hostile_milestone.1')
+  await runAttempt(workspace, 'createLabel', { name: hostile.slice(0, 60), team: 'ENG' }, 'hostile_label.1')
+  await runAttempt(workspace, 'createMilestone', { project: 'Sign-in', name: hostile }, 'hostile_milestone.1')
   expect(world.documents.map(({ content }) => content)).toContain(hostile)
   expect(world.updates.at(-1)?.body).toBe(hostile)
   const { headline = '' } = await workspace.look('deleteMilestone', { project: 'Sign-in', milestone: hostile })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { credentialOf } from '../credential.ts'
-import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
+import type { OutboundContext, SourceFinding, SourceKind, SourceOpening, ToolSource } from '../source.ts'
 import { openTextWork } from '../text-work/text-work.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { attachmentTools } from './attachments.ts'
@@ -80,7 +80,11 @@ const draftsOf = (workspace: Workspace): ToolDraft[] => [
   ...relationTools(workspace),
 ]
 
-async function checkLinear(options: Parameters<typeof openLinearClient>[0], way: Way, signal: AbortSignal): Promise<SourceFinding[]> {
+async function checkLinear(
+  options: Parameters<typeof openLinearClient>[0],
+  way: OutboundContext,
+  signal: AbortSignal,
+): Promise<SourceFinding[]> {
   const client = openLinearClient(options, way)
   try {
     const { viewer } = await client.ask(VIEWER, {}, signal)

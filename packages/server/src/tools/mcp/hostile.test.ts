@@ -10,7 +10,7 @@ const names = ({ tools }: Awaited<ReturnType<typeof open>>) => tools.all().map((
 test('pages that never end, or go in a circle, end here', async () => {
   const [endless, circle] = await Promise.all([open('endless'), open('circle')])
   expect(names(endless)).toHaveLength(50)
-  expect(await endless.hears('mcp.left_out')).toContain('its list of tools does not end')
+  expect(await endless.hears('mcp.tool_skipped')).toContain('its list of tools does not end')
   expect(names(circle)).toEqual(['s.tfirst', 's.tagain'])
 })
 
@@ -29,7 +29,7 @@ test('a server that always names other tools is pinned 5,000 of them; what is no
   const many = await open('many', {}, pins)
   expect(names(many)).toEqual(Array.from({ length: 10 }, (_, i) => `s.t${i}`))
   expect(await pins.all('s')).toHaveLength(5_000)
-  expect(await many.hears('mcp.left_out')).toContain('990 more tools: 5,000 tools of this server are pinned already')
+  expect(await many.hears('mcp.tool_skipped')).toContain('990 more tools: 5,000 tools of this server are pinned already')
 })
 
 test('names that hide something, names used twice and what is no tool are left out and told', async () => {

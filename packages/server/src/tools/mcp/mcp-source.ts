@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import type { Transport } from '@modelcontextprotocol/client'
 import { openPatternBudget } from '../pattern-cost.ts'
 import type { SetupProblem } from '../setup-error.ts'
-import type { SourceFinding, SourceGround, ToolSource, Way } from '../source.ts'
+import type { OutboundContext, SourceFinding, SourceGround, ToolSource } from '../source.ts'
 import type { ToolDraft } from '../tool-draft.ts'
 import { type McpCall, McpCalls } from './calls.ts'
 import { McpConnection } from './connection.ts'
@@ -47,7 +47,7 @@ export class McpSource implements ToolSource {
   readonly #connection: McpConnection
   readonly #calls: McpCalls
   #ground: SourceGround | undefined
-  #takeIn: (() => SetupProblem[]) | undefined
+  #onToolsChanged: (() => SetupProblem[]) | undefined
   /** What it listed last; undefined until it did. */
   #seen: SeenDefinition[] | undefined
   #pins: ReadonlyMap<string, SeenDefinition> = new Map()
@@ -69,7 +69,7 @@ export class McpSource implements ToolSource {
       connectMs: settings.startWithinMs,
       openTransport: () => settings.openTransport(() => this.#ground?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
-      onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.away'),
+      onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.disconnected'),
       onOdd: (words) => this.#onOdd(words),
     })
     this.#calls = new McpCalls(this.#connection, this.#name)
@@ -90,8 +90,8 @@ export class McpSource implements ToolSource {
     await Promise.race([this.#connection.connect(), late.promise]).finally(() => clearTimeout(timer))
   }
 
-  onChange(takeIn: () => SetupProblem[]): void {
-    this.#takeIn = takeIn
+  onChange(onToolsChanged: () => SetupProblem[]): void {
+    this.#onToolsChanged = onToolsChanged
   }
 
   async attach(ground: SourceGround): Promise<void> {
@@ -100,14 +100,14 @@ export class McpSource implements ToolSource {
     this.#tellState()
   }
 
-  drafts(_way: Way, _report: (problem: SetupProblem) => void): ToolDraft[] {
+  drafts(_way: OutboundContext, _report: (problem: SetupProblem) => void): ToolDraft[] {
     return this.#tools.flatMap((tool) => {
       const draft = this.#draftOf(tool)
       return 'fault' in draft ? [] : [draft]
     })
   }
 
-  async check(_way?: Pick<Way, 'network' | 'redactor'>, signal?: AbortSignal): Promise<SourceFinding[]> {
+  async check(_way?: Pick<OutboundContext, 'network' | 'redactor'>, signal?: AbortSignal): Promise<SourceFinding[]> {
     if (this.#connection.isStarting && signal) await Promise.race([this.#connection.connect(), aborted(signal)])
     const { trouble, facts, isStarting } = this.#connection
     const { group, lastWords = [] } = this.#settings
@@ -251,7 +251,7 @@ export class McpSource implements ToolSource {
   #become(seen: readonly SeenDefinition[]): void {
     this.#tools = againstPins(seen, this.#pins)
     this.#drafts = new Map()
-    for (const { path, message } of this.#takeIn?.() ?? []) this.#onOdd(`${path.join('.')} ${message}`)
+    for (const { path, message } of this.#onToolsChanged?.() ?? []) this.#onOdd(`${path.join('.')} ${message}`)
   }
 
   #tellState(): void {
@@ -260,15 +260,16 @@ export class McpSource implements ToolSource {
     const tools = this.#tools.length
     const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
     if (this.#connection.isStarting) this.#ground?.log.info({ group, tools }, 'mcp.starting')
-    else if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.away')
+    else if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.disconnected')
     else this.#ground?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
     if (changed.length > 0) this.#ground?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
     const leftOut = this.#allLeftOut()
-    if (leftOut.length > 0) this.#ground?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.left_out')
+    if (leftOut.length > 0) this.#ground?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.tool_skipped')
   }
 
   #onOdd(words: string): void {
-    if (this.#oddities++ < MAX_ODDITIES) this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.odd')
+    if (this.#oddities++ < MAX_ODDITIES)
+      this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.unexpected_message')
   }
 }
 

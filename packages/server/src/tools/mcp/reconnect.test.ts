@@ -48,7 +48,7 @@ test('a server that was killed comes back, and what is called meanwhile was not 
   const server = await plainServer(named('pid'), named('note'))
   const opened = await server.open()
   process.kill(Number(await opened.call('pid', {})), 'SIGKILL')
-  await opened.hears('mcp.away')
+  await opened.hears('mcp.disconnected')
   await expect(opened.call('note', {})).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('Nothing was sent') })
   await expect.poll(() => opened.call('note', {}).catch(() => undefined), { interval: 50 }).toBe('did note')
   expect((await server.calls()).filter((name: string) => name === 'note')).toEqual(['note'])

@@ -53,7 +53,7 @@ test('a server that does not say that it takes tasks has no tool that can only b
 test('a task goes on while its server is killed: it is asked after again and not begun again', async () => {
   const { job, asked, hears } = await taskServer()
   expect(await job({ statuses: ['working', 'working', 'completed'], dieAt: 1 })).toBe('did job')
-  await hears('mcp.away')
+  await hears('mcp.disconnected')
   const questions = await asked()
   expect(questions.filter((method) => method === 'tools/call')).toHaveLength(1)
   expect(questions.at(-1)).toBe('tasks/result')

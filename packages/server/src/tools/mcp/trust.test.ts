@@ -73,7 +73,7 @@ test('doctor tells what a server that does not come up wrote on its error output
 test('a server that has not answered yet is starting, not away, and doctor waits for it as long as it was told to', async () => {
   const silent = await openSource({ command: process.execPath, args: [RAW, 'silent'], startWithinMs: 0 })
   await silent.hears('mcp.starting')
-  expect(silent.said.join()).not.toContain('mcp.away')
+  expect(silent.said.join()).not.toContain('mcp.disconnected')
   const stop = new AbortController()
   const checking = silent.source.check(undefined, stop.signal)
   stop.abort()

@@ -1,8 +1,8 @@
 import { ToolError } from '@countersign/core'
 import { z } from 'zod'
 import type { SourceKind, ToolSource } from '../source.ts'
-import type { ObjectiveStore } from './objective-store.ts'
 import { keyResultWrites } from './key-result-writes.ts'
+import type { ObjectiveStore } from './objective-store.ts'
 import { objectiveWrites } from './objective-writes.ts'
 import { readTools } from './reads.ts'
 

@@ -23,7 +23,7 @@ test('an operation whose own file is missing is left out with the reason, told w
   expect(api.tool('d').check({})).toMatchObject({ ok: false, issues: [{ path: '/q' }] })
   const reason = expect.stringContaining('which could not be read: gone.json')
   expect(await api.warnings()).toMatchObject([
-    { event: 'openapi.document_flawed', note: expect.stringContaining('gone.json') },
+    { event: 'openapi.document_invalid', note: expect.stringContaining('gone.json') },
     { operation: 'GET /b', reason },
     { operation: '/c', reason },
   ])
@@ -53,7 +53,7 @@ test('a key that a YAML document has twice costs nothing but a note with its lin
   const api = await openApi({ paths: {} }, { baseUrl: service.url, document: join(folder, 'api.yaml') })
   expect(api.names).toEqual(['a', 'b'])
   const note = 'api.yaml has a key twice, line 9: the last one counts'
-  expect(await api.warnings()).toMatchObject([{ event: 'openapi.document_flawed', note }])
+  expect(await api.warnings()).toMatchObject([{ event: 'openapi.document_invalid', note }])
   expect(await api.check()).toContainEqual({ level: 'note', message: note })
 })
 

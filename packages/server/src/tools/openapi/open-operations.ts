@@ -1,5 +1,5 @@
 import type { SetupProblem } from '../setup-error.ts'
-import type { Way } from '../source.ts'
+import type { OutboundContext } from '../source.ts'
 import type { OpenOperation } from './operation-tool.ts'
 import { type LeftOut, listOperations, type Operation } from './operations.ts'
 import { readOverride } from './override.ts'
@@ -22,8 +22,8 @@ export interface FilledSection extends OpenApiSection {
 
 /** An operation that can be called, but for the way its calls go. */
 export type ReadOperation = Omit<OpenOperation, 'service' | 'reading'> & {
-  service: Omit<OpenOperation['service'], keyof Way>
-  reading: { plan: OperationPlan; service: Omit<OpenOperation['service'], keyof Way> } | undefined
+  service: Omit<OpenOperation['service'], keyof OutboundContext>
+  reading: { plan: OperationPlan; service: Omit<OpenOperation['service'], keyof OutboundContext> } | undefined
 }
 
 /** What a document comes to under a section. */

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openNetwork } from '../../net/index.ts'
 import { startTarget } from '../../../../../verification/testing/target.ts'
+import { openNetwork } from '../../net/index.ts'
 import { readDocument } from './read-document.ts'
 
 /** A folder with these files; a document is in `api/`. */

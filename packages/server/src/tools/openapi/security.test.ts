@@ -1,8 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { REDACTED } from '../../net/index.ts'
 import { call, look, openApi, refusal, startService, variable } from '../../../../../verification/testing/described-api.ts'
 import type { TargetRequest } from '../../../../../verification/testing/target.ts'
+import { REDACTED } from '../../net/index.ts'
 
 const SECRET = 's3cr3t/of+ours=='
 const PAIR = `ada:${SECRET}`

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@countersign/core'
 import { type CallContent, callHttp, type HttpAnswer, type HttpCall } from '../http-call.ts'
-import type { Way } from '../source.ts'
+import type { OutboundContext } from '../source.ts'
 import type { OperationPlan } from './plan.ts'
 import type { Credentials } from './security.ts'
 import type { BaseAddress } from './servers.ts'
 
 /** Where and as whom an operation is called. */
-export interface Service extends Way {
+export interface Service extends OutboundContext {
   base: BaseAddress
   /** Of the configuration, sent with every call. */
   headers: Readonly<Record<string, string>>

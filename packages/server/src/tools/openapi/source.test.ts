@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { openConfig } from '../../config/index.ts'
 import { call, type Description, openApi, refusal, startService } from '../../../../../verification/testing/described-api.ts'
+import { openConfig } from '../../config/index.ts'
 
 const read = (more: JsonObject = {}): JsonObject => ({ get: { operationId: 'read', ...more } })
 const server = (url: string, variables: JsonObject = {}): JsonObject => ({ servers: [{ url, variables }] })

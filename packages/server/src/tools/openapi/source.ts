@@ -1,6 +1,6 @@
 import { secretHeaders } from '../../net/index.ts'
 import { isHeader } from '../is-header.ts'
-import type { SourceFinding, SourceKind, SourceOpening, ToolSource, Way } from '../source.ts'
+import type { OutboundContext, SourceFinding, SourceKind, SourceOpening, ToolSource } from '../source.ts'
 import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
 import { operationTool } from './operation-tool.ts'
 import { readDocument } from './read-document.ts'
@@ -89,8 +89,8 @@ function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: str
     secrets: [...new Set([...secrets, ...operations.flatMap(({ service }) => Object.values(service.credentials.headers))])],
     drafts: (way) => operations.map((operation) => operationTool(onWay(operation, way))),
     attach({ log }) {
-      for (const note of notes) log.warn({ group, note }, 'openapi.document_flawed')
-      for (const { operation, reason } of leftOut) log.warn({ group, operation, reason }, 'openapi.operation_left_out')
+      for (const note of notes) log.warn({ group, note }, 'openapi.document_invalid')
+      for (const { operation, reason } of leftOut) log.warn({ group, operation, reason }, 'openapi.operation_skipped')
       for (const [scheme, count] of missing) log.warn({ group, scheme, operations: count }, 'openapi.no_credential')
     },
     async check(way, signal) {
@@ -100,7 +100,7 @@ function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: str
   }
 }
 
-const onWay = ({ service, reading, ...rest }: ReadOperation, way: Way) => ({
+const onWay = ({ service, reading, ...rest }: ReadOperation, way: OutboundContext) => ({
   ...rest,
   service: { ...service, ...way },
   reading: reading && { plan: reading.plan, service: { ...reading.service, ...way } },
@@ -123,7 +123,7 @@ function leftOutFindings({ leftOut, missing, notes }: OpenedDocument): SourceFin
 }
 
 /** Calls the first read that needs no arguments. */
-async function reachFinding(operations: readonly ReadOperation[], way: Way, signal: AbortSignal): Promise<SourceFinding> {
+async function reachFinding(operations: readonly ReadOperation[], way: OutboundContext, signal: AbortSignal): Promise<SourceFinding> {
   const read = operations.find(
     ({ operation, plan, override }) =>
       operation.method === 'GET' &&

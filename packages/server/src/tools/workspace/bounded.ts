@@ -1,17 +1,17 @@
 import { WorkEnded } from '../../bounded/workers.ts'
 import { Fault } from './fault.ts'
-import type { Ground } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 
 /** How long a diff or an edit may take. */
 const WRITE_WORK_MS = 3_000
 
-type Jobs = Ground['work']['run']
+type Jobs = Workspace['work']['run']
 
 /**
  * Does work on the texts of files and models away from the event loop.
  * @throws Fault when it takes too long: then nothing was done.
  */
-export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>, { work: workers }: Pick<Ground, 'work'>): Promise<T> {
+export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>, { work: workers }: Pick<Workspace, 'work'>): Promise<T> {
   try {
     return await work(workers.run)
   } catch (error) {

@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { NO_GROUND, openWorkspace, tempFolder } from '../../../../../verification/testing/workspace.ts'
 
-const CHANNEL = 'countersign.point'
+const CHANNEL = 'countersign.checkpoint'
 
 /** Does something in the moment when new content lies ready and nothing is replaced yet. */
 async function atReplace<T>(act: () => void, work: () => Promise<T>): Promise<T> {

@@ -9,11 +9,11 @@ import { branchTools } from './git/branches.ts'
 import { commitTool } from './git/commit.ts'
 import { gitIgnored, gitReads } from './git/reads.ts'
 import { type Git, openGit } from './git/run.ts'
-import { createGround, type Ground } from './workspace.ts'
 import { walk } from './listing.ts'
 import { openProtection } from './protection.ts'
 import { fileReads } from './reads.ts'
 import type { WorkspaceTool } from './tool.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
 import { removeLeftOvers } from './write-file.ts'
 import { fileWrites } from './writes.ts'
 
@@ -51,23 +51,23 @@ async function open(section: z.output<typeof WorkspaceSection>, opening: SourceO
     report({ path: ['root'], message: `is not a folder: ${section.root}` })
     return undefined
   }
-  const ground = createGround({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes, work: openTextWork() })
+  const workspace = createWorkspace({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes, work: openTextWork() })
   const git =
     section.git === false
       ? { problem: 'git is turned off' }
       : await openGit(root, (inherit(['PATH']).PATH ?? '').split(delimiter).filter(isAbsolute))
   if (section.git === true && 'problem' in git) report({ path: ['git'], message: `cannot be used: the folder ${git.problem}` })
-  return sourceOf(ground, section, git)
+  return sourceOf(workspace, section, git)
 }
 
-function sourceOf(ground: Ground, section: z.output<typeof WorkspaceSection>, git: Git | { problem: string }): ToolSource {
-  const { root, ignore, maxFileBytes } = ground
+function sourceOf(workspace: Workspace, section: z.output<typeof WorkspaceSection>, git: Git | { problem: string }): ToolSource {
+  const { root, ignore, maxFileBytes } = workspace
   const repository = 'problem' in git ? undefined : git
   const tools: WorkspaceTool[] = [
-    ...fileReads(ground, async (paths, signal) => (repository ? gitIgnored(repository, paths, signal) : new Set())),
-    ...fileWrites(ground),
+    ...fileReads(workspace, async (paths, signal) => (repository ? gitIgnored(repository, paths, signal) : new Set())),
+    ...fileWrites(workspace),
     ...(repository
-      ? [...gitReads(ground, repository), ...branchTools(ground, repository), commitTool(ground, repository, section.author)]
+      ? [...gitReads(workspace, repository), ...branchTools(workspace, repository), commitTool(workspace, repository, section.author)]
       : []),
   ]
   return {
@@ -82,40 +82,40 @@ function sourceOf(ground: Ground, section: z.output<typeof WorkspaceSection>, gi
         definition: { root, ignore: [...ignore], maxFileBytes },
       })),
     async attach({ log, ownFiles }) {
-      ground.protection = await openProtection(root, ownFiles)
-      await tidy(ground).catch((error: unknown) =>
-        log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'workspace.not_tidied'),
+      workspace.protection = await openProtection(root, ownFiles)
+      await tidy(workspace).catch((error: unknown) =>
+        log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'workspace.cleanup_failed'),
       )
     },
-    check: (_, signal) => check(ground, tools, git, signal),
-    close: async () => ground.work[Symbol.asyncDispose](),
+    check: (_, signal) => check(workspace, tools, git, signal),
+    close: async () => workspace.work[Symbol.asyncDispose](),
   }
 }
 
 /** Removes what writes of killed processes left. */
-async function tidy(ground: Ground): Promise<void> {
+async function tidy(workspace: Workspace): Promise<void> {
   const folders: string[][] = [[]]
-  for await (const { path, kind } of walk(ground, [], new AbortController().signal)) if (kind === 'folder') folders.push(path.split('/'))
+  for await (const { path, kind } of walk(workspace, [], new AbortController().signal)) if (kind === 'folder') folders.push(path.split('/'))
   for (const segments of folders) {
-    await using folder = await openFolder(ground.root, segments)
+    await using folder = await openFolder(workspace.root, segments)
     await removeLeftOvers(folder)
   }
 }
 
 async function check(
-  ground: Ground,
+  workspace: Workspace,
   tools: readonly WorkspaceTool[],
   git: Git | { problem: string },
   signal: AbortSignal,
 ): Promise<SourceFinding[]> {
   try {
     signal.throwIfAborted()
-    await using folder = await openFolder(ground.root, [])
+    await using folder = await openFolder(workspace.root, [])
     await folder.names()
   } catch (error) {
     return [{ level: 'problem', message: error instanceof Error ? error.message : 'The folder cannot be read.' }]
   }
-  const found: SourceFinding[] = [{ level: 'ok', message: `${tools.length} tools in ${ground.root}` }]
+  const found: SourceFinding[] = [{ level: 'ok', message: `${tools.length} tools in ${workspace.root}` }]
   if ('problem' in git)
     found.push({
       level: 'note',

@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import { openFolder } from './folder.ts'
-import type { Ground } from './workspace.ts'
 import { endsOf, expectedOf, type Plan } from './plan.ts'
+import type { Workspace } from './workspace.ts'
 import { type StagedWrite, stageDelete, stageWrite } from './write-file.ts'
 
 /**
@@ -10,7 +10,7 @@ import { type StagedWrite, stageDelete, stageWrite } from './write-file.ts'
  * @throws Fault when nothing was done.
  * @throws ToolError `ambiguous` when some were done and one was not: no file system replaces several files in one step.
  */
-export async function land({ root, maxFileBytes }: Ground, plans: readonly Plan[]): Promise<void> {
+export async function land({ root, maxFileBytes }: Workspace, plans: readonly Plan[]): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const staged: StagedWrite[] = []
   for (const plan of plans) {

@@ -1,8 +1,8 @@
 import { lstat, opendir } from 'node:fs/promises'
 import { NotThere } from './fault.ts'
 import { type Folder, openFolder } from './folder.ts'
-import type { Ground } from './workspace.ts'
 import { isGitName } from './path.ts'
+import type { Workspace } from './workspace.ts'
 import { isLeftOver } from './write-file.ts'
 
 /** Folders below each other that are looked into. */
@@ -18,23 +18,28 @@ export interface Entry {
 }
 
 /** Everything below a folder that the tools may see, in the order of the names; folders come before what is in them. Follows no link. */
-export async function* walk(ground: Ground, segments: readonly string[], signal: AbortSignal): AsyncGenerator<Entry> {
-  yield* walkInto(ground, segments, signal, { left: MAX_NAMES })
+export async function* walk(workspace: Workspace, segments: readonly string[], signal: AbortSignal): AsyncGenerator<Entry> {
+  yield* walkInto(workspace, segments, signal, { left: MAX_NAMES })
 }
 
-async function* walkInto(ground: Ground, segments: readonly string[], signal: AbortSignal, names: { left: number }): AsyncGenerator<Entry> {
-  for (const { name, kind } of await entriesOf(ground, segments)) {
+async function* walkInto(
+  workspace: Workspace,
+  segments: readonly string[],
+  signal: AbortSignal,
+  names: { left: number },
+): AsyncGenerator<Entry> {
+  for (const { name, kind } of await entriesOf(workspace, segments)) {
     signal.throwIfAborted()
     if (names.left-- <= 0) return
     const here = [...segments, name]
     const path = here.join('/')
-    if (isGitName(name) || isLeftOver(name) || ground.isIgnored(path) || ground.protection.isSecret(path)) continue
+    if (isGitName(name) || isLeftOver(name) || workspace.isIgnored(path) || workspace.protection.isSecret(path)) continue
     yield { path, kind }
-    if (kind === 'folder' && here.length < MAX_DEPTH) yield* walkInto(ground, here, signal, names)
+    if (kind === 'folder' && here.length < MAX_DEPTH) yield* walkInto(workspace, here, signal, names)
   }
 }
 
-async function entriesOf({ root }: Ground, segments: readonly string[]): Promise<{ name: string; kind: EntryKind }[]> {
+async function entriesOf({ root }: Workspace, segments: readonly string[]): Promise<{ name: string; kind: EntryKind }[]> {
   try {
     await using folder = await openFolder(root, segments)
     const found: { name: string; kind: EntryKind }[] = []

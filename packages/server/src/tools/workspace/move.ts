@@ -5,8 +5,8 @@ import { defineTool } from '../define.ts'
 import { Changed, codeOf, Fault, orRefuse } from './fault.ts'
 import { requireAbsent, sha256 } from './file.ts'
 import { openFolder } from './folder.ts'
-import { type Ground, type Place, placeOf, readAt, requireAt } from './workspace.ts'
 import { cannot, type WorkspaceTool } from './tool.ts'
+import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 import { requireUnchanged } from './write-file.ts'
 
 interface Move {
@@ -16,7 +16,7 @@ interface Move {
 }
 
 /** Gives a file another name, where nothing is in its way. */
-export function moveTool(ground: Ground, Path: z.ZodString): WorkspaceTool {
+export function moveTool(workspace: Workspace, Path: z.ZodString): WorkspaceTool {
   const input = z.object({ from: Path, to: Path })
   const { secrets: _, ...tool } = defineTool({
     name: 'moveFile',
@@ -24,15 +24,15 @@ export function moveTool(ground: Ground, Path: z.ZodString): WorkspaceTool {
     input,
     effect: 'write',
     describe: ({ from, to }) => `Move ${from} to ${to}`,
-    execute: ({ from, to }, { version }) => ground.inTurn(() => orRefuse(() => carryOut(ground, from, to, version))),
-    verify: ({ from, to }, { version }) => findOut(ground, from, to, version),
+    execute: ({ from, to }, { version }) => workspace.inTurn(() => orRefuse(() => runAttempt(workspace, from, to, version))),
+    verify: ({ from, to }, { version }) => reconcile(workspace, from, to, version),
   })
   return {
     ...tool,
     async preview(args): Promise<Preview> {
       const { from, to } = args as z.output<typeof input>
       try {
-        const move = await planMove(ground, from, to)
+        const move = await planMove(workspace, from, to)
         const fields = [{ field: 'path', oldValue: move.from.text, newValue: move.to.text }]
         return { fields, precondition: { from: move.from.text, to: move.to.text, sha256: move.sha256 }, version: move.sha256 }
       } catch (error) {
@@ -42,22 +42,22 @@ export function moveTool(ground: Ground, Path: z.ZodString): WorkspaceTool {
   }
 }
 
-async function planMove(ground: Ground, from: string, to: string): Promise<Move> {
-  const [source, target] = [placeOf(ground, from, 'write'), placeOf(ground, to, 'write')]
-  const { bytes } = await requireAt(ground, source)
-  if (await readAt(ground, target)) throw new Fault(`${target.text} is there already.`)
+async function planMove(workspace: Workspace, from: string, to: string): Promise<Move> {
+  const [source, target] = [placeOf(workspace, from, 'write'), placeOf(workspace, to, 'write')]
+  const { bytes } = await requireAt(workspace, source)
+  if (await readAt(workspace, target)) throw new Fault(`${target.text} is there already.`)
   return { from: source, to: target, sha256: sha256(bytes) }
 }
 
-async function carryOut(ground: Ground, from: string, to: string, shown: string | undefined): Promise<JsonValue> {
+async function runAttempt(workspace: Workspace, from: string, to: string, shown: string | undefined): Promise<JsonValue> {
   const moved = { from, to, did: 'moved' }
-  if (shown !== undefined && (await whereIs(ground, from, to, shown)) === 'moved') return moved
-  const move = await planMove(ground, from, to)
+  if (shown !== undefined && (await whereIs(workspace, from, to, shown)) === 'moved') return moved
+  const move = await planMove(workspace, from, to)
   if (shown !== undefined && move.sha256 !== shown) throw new Changed(from)
-  await using source = await openFolder(ground.root, move.from.folders)
-  await using target = await openFolder(ground.root, move.to.folders, true)
+  await using source = await openFolder(workspace.root, move.from.folders)
+  await using target = await openFolder(workspace.root, move.to.folders, true)
   await requireAbsent(target, move.to.name, move.to.text)
-  await requireUnchanged(source, move.from.name, move.from.text, { sha256: move.sha256, maxBytes: ground.maxFileBytes })
+  await requireUnchanged(source, move.from.name, move.from.text, { sha256: move.sha256, maxBytes: workspace.maxFileBytes })
   await Promise.all([source.stillThere(), target.stillThere()])
   const [old, now] = [source.at(move.from.name), target.at(move.to.name)]
   // A second name first: renaming would replace what appeared there meanwhile.
@@ -74,16 +74,16 @@ async function carryOut(ground: Ground, from: string, to: string, shown: string 
   return moved
 }
 
-async function whereIs(ground: Ground, from: string, to: string, wanted: string): Promise<'moved' | 'here' | 'neither'> {
-  const [old, now] = await Promise.all([from, to].map((path) => readAt(ground, placeOf(ground, path, 'write'))))
+async function whereIs(workspace: Workspace, from: string, to: string, wanted: string): Promise<'moved' | 'here' | 'neither'> {
+  const [old, now] = await Promise.all([from, to].map((path) => readAt(workspace, placeOf(workspace, path, 'write'))))
   const isAt = (file: typeof old) => file !== undefined && sha256(file.bytes) === wanted
   if (!old && isAt(now)) return 'moved'
   return isAt(old) && !now ? 'here' : 'neither'
 }
 
-async function findOut(ground: Ground, from: string, to: string, shown: string | undefined): Promise<Verification> {
+async function reconcile(workspace: Workspace, from: string, to: string, shown: string | undefined): Promise<Verification> {
   if (shown === undefined) return { done: 'unknown' }
-  const where = await whereIs(ground, from, to, shown)
+  const where = await whereIs(workspace, from, to, shown)
   if (where === 'neither') return { done: 'unknown' }
   return where === 'moved' ? { done: true, output: { from, to, did: 'moved' } } : { done: false }
 }

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { openWorkspace, type TempFolder, tempFolder } from '../../../../../verification/testing/workspace.ts'
 
-const CHANNEL = 'countersign.point'
+const CHANNEL = 'countersign.checkpoint'
 const FILES = { 'a.txt': 'one\r\ntwo\r\n', 'src/b.txt': 'b\n', 'gone.txt': 'x\n' }
 const PATCH: { files: JsonObject[] } = {
   files: [

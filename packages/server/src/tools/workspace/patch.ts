@@ -2,13 +2,13 @@ import { type JsonObject, type JsonValue, type Preview, ToolError, type Verifica
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import { Changed, Fault, orRefuse } from './fault.ts'
-import type { Ground } from './workspace.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { foldName } from './path.ts'
 import { type Ends, endNow, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
 import { cannot, type WorkspaceTool } from './tool.ts'
+import type { Workspace } from './workspace.ts'
 
 const MAX_FILES = 20
 
@@ -20,7 +20,7 @@ const FileChange = z
 type FileChange = z.output<typeof FileChange>
 
 /** Changes several files as one action: all of them, or none. */
-export function patchTool(ground: Ground): WorkspaceTool {
+export function patchTool(workspace: Workspace): WorkspaceTool {
   const input = z.object({ files: z.array(FileChange).min(1).max(MAX_FILES) })
   const { secrets: _, ...tool } = defineTool({
     name: 'applyPatch',
@@ -29,14 +29,14 @@ export function patchTool(ground: Ground): WorkspaceTool {
     input,
     effect: 'write',
     describe: ({ files }) => `Change ${files.length === 1 ? files[0]?.path : `${files.length} files`}`,
-    execute: ({ files }, { version }) => ground.inTurn(() => orRefuse(() => carryOut(ground, files, version))),
-    verify: ({ files }, { version }) => findOut(ground, files, version),
+    execute: ({ files }, { version }) => workspace.inTurn(() => orRefuse(() => runAttempt(workspace, files, version))),
+    verify: ({ files }, { version }) => reconcile(workspace, files, version),
   })
   return {
     ...tool,
     async preview(args): Promise<Preview> {
       try {
-        const plans = await planAll(ground, (args as z.output<typeof input>).files)
+        const plans = await planAll(workspace, (args as z.output<typeof input>).files)
         const ends = plans.map(endsOf)
         const files = plans.map(({ place }, index) => ({
           path: place.text,
@@ -52,11 +52,11 @@ export function patchTool(ground: Ground): WorkspaceTool {
 }
 
 /** @throws Fault */
-async function planAll(ground: Ground, files: readonly FileChange[]): Promise<Plan[]> {
+async function planAll(workspace: Workspace, files: readonly FileChange[]): Promise<Plan[]> {
   const plans: Plan[] = []
   for (const { path, edits, content } of files) {
-    if (edits) plans.push(await planEdit(ground, path, edits))
-    else plans.push(content === undefined ? await planDelete(ground, path) : await planWrite(ground, path, content))
+    if (edits) plans.push(await planEdit(workspace, path, edits))
+    else plans.push(content === undefined ? await planDelete(workspace, path) : await planWrite(workspace, path, content))
   }
   requireApart(plans)
   if (plans.reduce((chars, { diff = '' }) => chars + diff.length, 0) > MAX_DIFF_CHARS)
@@ -87,10 +87,10 @@ const outputOf = (files: readonly { path: string }[], ends: readonly Ends[]): Js
 type State = 'before' | 'after' | 'part' | 'other'
 
 /** Which of the shown states the files are in, all together. */
-async function stateOf(ground: Ground, files: readonly FileChange[], shown: readonly Ends[]): Promise<State> {
+async function stateOf(workspace: Workspace, files: readonly FileChange[], shown: readonly Ends[]): Promise<State> {
   const states: State[] = []
   for (const [index, { path }] of files.entries()) {
-    const now = await endNow(ground, path)
+    const now = await endNow(workspace, path)
     states.push(now === shown[index]?.after ? 'after' : now === shown[index]?.before ? 'before' : 'other')
   }
   const [first = 'other'] = states
@@ -98,10 +98,10 @@ async function stateOf(ground: Ground, files: readonly FileChange[], shown: read
   return states.includes('after') ? 'part' : 'other'
 }
 
-async function carryOut(ground: Ground, files: readonly FileChange[], version: string | undefined): Promise<JsonValue> {
+async function runAttempt(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<JsonValue> {
   const shown = readVersions(version, files)
   if (shown) {
-    const state = await stateOf(ground, files, shown)
+    const state = await stateOf(workspace, files, shown)
     if (state === 'after') return outputOf(files, shown)
     // Said of the files, not of this attempt: an earlier send of it may have written them. So it is never "nothing was done".
     if (state === 'part')
@@ -111,17 +111,17 @@ async function carryOut(ground: Ground, files: readonly FileChange[], version: s
       )
     if (state === 'other') throw new Changed('A file of the patch')
   }
-  const plans = await planAll(ground, files)
+  const plans = await planAll(workspace, files)
   const ends = plans.map(endsOf)
   if (shown && ends.map(versionOf).join(',') !== version) throw new Changed('A file of the patch')
-  await land(ground, plans)
+  await land(workspace, plans)
   return outputOf(files, ends)
 }
 
-async function findOut(ground: Ground, files: readonly FileChange[], version: string | undefined): Promise<Verification> {
+async function reconcile(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<Verification> {
   const shown = readVersions(version, files)
   if (!shown) return { done: 'unknown' }
-  const state = await stateOf(ground, files, shown)
+  const state = await stateOf(workspace, files, shown)
   if (state === 'after') return { done: true, output: outputOf(files, shown) }
   return state === 'before' ? { done: false } : { done: 'unknown' }
 }

@@ -2,7 +2,7 @@ import { inBounds, WRITE_WORK } from './bounded.ts'
 import type { TextEdit } from './edits.ts'
 import { Fault } from './fault.ts'
 import { type ReadFile, sha256, textOf } from './file.ts'
-import { type Ground, type Place, placeOf, readAt, requireAt } from './workspace.ts'
+import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 
 /** What one write makes of one file, worked out from the file as it is now: shown to people, and carried out only while it is that. */
 export interface Plan {
@@ -18,35 +18,35 @@ export interface Plan {
 export const MAX_DIFF_CHARS = 250_000
 
 /** @throws Fault */
-export async function planEdit(ground: Ground, path: string, edits: readonly TextEdit[]): Promise<Plan> {
-  const place = placeOf(ground, path, 'write')
-  const before = await requireAt(ground, place)
+export async function planEdit(workspace: Workspace, path: string, edits: readonly TextEdit[]): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  const before = await requireAt(workspace, place)
   const text = textOf(before.bytes)
   if (text === undefined) throw new Fault(`${place.text} is not text in UTF-8, so it cannot be edited.`)
-  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), ground)
+  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), workspace)
   if ('problem' in edited) throw new Fault(edited.problem)
   const after = edited.text
   if (after === text) throw new Fault(`The edits leave ${place.text} as it is.`)
-  return withDiff(ground, { place, before, after: Buffer.from(after) })
+  return withDiff(workspace, { place, before, after: Buffer.from(after) })
 }
 
 /** @throws Fault */
-export async function planWrite(ground: Ground, path: string, content: string): Promise<Plan> {
-  const place = placeOf(ground, path, 'write')
-  const before = await readAt(ground, place)
+export async function planWrite(workspace: Workspace, path: string, content: string): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  const before = await readAt(workspace, place)
   const after = Buffer.from(content)
   if (before?.bytes.equals(after)) throw new Fault(`${place.text} has exactly this content already.`)
-  return withDiff(ground, { place, before, after })
+  return withDiff(workspace, { place, before, after })
 }
 
 /** @throws Fault */
-export async function planDelete(ground: Ground, path: string): Promise<Plan> {
-  const place = placeOf(ground, path, 'write')
-  return withDiff(ground, { place, before: await requireAt(ground, place), after: undefined })
+export async function planDelete(workspace: Workspace, path: string): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  return withDiff(workspace, { place, before: await requireAt(workspace, place), after: undefined })
 }
 
-async function withDiff(ground: Ground, plan: Omit<Plan, 'diff'>): Promise<Plan> {
-  const { maxFileBytes } = ground
+async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise<Plan> {
+  const { maxFileBytes } = workspace
   const { place, before, after } = plan
   if (after && after.length > maxFileBytes) throw new Fault(`${place.text} would have more than ${maxFileBytes} bytes.`)
   const old = before && textOf(before.bytes)
@@ -60,7 +60,7 @@ async function withDiff(ground: Ground, plan: Omit<Plan, 'diff'>): Promise<Plan>
     before: old === undefined ? undefined : { text: old, mode: before?.mode ?? 0 },
     after: now === undefined ? undefined : { text: now, mode: before?.mode ?? 0 },
   }
-  const diff = await inBounds(`The diff of ${place.text}`, (run) => run('diff', sides, WRITE_WORK), ground)
+  const diff = await inBounds(`The diff of ${place.text}`, (run) => run('diff', sides, WRITE_WORK), workspace)
   if (diff.length > MAX_DIFF_CHARS) throw new Fault(`The diff of ${place.text} is too long to be shown to anybody.`)
   return { ...plan, diff }
 }
@@ -85,8 +85,8 @@ export function readVersion(version: string | undefined): Ends | undefined {
 }
 
 /** What the file is now. @throws Fault */
-export async function endNow(ground: Ground, path: string): Promise<string> {
-  return endOf((await readAt(ground, placeOf(ground, path, 'write')))?.bytes)
+export async function endNow(workspace: Workspace, path: string): Promise<string> {
+  return endOf((await readAt(workspace, placeOf(workspace, path, 'write')))?.bytes)
 }
 
 export const expectedOf = (end: string): string | undefined => (end === ABSENT ? undefined : end)

@@ -5,10 +5,10 @@ import { defineTool } from '../define.ts'
 import { inBounds } from './bounded.ts'
 import { Fault, orRefuse } from './fault.ts'
 import { textOf } from './file.ts'
-import { type Ground, placeOf, readAt, requireAt } from './workspace.ts'
 import { type Entry, walk } from './listing.ts'
 import { readPath } from './path.ts'
 import type { WorkspaceTool } from './tool.ts'
+import { placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 
 const MAX_ENTRIES = 1_000
 const MAX_LINES = 2_000
@@ -29,7 +29,7 @@ const Folder = Path.default('').describe('A folder, from the root of the workspa
 export type Ignored = (paths: readonly string[], signal: AbortSignal) => Promise<ReadonlySet<string>>
 
 /** The tools that look at files. */
-export const fileReads = (ground: Ground, ignored: Ignored): WorkspaceTool[] =>
+export const fileReads = (workspace: Workspace, ignored: Ignored): WorkspaceTool[] =>
   [
     defineTool({
       name: 'listFiles',
@@ -41,7 +41,7 @@ export const fileReads = (ground: Ground, ignored: Ignored): WorkspaceTool[] =>
       }),
       effect: 'read',
       describe: ({ path }) => `List ${path === '' ? 'the workspace' : path}`,
-      execute: (args, { signal }) => orRefuse(() => list(ground, ignored, args, signal)),
+      execute: (args, { signal }) => orRefuse(() => list(workspace, ignored, args, signal)),
     }),
     defineTool({
       name: 'readFile',
@@ -53,7 +53,7 @@ export const fileReads = (ground: Ground, ignored: Ignored): WorkspaceTool[] =>
       }),
       effect: 'read',
       describe: ({ path }) => `Read ${path}`,
-      execute: (args) => orRefuse(() => read(ground, args)),
+      execute: (args) => orRefuse(() => read(workspace, args)),
     }),
     defineTool({
       name: 'search',
@@ -69,18 +69,18 @@ export const fileReads = (ground: Ground, ignored: Ignored): WorkspaceTool[] =>
       }),
       effect: 'read',
       describe: ({ text, pattern }) => `Search for ${text ?? pattern ?? 'nothing'}`,
-      execute: (args, { signal }) => orRefuse(() => search(ground, ignored, args, signal)),
+      execute: (args, { signal }) => orRefuse(() => search(workspace, ignored, args, signal)),
     }),
   ].map(({ secrets: _, ...tool }) => tool)
 
-async function filesBelow(ground: Ground, ignored: Ignored, path: string, signal: AbortSignal): Promise<Entry[]> {
+async function filesBelow(workspace: Workspace, ignored: Ignored, path: string, signal: AbortSignal): Promise<Entry[]> {
   const place = readPath(path)
   if ('problem' in place) throw new Fault(place.problem)
-  if (place.text !== '' && ground.isIgnored(place.text)) throw new Fault(`${place.text} is left out of this workspace.`)
-  const why = ground.protection.whyNot(place.text, 'read')
+  if (place.text !== '' && workspace.isIgnored(place.text)) throw new Fault(`${place.text} is left out of this workspace.`)
+  const why = workspace.protection.whyNot(place.text, 'read')
   if (why !== undefined) throw new Fault(why)
   const entries: Entry[] = []
-  for await (const entry of walk(ground, place.segments, signal)) entries.push(entry)
+  for await (const entry of walk(workspace, place.segments, signal)) entries.push(entry)
   const out = await ignored(
     entries.map(({ path, kind }) => (kind === 'folder' ? `${path}/` : path)),
     signal,
@@ -96,8 +96,8 @@ interface ListArgs {
 
 const LINK_NOTE = ' (a link, not followed)'
 
-async function list(ground: Ground, ignored: Ignored, { path, depth, limit }: ListArgs, signal: AbortSignal): Promise<JsonValue> {
-  const entries = await filesBelow(ground, ignored, path, signal)
+async function list(workspace: Workspace, ignored: Ignored, { path, depth, limit }: ListArgs, signal: AbortSignal): Promise<JsonValue> {
+  const entries = await filesBelow(workspace, ignored, path, signal)
   const base = path === '' ? 0 : posix.normalize(path).split('/').filter(Boolean).length
   const within = entries.filter((entry) => entry.path.split('/').length - base <= depth)
   const shown = within.slice(0, limit).map(({ path, kind }) => `${path}${kind === 'folder' ? '/' : kind === 'link' ? LINK_NOTE : ''}`)
@@ -109,9 +109,9 @@ async function list(ground: Ground, ignored: Ignored, { path, depth, limit }: Li
   }
 }
 
-async function read(ground: Ground, args: { path: string; fromLine: number; toLine?: number | undefined }): Promise<JsonValue> {
-  const place = placeOf(ground, args.path, 'read')
-  const { bytes } = await requireAt(ground, place)
+async function read(workspace: Workspace, args: { path: string; fromLine: number; toLine?: number | undefined }): Promise<JsonValue> {
+  const place = placeOf(workspace, args.path, 'read')
+  const { bytes } = await requireAt(workspace, place)
   const text = textOf(bytes)
   if (text === undefined) return { path: place.text, bytes: bytes.length, note: 'This file is not text in UTF-8, so it is not shown.' }
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
@@ -149,20 +149,20 @@ interface SearchArgs {
   limit: number
 }
 
-async function search(ground: Ground, ignored: Ignored, args: SearchArgs, signal: AbortSignal): Promise<JsonValue> {
+async function search(workspace: Workspace, ignored: Ignored, args: SearchArgs, signal: AbortSignal): Promise<JsonValue> {
   const { text, pattern, ignoreCase, limit } = args
   if ((text === undefined) === (pattern === undefined)) throw new Fault('Give a text or a pattern, one of them.')
-  const paths = await pathsToSearch(ground, ignored, args, signal)
+  const paths = await pathsToSearch(workspace, ignored, args, signal)
   const hits: JsonObject[] = []
   let bytesLeft = MAX_SEARCHED_BYTES
   let msLeft = MAX_SEARCH_MS
   for (let at = 0; at < paths.length; ) {
     signal.throwIfAborted()
-    const batch = await readBatch(ground, paths, at)
+    const batch = await readBatch(workspace, paths, at)
     at = batch.next
     bytesLeft -= batch.bytes
     const input = { wanted: { text, pattern, ignoreCase }, files: batch.files, limit: limit + 1 - hits.length }
-    const found = await inBounds('The search', (run) => run('search', input, { timeoutMs: Math.max(msLeft, 1), signal }), ground)
+    const found = await inBounds('The search', (run) => run('search', input, { timeoutMs: Math.max(msLeft, 1), signal }), workspace)
     if ('problem' in found) throw new Fault(found.problem)
     hits.push(...found.hits.map((hit): JsonObject => ({ ...hit })))
     if (hits.length > limit) return { hits: hits.slice(0, limit), more: true }
@@ -173,22 +173,22 @@ async function search(ground: Ground, ignored: Ignored, args: SearchArgs, signal
 }
 
 /** The files below a folder that fit the glob. */
-async function pathsToSearch(ground: Ground, ignored: Ignored, { path, files }: SearchArgs, signal: AbortSignal): Promise<string[]> {
-  const entries = await filesBelow(ground, ignored, path, signal)
+async function pathsToSearch(workspace: Workspace, ignored: Ignored, { path, files }: SearchArgs, signal: AbortSignal): Promise<string[]> {
+  const entries = await filesBelow(workspace, ignored, path, signal)
   const paths = entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []))
   if (files === undefined) return paths
   const options = { timeoutMs: MAX_SEARCH_MS, signal }
-  return inBounds('The choice of files', (run) => run('fitting', { paths, glob: files }, options), ground)
+  return inBounds('The choice of files', (run) => run('fitting', { paths, glob: files }, options), workspace)
 }
 
 /** The texts of the next files. What cannot be read, or is too large, is not searched. */
-async function readBatch(ground: Ground, paths: readonly string[], from: number) {
+async function readBatch(workspace: Workspace, paths: readonly string[], from: number) {
   const files: { path: string; text: string }[] = []
   let bytes = 0
   let next = from
   for (; next < paths.length && bytes < BATCH_BYTES; next++) {
     const path = paths[next] ?? ''
-    const file = await readAt(ground, placeOf(ground, path, 'read')).catch(() => undefined)
+    const file = await readAt(workspace, placeOf(workspace, path, 'read')).catch(() => undefined)
     const text = file && textOf(file.bytes)
     if (file === undefined || text === undefined) continue
     bytes += file.bytes.length

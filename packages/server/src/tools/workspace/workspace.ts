@@ -6,7 +6,7 @@ import { openIgnore, readPath } from './path.ts'
 import { NO_PROTECTION, type Protection, type Use } from './protection.ts'
 
 /** What all tools of one workspace share. */
-export interface Ground {
+export interface Workspace {
   /** The real path of its root. */
   root: string
   ignore: readonly string[]
@@ -20,7 +20,7 @@ export interface Ground {
   inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function createGround(given: Pick<Ground, 'root' | 'ignore' | 'maxFileBytes' | 'work'>): Ground {
+export function createWorkspace(given: Pick<Workspace, 'root' | 'ignore' | 'maxFileBytes' | 'work'>): Workspace {
   let last: Promise<unknown> = Promise.resolve()
   return {
     ...given,
@@ -42,7 +42,7 @@ export interface Place {
 }
 
 /** @throws Fault for what is no path, is left out of the workspace, belongs to the server, or is the root. */
-export function placeOf({ isIgnored, protection }: Pick<Ground, 'isIgnored' | 'protection'>, path: string, use: Use): Place {
+export function placeOf({ isIgnored, protection }: Pick<Workspace, 'isIgnored' | 'protection'>, path: string, use: Use): Place {
   const read = readPath(path)
   if ('problem' in read) throw new Fault(read.problem)
   const name = read.segments.at(-1)
@@ -54,8 +54,8 @@ export function placeOf({ isIgnored, protection }: Pick<Ground, 'isIgnored' | 'p
 }
 
 /** The file at a path; undefined where there is none. @throws Fault */
-export async function readAt(ground: Ground, { folders, name, text }: Place): Promise<ReadFile | undefined> {
-  const { root, maxFileBytes, protection } = ground
+export async function readAt(workspace: Workspace, { folders, name, text }: Place): Promise<ReadFile | undefined> {
+  const { root, maxFileBytes, protection } = workspace
   try {
     await using folder = await openFolder(root, folders)
     const file = await readWhole(folder, name, text, maxFileBytes)
@@ -70,8 +70,8 @@ export async function readAt(ground: Ground, { folders, name, text }: Place): Pr
 }
 
 /** @throws Fault also when nothing is there. */
-export async function requireAt(ground: Ground, place: Place): Promise<ReadFile> {
-  const found = await readAt(ground, place)
+export async function requireAt(workspace: Workspace, place: Place): Promise<ReadFile> {
+  const found = await readAt(workspace, place)
   if (!found) throw new NotThere(place.text)
   return found
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
-import { reach } from '../../checkpoints.ts'
+import { checkpoint } from '../../checkpoints.ts'
 import { Changed, codeOf, faultOf } from './fault.ts'
 import { readWhole, sha256 } from './file.ts'
 import type { Folder } from './folder.ts'
@@ -54,7 +54,7 @@ export async function stageWrite(folder: Folder, name: string, path: string, byt
     discard,
     async commit() {
       try {
-        reach('workspace.before_replace')
+        checkpoint('workspace.before_replace')
         await folder.stillThere()
         await requireSame()
         if (expected.sha256 === undefined) await putNew(temporary, folder.at(name), path)

@@ -2,7 +2,6 @@ import type { ExecuteContext, JsonValue, Preview, Verification, VerifyContext } 
 import { z } from 'zod'
 import { defineTool } from '../define.ts'
 import { Changed, orRefuse } from './fault.ts'
-import type { Ground } from './workspace.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { moveTool } from './move.ts'
@@ -10,10 +9,11 @@ import { patchTool } from './patch.ts'
 import { endNow, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
 import { cannot, type WorkspaceTool } from './tool.ts'
+import type { Workspace } from './workspace.ts'
 
 /** The tools that change files. */
-export const fileWrites = (ground: Ground): WorkspaceTool[] => [
-  fileTool(ground, {
+export const fileWrites = (workspace: Workspace): WorkspaceTool[] => [
+  fileTool(workspace, {
     name: 'editFile',
     description:
       'Replaces exact pieces of a text file. Each oldText must be in the file exactly once, with its spaces and line ends; read the file first.',
@@ -22,24 +22,24 @@ export const fileWrites = (ground: Ground): WorkspaceTool[] => [
       edits: Edits,
     }),
     describe: ({ path }) => `Edit ${path}`,
-    plan: ({ path, edits }) => planEdit(ground, path, edits),
+    plan: ({ path, edits }) => planEdit(workspace, path, edits),
   }),
-  fileTool(ground, {
+  fileTool(workspace, {
     name: 'writeFile',
     description: 'Creates a text file, or replaces all of one. To change parts of a file use editFile.',
     input: z.object({ path: Path, content: Text }),
     describe: ({ path }) => `Write ${path}`,
-    plan: ({ path, content }) => planWrite(ground, path, content),
+    plan: ({ path, content }) => planWrite(workspace, path, content),
   }),
-  fileTool(ground, {
+  fileTool(workspace, {
     name: 'deleteFile',
     description: 'Deletes one file. Folders are not deleted.',
     input: z.object({ path: Path }),
     describe: ({ path }) => `Delete ${path}`,
-    plan: ({ path }) => planDelete(ground, path),
+    plan: ({ path }) => planDelete(workspace, path),
   }),
-  patchTool(ground),
-  moveTool(ground, Path),
+  patchTool(workspace),
+  moveTool(workspace, Path),
 ]
 
 interface FileWrite<Input extends z.ZodObject> {
@@ -50,13 +50,13 @@ interface FileWrite<Input extends z.ZodObject> {
   plan(args: z.output<Input>): Promise<Plan>
 }
 
-function fileTool<Input extends z.ZodObject<{ path: z.ZodString }>>(ground: Ground, write: FileWrite<Input>): WorkspaceTool {
+function fileTool<Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: Workspace, write: FileWrite<Input>): WorkspaceTool {
   const { plan, ...words } = write
   const { secrets: _, ...tool } = defineTool<Input>({
     ...words,
     effect: 'write',
-    execute: (args, context) => ground.inTurn(() => carryOut(ground, args.path, () => plan(args), context)),
-    verify: (args, context) => findOut(ground, args.path, context),
+    execute: (args, context) => workspace.inTurn(() => runAttempt(workspace, args.path, () => plan(args), context)),
+    verify: (args, context) => reconcile(workspace, args.path, context),
   })
   // Sound because every argument object that reaches this went through `check`, which yields exactly the input's type.
   return { ...tool, preview: (args) => show(() => plan(args as z.output<Input>)) }
@@ -72,27 +72,32 @@ async function show(makePlan: () => Promise<Plan>): Promise<Preview> {
   }
 }
 
-async function carryOut(ground: Ground, path: string, makePlan: () => Promise<Plan>, { version }: ExecuteContext): Promise<JsonValue> {
+async function runAttempt(
+  workspace: Workspace,
+  path: string,
+  makePlan: () => Promise<Plan>,
+  { version }: ExecuteContext,
+): Promise<JsonValue> {
   const shown = readVersion(version)
   return orRefuse(async () => {
     if (shown) {
-      const now = await endNow(ground, path)
+      const now = await endNow(workspace, path)
       if (now === shown.after) return resultOf(path, shown)
       if (now !== shown.before) throw new Changed(path)
     }
     const plan = await makePlan()
     const ends = endsOf(plan)
     if (shown && (ends.before !== shown.before || ends.after !== shown.after)) throw new Changed(path)
-    await land(ground, [plan])
+    await land(workspace, [plan])
     return resultOf(plan.place.text, ends)
   })
 }
 
 /** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */
-async function findOut(ground: Ground, path: string, { version }: VerifyContext): Promise<Verification> {
+async function reconcile(workspace: Workspace, path: string, { version }: VerifyContext): Promise<Verification> {
   const shown = readVersion(version)
   if (!shown) return { done: 'unknown' }
-  const now = await endNow(ground, path)
+  const now = await endNow(workspace, path)
   if (now === shown.after) return { done: true, output: resultOf(path, shown) }
   return now === shown.before ? { done: false } : { done: 'unknown' }
 }

@@ -31,7 +31,7 @@ export const issueOf = ({ standIn }: OpenWorkspace, identifier: string) => {
 }
 
 /** Looks at a write and carries it out as it was shown. */
-export async function carryOut(workspace: OpenWorkspace, name: string, args: JsonObject, key: string) {
+export async function runAttempt(workspace: OpenWorkspace, name: string, args: JsonObject, key: string) {
   const { version } = await workspace.look(name, args)
   return workspace.run(name, args, { key, version })
 }
@@ -56,7 +56,7 @@ const SEED: readonly [string, JsonObject][] = [
 ]
 
 export async function seed(workspace: OpenWorkspace): Promise<void> {
-  for (const [nth, [name, args]] of SEED.entries()) await carryOut(workspace, name, args, `seed_${nth}.1`)
+  for (const [nth, [name, args]] of SEED.entries()) await runAttempt(workspace, name, args, `seed_${nth}.1`)
 }
 
 /** Changes that can be made to what was seeded. */

@@ -2,8 +2,8 @@ import { type JsonObject, type JsonValue, type Preview, ToolError, type Verifica
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
 import { Changed, Fault, orRefuse } from '../fault.ts'
-import type { Ground } from '../workspace.ts'
 import { cannot, type WorkspaceTool } from '../tool.ts'
+import type { Workspace } from '../workspace.ts'
 import { BranchName, branchOf, commitOf, commitOfBranch, Revision, requireBranchName } from './names.ts'
 import { PLAIN_DIFF, requireCommit } from './reads.ts'
 import { type Git, GitFault } from './run.ts'
@@ -18,16 +18,16 @@ const CreateInput = z.object({
 const SwitchInput = z.object({ name: BranchName })
 
 /** The tools that make and change branches. */
-export const branchTools = (ground: Ground, git: Git): WorkspaceTool[] => [createBranch(ground, git), switchBranch(ground, git)]
+export const branchTools = (workspace: Workspace, git: Git): WorkspaceTool[] => [createBranch(workspace, git), switchBranch(workspace, git)]
 
-function createBranch(ground: Ground, git: Git): WorkspaceTool {
+function createBranch(workspace: Workspace, git: Git): WorkspaceTool {
   const { secrets: _, ...tool } = defineTool({
     name: 'createBranch',
     description: 'Creates a branch. By default it begins at the commit that is checked out and is worked on from then on.',
     input: CreateInput,
     effect: 'write',
     describe: ({ name, from }) => `Create the branch ${name} from ${from}`,
-    execute: (args, { version }) => ground.inTurn(() => orRefuse(() => create(git, args, version))),
+    execute: (args, { version }) => workspace.inTurn(() => orRefuse(() => create(git, args, version))),
     verify: async ({ name, checkOut }, { version }): Promise<Verification> => {
       const [at, branch] = await Promise.all([commitOfBranch(git, name), branchOf(git)])
       if (at === undefined) return { done: false }
@@ -87,7 +87,7 @@ async function create(git: Git, args: z.output<typeof CreateInput>, shown: strin
   return { branch: name, commit }
 }
 
-function switchBranch(ground: Ground, git: Git): WorkspaceTool {
+function switchBranch(workspace: Workspace, git: Git): WorkspaceTool {
   const { secrets: _, ...tool } = defineTool({
     name: 'switchBranch',
     description: 'Checks out another branch. Refused where it would overwrite changes that are not committed.',
@@ -95,10 +95,10 @@ function switchBranch(ground: Ground, git: Git): WorkspaceTool {
     effect: 'write',
     describe: ({ name }) => `Switch to the branch ${name}`,
     execute: ({ name }, { version }) =>
-      ground.inTurn(() =>
+      workspace.inTurn(() =>
         orRefuse(async () => {
           if ((await branchOf(git)) === name) return { branch: name }
-          const plan = await planSwitch(ground, git, name)
+          const plan = await planSwitch(workspace, git, name)
           if (version !== undefined && versionOf(plan) !== version) throw new Changed('One of the branches')
           try {
             await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
@@ -117,7 +117,7 @@ function switchBranch(ground: Ground, git: Git): WorkspaceTool {
     async preview(args): Promise<Preview> {
       const { name } = args as z.output<typeof SwitchInput>
       try {
-        const { names, ...plan } = await planSwitch(ground, git, name)
+        const { names, ...plan } = await planSwitch(workspace, git, name)
         const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
         const files = names.length === 0 ? 'none' : `${names.slice(0, MAX_NAMED).join(', ')}${more}`
         return {
@@ -144,7 +144,7 @@ interface SwitchPlan {
 }
 
 /** @throws Fault also where a file would change that belongs to the server. */
-async function planSwitch({ protection }: Ground, git: Git, name: string): Promise<SwitchPlan> {
+async function planSwitch({ protection }: Workspace, git: Git, name: string): Promise<SwitchPlan> {
   const to = await commitOfBranch(git, name)
   if (to === undefined) throw new Fault(`There is no branch ${name}.`)
   const head = await requireCommit(git, 'HEAD')

@@ -7,8 +7,8 @@ import { defineTool } from '../../define.ts'
 import { inBounds, WRITE_WORK } from '../bounded.ts'
 import { Changed, Fault, orRefuse } from '../fault.ts'
 import { sha256, textOf } from '../file.ts'
-import { type Ground, placeOf, readAt } from '../workspace.ts'
 import { cannot, type WorkspaceTool } from '../tool.ts'
+import { placeOf, readAt, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf } from './names.ts'
 import { gitIgnored } from './reads.ts'
 import { type Git, GitFault } from './run.ts'
@@ -54,14 +54,14 @@ interface CommitPlan {
 }
 
 /** Commits the named files on the branch that is checked out, exactly as they were shown; nothing else that is staged goes along. */
-export function commitTool(ground: Ground, git: Git, author: Author): WorkspaceTool {
+export function commitTool(workspace: Workspace, git: Git, author: Author): WorkspaceTool {
   const { secrets: _, ...tool } = defineTool({
     name: 'commit',
     description: 'Commits the named files, as they are now, on the branch that is checked out. Runs no hooks.',
     input: Input,
     effect: 'write',
     describe: ({ message, paths }) => `Commit ${paths.length === 1 ? paths[0] : `${paths.length} files`}: ${message.split('\n')[0]}`,
-    execute: (args, context) => ground.inTurn(() => orRefuse(() => commit(ground, git, author, args, context))),
+    execute: (args, context) => workspace.inTurn(() => orRefuse(() => commit(workspace, git, author, args, context))),
     verify: async (_, { actionId }): Promise<Verification> => {
       const found = await findCommit(git, actionId)
       return found === undefined ? { done: false } : { done: true, output: found }
@@ -72,7 +72,7 @@ export function commitTool(ground: Ground, git: Git, author: Author): WorkspaceT
     async preview(args): Promise<Preview> {
       const { paths, message } = args as z.output<typeof Input>
       try {
-        const plan = await planCommit(ground, git, paths)
+        const plan = await planCommit(workspace, git, paths)
         const precondition = footingOf(plan)
         return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
       } catch (error) {
@@ -89,22 +89,22 @@ const footingOf = ({ branch, head, changes }: CommitPlan) => ({
   files: changes.map(({ path, after }) => ({ path, mode: after?.mode ?? null, sha256: after ? sha256(after.bytes) : null })),
 })
 
-async function planCommit(ground: Ground, git: Git, paths: readonly string[]): Promise<CommitPlan> {
+async function planCommit(workspace: Workspace, git: Git, paths: readonly string[]): Promise<CommitPlan> {
   const branch = await branchOf(git)
   if (branch === undefined) throw new Fault('No branch is checked out: create one first.')
   const head = await commitOf(git, 'HEAD')
-  const places = paths.map((path) => placeOf(ground, path, 'read'))
+  const places = paths.map((path) => placeOf(workspace, path, 'read'))
   if (new Set(places.map(({ text }) => text)).size < places.length) throw new Fault('A file is named twice.')
   const changes: ShownChange[] = []
   for (const place of places) {
-    const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(ground, place)]
+    const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(workspace, place)]
     if (!before && !file) throw new Fault(`${place.text} is not there, and was not in the last commit.`)
     if (!before && (await gitIgnored(git, [place.text])).size > 0) throw new Fault(`${place.text} is ignored by git.`)
     const after = file && { bytes: file.bytes, mode: file.mode & 0o100 ? '100755' : '100644' }
     if (before && after && before.mode === after.mode && before.bytes.equals(after.bytes))
       throw new Fault(`${place.text} has not changed since the last commit.`)
     const change = { path: place.text, before, after }
-    changes.push({ ...change, diff: await diffOf(ground, change) })
+    changes.push({ ...change, diff: await diffOf(workspace, change) })
   }
   const plan = { branch, head, changes }
   const chars = changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0)
@@ -135,18 +135,18 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
 }
 
 /** Undefined for what is no text. */
-async function diffOf(ground: Ground, { path, before, after }: Change): Promise<string | undefined> {
+async function diffOf(workspace: Workspace, { path, before, after }: Change): Promise<string | undefined> {
   const [old, now] = [before && textOf(before.bytes), after && textOf(after.bytes)]
   if ((before && old === undefined) || (after && now === undefined)) return undefined
   const side = (text: string | undefined, mode: string | undefined) =>
     text === undefined ? undefined : { text, mode: Number.parseInt(mode ?? '0', 8) }
   const moded = before && after && before.mode !== after.mode ? `old mode ${before.mode}\nnew mode ${after.mode}\n` : ''
   const sides = { path, before: side(old, before?.mode), after: side(now, after?.mode) }
-  return moded + (await inBounds(`The diff of ${path}`, (run) => run('diff', sides, WRITE_WORK), ground))
+  return moded + (await inBounds(`The diff of ${path}`, (run) => run('diff', sides, WRITE_WORK), workspace))
 }
 
 async function commit(
-  ground: Ground,
+  workspace: Workspace,
   git: Git,
   author: Author,
   { paths, message }: z.output<typeof Input>,
@@ -154,7 +154,7 @@ async function commit(
 ): Promise<JsonValue> {
   const done = await findCommit(git, actionId)
   if (done !== undefined) return done
-  const plan = await planCommit(ground, git, paths)
+  const plan = await planCommit(workspace, git, paths)
   if (version !== undefined && sha256(Buffer.from(JSON.stringify(footingOf(plan)))) !== version)
     throw new Changed('What is to be committed')
   const { branch, head, changes } = plan

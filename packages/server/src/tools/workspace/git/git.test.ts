@@ -2,7 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gitIn, NO_WAY, openWorkspace, type TempFolder, tempFolder, tempRepository } from '../../../../../../verification/testing/workspace.ts'
+import {
+  gitIn,
+  NO_WAY,
+  openWorkspace,
+  type TempFolder,
+  tempFolder,
+  tempRepository,
+} from '../../../../../../verification/testing/workspace.ts'
 
 const AUTHOR = { name: 'Ada', email: 'ada@example.com' }
 const open = ({ root }: TempFolder) => openWorkspace({ root, git: true, author: AUTHOR })

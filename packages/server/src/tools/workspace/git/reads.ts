@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
 import { Fault, orRefuse } from '../fault.ts'
-import { type Ground, placeOf } from '../workspace.ts'
 import type { WorkspaceTool } from '../tool.ts'
+import { placeOf, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf, Revision } from './names.ts'
 import { type Git, GitFault } from './run.ts'
 
@@ -17,7 +17,7 @@ const Path = z.string().max(1_000).optional().describe('Only this file or folder
 export const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=all', '--no-relative']
 
 /** The tools that look at the repository. */
-export const gitReads = (ground: Ground, git: Git): WorkspaceTool[] =>
+export const gitReads = (workspace: Workspace, git: Git): WorkspaceTool[] =>
   [
     defineTool({
       name: 'gitStatus',
@@ -25,7 +25,7 @@ export const gitReads = (ground: Ground, git: Git): WorkspaceTool[] =>
       input: z.object({}),
       effect: 'read',
       describe: () => 'Read the status of the repository',
-      execute: (_, { signal }) => orRefuse(() => status(ground, git, signal)),
+      execute: (_, { signal }) => orRefuse(() => status(workspace, git, signal)),
     }),
     defineTool({
       name: 'gitDiff',
@@ -37,7 +37,7 @@ export const gitReads = (ground: Ground, git: Git): WorkspaceTool[] =>
       }),
       effect: 'read',
       describe: ({ from, to, path }) => `Read the changes ${to === undefined ? `since ${from}` : `from ${from} to ${to}`}${inPath(path)}`,
-      execute: (args, { signal }) => orRefuse(() => diff(ground, git, args, signal)),
+      execute: (args, { signal }) => orRefuse(() => diff(workspace, git, args, signal)),
     }),
     defineTool({
       name: 'gitLog',
@@ -45,7 +45,7 @@ export const gitReads = (ground: Ground, git: Git): WorkspaceTool[] =>
       input: z.object({ path: Path, from: Revision.default('HEAD'), limit: z.int().min(1).max(100).default(20) }),
       effect: 'read',
       describe: ({ from, path }) => `Read the history of ${from}${inPath(path)}`,
-      execute: (args, { signal }) => orRefuse(() => log(ground, git, args, signal)),
+      execute: (args, { signal }) => orRefuse(() => log(workspace, git, args, signal)),
     }),
     defineTool({
       name: 'gitBranches',
@@ -60,11 +60,11 @@ export const gitReads = (ground: Ground, git: Git): WorkspaceTool[] =>
 const inPath = (path: string | undefined): string => (path === undefined ? '' : ` in ${path}`)
 
 /** The pathspec of a diff: a path that the tools may see, and never what the workspace leaves out. */
-function pathsOf(ground: Ground, path: string | undefined): string[] {
-  return path === undefined ? [] : ['--', placeOf(ground, path, 'read').text]
+function pathsOf(workspace: Workspace, path: string | undefined): string[] {
+  return path === undefined ? [] : ['--', placeOf(workspace, path, 'read').text]
 }
 
-async function status(ground: Ground, git: Git, signal: AbortSignal): Promise<JsonValue> {
+async function status(workspace: Workspace, git: Git, signal: AbortSignal): Promise<JsonValue> {
   const written = await git.text(['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=all', '--no-renames'], {
     signal,
   })
@@ -72,7 +72,7 @@ async function status(ground: Ground, git: Git, signal: AbortSignal): Promise<Js
     .split('\0')
     .filter((entry) => entry.length > 3)
     .map((entry): JsonObject => ({ path: entry.slice(3), status: wordsOf(entry.slice(0, 2)) }))
-    .filter(({ path }) => !ground.isIgnored(String(path)))
+    .filter(({ path }) => !workspace.isIgnored(String(path)))
   const branch = await branchOf(git, signal)
   return {
     branch: branch ?? null,
@@ -95,13 +95,13 @@ interface DiffArgs {
   to?: string | undefined
 }
 
-async function diff(ground: Ground, git: Git, { path, from, to }: DiffArgs, signal: AbortSignal): Promise<JsonValue> {
+async function diff(workspace: Workspace, git: Git, { path, from, to }: DiffArgs, signal: AbortSignal): Promise<JsonValue> {
   const ends = await Promise.all([from, ...(to === undefined ? [] : [to])].map((name) => requireCommit(git, name, signal)))
-  const only = pathsOf(ground, path)
+  const only = pathsOf(workspace, path)
   const names = (await git.text(['diff', ...PLAIN_DIFF, '--no-renames', '--name-only', '-z', ...ends, ...only], { signal }))
     .split('\0')
     .filter(Boolean)
-  const shown = names.filter((name) => !ground.isIgnored(name) && !ground.protection.isSecret(name))
+  const shown = names.filter((name) => !workspace.isIgnored(name) && !workspace.protection.isSecret(name))
   const leftOut = names.length - shown.length
   const text = shown.length === 0 ? '' : await git.text(['diff', ...PLAIN_DIFF, '--no-renames', ...ends, '--', ...shown], { signal })
   return {
@@ -112,14 +112,14 @@ async function diff(ground: Ground, git: Git, { path, from, to }: DiffArgs, sign
 }
 
 async function log(
-  ground: Ground,
+  workspace: Workspace,
   git: Git,
   args: { path?: string | undefined; from: string; limit: number },
   signal: AbortSignal,
 ): Promise<JsonValue> {
   const from = await requireCommit(git, args.from, signal)
   const format = '--format=%H%x00%an%x00%aI%x00%B%x1e'
-  const only = pathsOf(ground, args.path)
+  const only = pathsOf(workspace, args.path)
   const written = await git.text(['log', '--no-show-signature', '--no-color', `--max-count=${args.limit}`, format, from, ...only], {
     signal,
   })

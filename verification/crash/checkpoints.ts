@@ -7,18 +7,18 @@
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
 
-export interface Point {
+export interface Checkpoint {
   name: string
   phase: Phase
   /** The only database where it is reached. */
   only?: 'sqlite' | 'postgres'
 }
 
-const at = (phase: Phase, names: readonly string[], only?: Point['only']): Point[] =>
+const at = (phase: Phase, names: readonly string[], only?: Checkpoint['only']): Checkpoint[] =>
   names.map((name) => ({ name, phase, ...(only && { only }) }))
 
-/** Every moment that the code names with `reach`, and when a server comes by it. */
-export const POINTS: readonly Point[] = [
+/** Every moment that the code names with `checkpoint`, and when a server comes by it. */
+export const CHECKPOINTS: readonly Checkpoint[] = [
   ...at('first', ['migrate.before_commit', 'migrate.after_commit']),
   ...at('start', ['start.opened', 'start.recovered', 'start.dispatching', 'start.listening', 'recover.begin', 'recover.taken_over']),
   ...at('start', ['recover.put_up'], 'sqlite'),
@@ -59,5 +59,5 @@ export const POINTS: readonly Point[] = [
   ...at('feature', ['objectives.storing']),
   ...at('own', ['session.before_delete', 'session.deleting', 'session.after_delete']),
   ...at('own', ['webhook.before_claim', 'webhook.before_send', 'webhook.before_store', 'webhook.after_store']),
-  ...at('fault', ['process.begun_anew'], 'postgres'),
+  ...at('fault', ['process.rejoined'], 'postgres'),
 ]
