@@ -41,7 +41,10 @@ test('every test file is run by exactly one of `npm test` and `npm run test:more
 })
 
 test('every browser journey is where `npm run test:more` looks for it', () => {
-  const there = globSync('{packages,apps,examples,scripts,verification,bench,e2e}/**/*.spec.{ts,tsx}', { cwd: root, exclude: ['**/node_modules/**'] })
+  const there = globSync('{packages,apps,examples,scripts,verification,bench,e2e}/**/*.spec.{ts,tsx}', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  })
   expect(there.length).toBeGreaterThan(5)
   expect(there.filter((path) => !/^e2e\/[^/]+\.spec\.ts$/.test(path))).toEqual([])
 })
