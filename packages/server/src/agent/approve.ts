@@ -50,17 +50,18 @@ export function* decideAll(
   caller: Caller,
   now: number,
 ): Tx<ActionRow[]> {
+  const context = { outbox, session: writer, nowMs: now, caller }
   const votable = all ? yield* votableOf(actionIds, caller, now) : actionIds
   // Where there is none, the first says why.
   const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
-  const decided = yield* decideInSession(outbox, writer, named, body, caller, now)
+  const decided = yield* decideInSession(context, named, body)
   const rows = decided.map(({ row }) => row)
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
   if (all && !rows.every(isExpired)) yield* grantTheRest(deps, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
   if (why === undefined || run?.state !== 'open' || deps.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
-  yield* stopRun(outbox, writer, run.id, { reason: why, by: why === STOPPED ? caller : undefined }, now)
+  yield* stopRun(context, run.id, { reason: why, by: why === STOPPED ? caller : undefined })
   // The end of the run withdrew what had been approved beside an expired one.
   const ended: ActionRow[] = []
   for (const row of rows) ended.push((yield* actions.findAction.first({ id: row.id })) ?? row)

@@ -43,7 +43,7 @@ function* stopFor(outbox: Outbox, writer: SessionWriter, run: RunRow, person: Pr
   yield* addNote(writer, `${reason}.`, now, run.id)
   const data = { session: run.session_id, run: run.id, person: person.id }
   yield* writer.audit({ kind: 'run_stopped', actor: by?.principal.id ?? SYSTEM, data })
-  yield* stopRun(outbox, writer, run.id, { reason, by }, now)
+  yield* stopRun({ outbox, session: writer, nowMs: now, caller: by }, run.id, { reason, by })
 }
 
 /** The disabled person whom an open run works for: the owner of its session, or the author of a message that it answers. */

@@ -171,7 +171,7 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StoredStep, l
     }
     const first = rows.find((row) => row.state === 'proposed' && row.tool === call.name && row.digest === call.prepared.digest)
     if (first) {
-      yield* countRepeat(outbox, writer, first, undefined, now)
+      yield* countRepeat({ outbox, session: writer, nowMs: now, caller: undefined }, first)
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: sameAs(first) } })
       continue
     }
@@ -222,7 +222,7 @@ function* insists(rows: readonly ActionRow[]): Tx<boolean> {
 /** Ends a run whose model does not take no for an answer. */
 function* stopInsisting(outbox: Outbox, writer: SessionWriter, runId: string, now: number): Tx<void> {
   yield* addNote(writer, `${INSISTED}.`, now, runId)
-  yield* stopRun(outbox, writer, runId, { reason: INSISTED, by: undefined }, now)
+  yield* stopRun({ outbox, session: writer, nowMs: now, caller: undefined }, runId, { reason: INSISTED, by: undefined })
   outbox.sessions.add(writer.row.id)
 }
 

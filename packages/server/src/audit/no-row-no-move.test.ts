@@ -84,9 +84,9 @@ async function inRun({ temp: { store } }: World): Promise<string> {
 
 const stop = ({ temp: { store } }: World): Promise<void> =>
   store.transact(function* (outbox) {
-    const writer = yield* writeSession(outbox, 'ses_1', 1)
-    yield* stopRun(outbox, writer, 'run_1', { reason: 'enough', by: asAna }, 1)
-    yield* writer.finish()
+    const session = yield* writeSession(outbox, 'ses_1', 1)
+    yield* stopRun({ outbox, session, nowMs: 1, caller: asAna }, 'run_1', { reason: 'enough', by: asAna })
+    yield* session.finish()
   })
 
 async function late(world: World): Promise<string> {

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import type { Clock } from '../../clock.ts'
-import { type ActionRow, attempts, type Store } from '../../store/index.ts'
+import { type ActionRow, actions, moveAction, type Store } from '../../store/index.ts'
+import { startedBy } from '../../store/testing/patches.ts'
 import { type CodedTool, defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
@@ -274,19 +275,11 @@ for (const { database, open } of STORES) {
     const next = openBareGate(store, tools, 'prc_next')
     const all = await Promise.all(Array.from({ length: count }, () => next.approved('keyed')))
     await Promise.all(
-      all.map(({ id, revision }) =>
-        store.transact(() =>
-          attempts.startAction.change({
-            id,
-            revision,
-            epoch: 0,
-            idempotency_key: `${id}.1`,
-            runner: 'prc_dead',
-            due_at: null,
-            target_version: null,
-            now: 2,
-          }),
-        ),
+      all.map(({ id }) =>
+        store.transact(function* () {
+          const row = yield* actions.findAction.first({ id })
+          if (row) yield* moveAction(row, 'start', startedBy(row, 'prc_dead'), 2)
+        }),
       ),
     )
     await next.recover(['prc_dead'])

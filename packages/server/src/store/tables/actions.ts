@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import type { ActionRow } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
@@ -76,40 +77,17 @@ export const findAction = question<{ id: string }, ActionRow>((db, p) => db.sele
  * several processes share it: no answer slips in between, and none that a process thinks is in time because its own clock is behind.
  */
 export const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
-const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
+const isSameQuestion = (update: ActionUpdate, p: Asked, dialect: Dialect) =>
+  update.where('state', '=', lit('proposed')).where('revision', '=', p.revision).where(isInTime(dialect, p.now))
 
-/** Settles the question put to people. Nothing changed: someone else won, the action changed, or its time is over. */
-export const decideAction = question<{ id: string; revision: number; to: string; told: number; due_at: number | null; now: number }>(
-  (db, p, dialect) =>
-    db
-      .updateTable('action')
-      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))
-      .where('revision', '=', p.revision)
-      .where(isInTime(dialect, p.now)),
-)
+interface Asked {
+  revision: number
+  now: number
+  [name: string]: string | number | null
+}
 
-/** Takes note of a vote that does not settle the question yet. Nothing changed: as for {@link decideAction}. */
-export const holdAction = question<{ id: string; revision: number; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .where(isInTime(dialect, p.now)),
-)
-
-/** Ends the wait for people, or for a client that was to carry it out. Nothing changed: its time is not over, or it was settled or claimed. */
-export const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
-    .where(isLate(dialect, p.now)),
-)
+/** Takes note of a vote that does not settle the question yet. Nothing changed: someone else won, the action changed, or its time is over. */
+export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
 
 /** The earlier of two times, either of which may be none. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -132,37 +110,10 @@ export const remindAction = question<{ id: string; now: number }>((db, p, dialec
 )
 
 /** Asks others too, as `requires` says. Nothing changed: it is not time for it, or it was done, or it was settled or revised. */
-export const escalateAction = question<{ id: string; revision: number; requires: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ requires: p.requires, escalate_at: null, due_at: earlier('remind_at', 'expires_at'), updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('revision', '=', p.revision)
-    .where('state', '=', lit('proposed'))
-    .where('escalate_at', '<=', dialect.nowMs(p.now))
-    .where(isInTime(dialect, p.now)),
-)
-
-const isUnstarted = sql<boolean>`state in ('proposed', 'approved')`
-
-/** Cancels an action that has not started. Nothing changed: it had, or it waited and its time is over. */
-export const cancelAction = question<{ id: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(isUnstarted)
-    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
-)
-
-/** The same for whoever proposed it, with who that is and why, as JSON of an error. */
-export const withdrawAction = question<{ id: string; error: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(isUnstarted)
-    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
+export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, p: Asked, dialect) =>
+  isSameQuestion(update, p, dialect)
+    .set({ escalate_at: null, due_at: earlier('remind_at', 'expires_at') })
+    .where('escalate_at', '<=', dialect.nowMs(p.now)),
 )
 
 export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>
