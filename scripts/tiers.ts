@@ -45,6 +45,7 @@ export const MORE: readonly string[] = [
   'verification/acceptance/processes',
   'verification/acceptance/sign-in-command',
   'verification/acceptance/streams',
+  'verification/acceptance/tutorial',
   'verification/acceptance/unbounded-work',
   'verification/acceptance/upgrade',
   'verification/acceptance/webhook-delivery',
