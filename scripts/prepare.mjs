@@ -131,8 +131,7 @@ async function findChromium() {
 
 const needs = {
   start: [install, buildConsole],
-  test: [install, installCounterparts, buildConsole, findChromium],
-  more: [install, installCounterparts, installDocs, buildConsole, findChromium],
+  test: [install, installCounterparts, installDocs, buildConsole, findChromium],
   docs: [install, installDocs],
   check: [install],
   bench: [install],

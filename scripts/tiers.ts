@@ -68,6 +68,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/cluster/vanished',
   'verification/recordings/recordings',
+  'scripts/docs/site',
   'packages/server/src/tools/github/generated-activity',
   'packages/server/src/tools/linear/generated',
 ]

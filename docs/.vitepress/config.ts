@@ -10,7 +10,7 @@ export default defineConfig({
   title: 'Countersign',
   description: 'The approval layer for AI agents',
   lang: 'en-GB',
-  cleanUrls: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/countersign.svg' }]],
   outDir: './.vitepress/dist',
   srcExclude: ['reference/generated/**', 'node_modules/**'],
   markdown: { config: (markdown) => void markdown.use(outsideLinks, DOCS) },

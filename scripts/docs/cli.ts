@@ -1,5 +1,6 @@
-import type { Command } from 'commander'
 import { createProgram } from '../../packages/server/src/cli/index.ts'
+
+type Command = ReturnType<typeof createProgram>
 
 /** A command with the words that call it: `countersign policy test`. */
 export interface CliCommand {
@@ -16,5 +17,8 @@ export function cliCommands(command: Command = createProgram({}), before = ''): 
 /** The `--help` of every command, as the command prints it. */
 export const cliReference = (): string =>
   cliCommands()
-    .map(({ words, command }) => `## \`${words}\`\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n\`\`\`\n`)
+    .map(
+      ({ words, command }) =>
+        `## \`${words}\`\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n\`\`\`\n`,
+    )
     .join('\n')

@@ -21,10 +21,11 @@ export function readFieldTexts(root: string, patterns: readonly string[]): (keys
     const source = readFileSync(`${root}/${path}`, 'utf8')
     const { program, comments } = parseSync(path, source)
     const textBefore = (at: number) => docstringBefore(source, comments, at)
+    const constants = objectConstants(program as unknown as Node)
     walk(program as unknown as Node, (node) => {
       if (!isZodObject(node)) return
       const [shape] = node.arguments as Node[]
-      const properties = (shape?.properties as Node[] | undefined) ?? []
+      const properties = withSpreads((shape?.properties as Node[] | undefined) ?? [], constants)
       const texts = new Map<string, string>()
       for (const property of properties) {
         const key = property.key as (Node & { name?: string; value?: string }) | undefined
@@ -40,6 +41,22 @@ export function readFieldTexts(root: string, patterns: readonly string[]): (keys
   }
   return (keys) => found.get(idOf(keys)) ?? new Map()
 }
+
+/** The object literals that the file gives a name. */
+function objectConstants(program: Node): ReadonlyMap<string, Node[]> {
+  const found = new Map<string, Node[]>()
+  walk(program, (node) => {
+    const { id, init } = node as Node & { id?: { name?: string }; init?: Node | null }
+    if (node.type === 'VariableDeclarator' && id?.name && init?.type === 'ObjectExpression') found.set(id.name, init.properties as Node[])
+  })
+  return found
+}
+
+/** `{ a, ...SHARED }` has the properties of `SHARED`, too. */
+const withSpreads = (properties: readonly Node[], constants: ReadonlyMap<string, Node[]>): Node[] =>
+  properties.flatMap((property) =>
+    property.type === 'SpreadElement' ? (constants.get((property.argument as { name?: string }).name ?? '') ?? []) : [property],
+  )
 
 const idOf = (keys: readonly string[]) => [...keys].sort().join(' ')
 

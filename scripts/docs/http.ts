@@ -42,7 +42,7 @@ function operationText(document: WireDocument, call: string, operation: WireOper
     errors.length > 0 ? `- Errors: ${errors.join(', ')}` : '',
   ].filter((line) => line !== '')
   const more = operation.description === undefined ? '' : `\n${escapeHtml(operation.description)}\n`
-  return `### ${operation.summary} {#${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`
+  return `### ${operation.summary} {#operation-${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`
 }
 
 function resolve(document: WireDocument, parameter: WireParameter): WireParameter {
@@ -55,6 +55,11 @@ function contentOf(content: Record<string, { schema?: JsonSchema }> | undefined)
   if (!first) return undefined
   const [type, { schema }] = first
   const name = schema?.$ref?.split('/').at(-1)
-  const link = name === undefined ? escapeHtml(typeOf(schema ?? {})) : name.endsWith('Event') ? `[${name}](../events.md)` : `[${name}](#${name.toLowerCase()})`
+  const link =
+    name === undefined
+      ? escapeHtml(typeOf(schema ?? {}))
+      : name.endsWith('Event')
+        ? `[${name}](../events.md)`
+        : `[${name}](#${name.toLowerCase()})`
   return type === 'application/json' ? link : `${link} (\`${type}\`)`
 }

@@ -10,7 +10,13 @@ interface Token {
 interface Markdown {
   renderer: { rules: Record<string, ((...args: RenderArgs) => string) | undefined> }
 }
-type RenderArgs = [tokens: Token[], index: number, options: unknown, env: { path?: string }, self: { renderToken(...args: unknown[]): string }]
+type RenderArgs = [
+  tokens: Token[],
+  index: number,
+  options: unknown,
+  env: { path?: string },
+  self: { renderToken(...args: unknown[]): string },
+]
 
 /**
  * Links from a page to files outside `docs/` work in a checkout and lead nowhere on the site, so the site shows their text without a link.

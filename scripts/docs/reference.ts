@@ -11,7 +11,7 @@ import { pageLists } from './sidebar.ts'
 import { readWireDocument } from './wire-document.ts'
 
 /** The generated parts of pages, by file name. They are made for each build, so none can be out of date. */
-export async function makeReference(root: string): Promise<Record<string, string>> {
+async function makeReference(root: string): Promise<Record<string, string>> {
   const document = await readWireDocument()
   const wireTexts = readFieldTexts(root, ['packages/core/src/wire/*.ts', 'packages/server/src/http/**/*.ts'])
   return {

@@ -7,7 +7,7 @@ import { plainText } from './docstrings.ts'
 import { escapeHtml } from './schema-table.ts'
 
 /** One exported name of a package. */
-export interface Exported {
+interface Exported {
   name: string
   /** The declaration as TypeScript writes it, without the docstring before it. */
   declaration: string
@@ -16,7 +16,7 @@ export interface Exported {
 }
 
 /** What a package exports, from the declarations that its build makes. Names that another package declares are left out. */
-export function exportedNames(root: string, packageName: string): Exported[] {
+function exportedNames(root: string, packageName: string): Exported[] {
   const out = mkdtempSync(join(tmpdir(), 'countersign-types-'))
   try {
     const project = join(root, 'packages', packageName, 'tsconfig.build.json')

@@ -1,15 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Command } from 'commander'
 import { type Block, blocksOf } from './blocks.ts'
-import { cliCommands } from './cli.ts'
+import { type CliCommand, cliCommands } from './cli.ts'
 
 /** Every call of `countersign` or of a script of `package.json` that does not exist or has an unknown flag, in words. */
 export const shellProblems = (root: string, { page, code }: Pick<Block, 'page' | 'code'>): string[] =>
   callsIn(code).flatMap((words) => callProblems(root, page, words))
 
 /** The commands of a text, each as its words, without the variables that are set before it. */
-export function callsIn(code: string): string[][] {
+function callsIn(code: string): string[][] {
   const text = code.replace(/\\\n/g, ' ').replace(/(^|\s)#[^\n]*/g, '$1')
   return text
     .replace(/"\$\(|\$\(|`/g, '\n')
@@ -31,7 +30,9 @@ function callProblems(root: string, page: string, [program = '', ...words]: stri
   if (!isShort && task !== 'run') return []
   const name = isShort ? task : script
   const given = isShort ? [script, ...rest] : rest
-  const problems = [root, join(root, dirname(page))].some((folder) => name in scriptsOf(folder)) ? [] : [`package.json has no script ${name}`]
+  const problems = [root, join(root, dirname(page))].some((folder) => name in scriptsOf(folder))
+    ? []
+    : [`package.json has no script ${name}`]
   const own = given[0] === '--' ? given.slice(1) : []
   if (name === 'countersign') problems.push(...flagProblems(['countersign', ...own]))
   if (name === 'start') problems.push(...flagProblems(['countersign', 'demo', ...own]))
@@ -70,6 +71,5 @@ function flagProblems(words: readonly string[]): string[] {
     .map((flag) => `${path} has no flag ${flag}`)
 }
 
-const isFlagOf = (command: Command, flag: string): boolean =>
-  ['--help', '-h'].includes(flag) ||
-  command.options.some((option) => option.long === flag || option.short === flag)
+const isFlagOf = (command: CliCommand['command'], flag: string): boolean =>
+  ['--help', '-h'].includes(flag) || command.options.some((option) => option.long === flag || option.short === flag)

@@ -33,8 +33,7 @@ const FIRST: readonly string[] = [
   ...['reference/configuration', 'reference/policy', 'reference/cli', 'reference/api', 'reference/http'],
 ]
 
-export const navigation = () =>
-  SECTIONS.map(({ folder, title }) => ({ text: title, link: `/${folder}/`, activeMatch: `^/${folder}/` }))
+export const navigation = () => SECTIONS.map(({ folder, title }) => ({ text: title, link: `/${folder}/`, activeMatch: `^/${folder}/` }))
 
 /** The sidebar, made from the folders of `docs/`: a page is in it because it exists. */
 export const sidebar = (docs: string): SidebarItem[] =>
@@ -60,7 +59,7 @@ function pagesOf(docs: string, folder: string): Page[] {
   const names = readdirSync(join(docs, folder))
     .filter((file) => file.endsWith('.md') && file !== 'index.md')
     .map((file) => file.slice(0, -'.md'.length))
-  const rank = (name: string) => (FIRST.indexOf(`${folder}/${name}`) + 1 || FIRST.length + 1)
+  const rank = (name: string) => FIRST.indexOf(`${folder}/${name}`) + 1 || FIRST.length + 1
   return names
     .map((name) => ({ folder, name, title: titleOf(readFileSync(join(docs, folder, `${name}.md`), 'utf8')) ?? name }))
     .sort((a, b) => rank(a.name) - rank(b.name) || (a.title < b.title ? -1 : 1))

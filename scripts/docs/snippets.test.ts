@@ -12,7 +12,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGES = pagesOf(ROOT)
 const BLOCKS = PAGES.flatMap((page) => blocksOf(ROOT, page))
 const inLanguages = (...languages: string[]) => BLOCKS.filter(({ language }) => languages.includes(language))
-const at = ({ page, line }: Block) => (problem: string) => `${page}:${line}: ${problem}`
+const at =
+  ({ page, line }: Block) =>
+  (problem: string) =>
+    `${page}:${line}: ${problem}`
 const blockOf = (language: string, code: string): Block => ({ page: 'page.md', line: 1, language, attributes: {}, note: '', code })
 
 test('every TypeScript block of the pages compiles', () => {
@@ -33,7 +36,9 @@ test('every command of the pages exists and has the flags that it is given', () 
   const inBlocks = inLanguages('sh').flatMap((block) => shellProblems(ROOT, block).map(at(block)))
   const inText = PAGES.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), 'utf8').replace(/^(`{3,}).*?^\1\s*$/gms, '')
-    const spans = [...text.matchAll(/`((?:npx )?countersign [a-z][^`\n]*|npm (?:run|start|test)[^`\n]*)`/g)].map(([, code = '']) => code.replaceAll('\\|', '|'))
+    const spans = [...text.matchAll(/`((?:npx )?countersign [a-z][^`\n]*|npm (?:run|start|test)[^`\n]*)`/g)].map(([, code = '']) =>
+      code.replaceAll('\\|', '|'),
+    )
     return spans.flatMap((code) => shellProblems(ROOT, { page, code }).map((problem) => `${page}: \`${code}\`: ${problem}`))
   })
   expect([...inBlocks, ...inText]).toEqual([])

@@ -11,7 +11,16 @@ interface Module {
 }
 
 /** What a configuration may import without saying so on the page. */
-const OF_CONFIG = ['asTitle', 'defineConfig', 'defineScript', 'defineTool', 'githubStarter', 'linearStarter', 'mcpStarter', 'objectivesStarter']
+const OF_CONFIG = [
+  'asTitle',
+  'defineConfig',
+  'defineScript',
+  'defineTool',
+  'githubStarter',
+  'linearStarter',
+  'mcpStarter',
+  'objectivesStarter',
+]
 const KNOWN: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...OF_CONFIG, 'openApiStarter', 'ToolError', 'workspaceStarter'].map((name) => [name, 'countersign'])),
   z: 'zod',
@@ -21,15 +30,21 @@ const KNOWN: Readonly<Record<string, string>> = {
  * What a block stands for. `<!-- snippet: declare const x: string -->` before it is a prelude; with `%s` in it, it is a frame around the
  * block; `<!-- snippet: other: … -->` leaves it out. Lines that begin with a key of the configuration stand in `defineConfig({ … })`.
  */
-export function moduleOf(block: Block): Module | undefined {
+function moduleOf(block: Block): Module | undefined {
   const { note, code } = block
   if (note.startsWith('other:')) return undefined
   const isSection = /^(agents|tools|policy): /.test(code)
-  const frame = isSection ? 'export const snippet = defineConfig({\n%s\n})' : note.includes('%s') ? note.replace('%s', '\n%s\n') : `${note}\n%s`
+  const frame = isSection
+    ? 'export const snippet = defineConfig({\n%s\n})'
+    : note.includes('%s')
+      ? note.replace('%s', '\n%s\n')
+      : `${note}\n%s`
   const [before = '', after = ''] = frame.split('%s')
   const whole = `${before}${code}${after}`
   const imported = new Set([...code.matchAll(/import (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) => names.split(/[,\s]+/)))
-  const missing = Object.entries(KNOWN).filter(([name]) => !imported.has(name) && new RegExp(`(?:^|[^.\\w'"]|\\.\\.\\.)${name}\\b[.(\`]`, 'm').test(whole))
+  const missing = Object.entries(KNOWN).filter(
+    ([name]) => !imported.has(name) && new RegExp(`(?:^|[^.\\w'"]|\\.\\.\\.)${name}\\b[.(\`]`, 'm').test(whole),
+  )
   const imports = missing.map(([name, from]) => `import { ${name} } from '${from}'\n`).join('')
   const head = `${imports}${before}`
   return { block, text: `${head}${code}${after}\nexport {}\n`, linesBefore: head.split('\n').length - 1 }
@@ -45,7 +60,10 @@ export function typeProblems(root: string, blocks: readonly Block[]): string[] {
     for (const [index, { text }] of modules.entries()) writeFileSync(join(folder, files[index] ?? ''), text)
     writeFileSync(join(folder, 'styles.d.ts'), "declare module '*.css'\n")
     const options = { noUnusedLocals: false, noUnusedParameters: false }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../../tsconfig.json', compilerOptions: options, include: [], files: [...files, 'styles.d.ts'] }))
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ extends: '../../../tsconfig.json', compilerOptions: options, include: [], files: [...files, 'styles.d.ts'] }),
+    )
     const tsc = join(root, 'node_modules', '.bin', 'tsc')
     const { stdout } = spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { encoding: 'utf8', cwd: folder })
     return stdout

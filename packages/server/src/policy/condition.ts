@@ -94,7 +94,8 @@ function evaluate(expression: (values: Values) => unknown, values: Values, own: 
 function problemOf(node: ASTNode): string | undefined {
   if (node.op === 'call' || node.op === 'rcall') {
     const [name] = node.args
-    if (!CONDITION_FUNCTIONS.has(name)) return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
+    if (!CONDITION_FUNCTIONS.has(name))
+      return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
   }
   if (node.op === '.' && node.args[0].op === 'id') {
     const [{ args: variable }, field] = node.args
