@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -48,6 +48,14 @@ test('every relative link of the pages leads to a file and a heading that exist'
   expect(PAGES.flatMap((page) => linkProblems(ROOT, page))).toEqual([])
 })
 
+test('the README has at most 150 lines, and its pictures at most 150 KB', () => {
+  const text = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+  const pictures = [...text.matchAll(/(?:src|srcset)="([^"]+\.png)"/g)].map(([, path = '']) => path)
+  expect(pictures).toHaveLength(2)
+  for (const path of pictures) expect(statSync(join(ROOT, path)).size).toBeLessThan(150_000)
+})
+
 test('the checks find what is wrong', async () => {
   const [block] = readBlocks('page.md', '<!-- snippet: declare const x: string -->\n\n```ts\nconst y: number = x\n```\n')
   expect(block).toMatchObject({ line: 4, note: 'declare const x: string' })
@@ -56,7 +64,7 @@ test('the checks find what is wrong', async () => {
   expect(await yamlProblems(blockOf('yaml', 'tools: { hub: { github: { tokenn: x } } }'))).not.toEqual([])
   expect(await yamlProblems(blockOf('yaml', 'rules: [{ name: x, match: { when: "matches(" }, verdict: ask }]'))).not.toEqual([])
   expect(await yamlProblems(blockOf('yaml', 'whatever: 1'))).not.toEqual([])
-  const shell = (code: string) => shellProblems(ROOT, blockOf('sh', code))
+  const shell = (code: string) => shellProblems(ROOT, { page: 'README.md', code })
   expect(shell('countersign serve --confg x')).toEqual(['countersign serve has no flag --confg'])
   expect(shell('KEY=$(npx countersign key make --name x)')).toEqual(['countersign key has no command make'])
   expect(shell('npm run nothing')).toEqual(['package.json has no script nothing'])
