@@ -15,5 +15,6 @@ if (task !== 'dev' && task !== 'build') {
 }
 await writeReference(ROOT)
 const child = spawn(process.execPath, [VITEPRESS, task, join(ROOT, 'docs'), ...flags], { stdio: 'inherit' })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
 const [code] = await once(child, 'close')
 process.exitCode = code ?? 1

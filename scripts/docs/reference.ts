@@ -22,6 +22,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'http.md': httpReference(document, wireTexts),
     'policy.md': policyReference(root),
     'react.md': sdkReference(root, 'react'),
+    'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
     ...pageLists(join(root, 'docs')),
   }
 }

@@ -15,25 +15,32 @@ interface Exported {
   text: string
 }
 
-/** What a package exports, from the declarations that its build makes. Names that another package declares are left out. */
-function exportedNames(root: string, packageName: string): Exported[] {
+/** What a package exports, from the declarations that its build makes. Of names that another package declares, only those of `passesOn`. */
+function exportedNames(root: string, packageName: string, passesOn: readonly string[]): Exported[] {
   const out = mkdtempSync(join(tmpdir(), 'countersign-types-'))
   try {
-    const project = join(root, 'packages', packageName, 'tsconfig.build.json')
-    const tsc = join(root, 'node_modules', '.bin', 'tsc')
-    const flags = ['--declaration', '--emitDeclarationOnly', '--sourceMap', 'false', '--inlineSources', 'false']
-    const conditions = ['--customConditions', 'countersign-source', '--outDir', out, '--rootDir', root]
-    const { status, stdout } = spawnSync(tsc, ['-p', project, ...flags, ...conditions], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`the declarations of ${packageName} cannot be made: ${stdout}`)
-    return namesIn(join(out, 'packages', packageName, 'src', 'index.d.ts'))
+    for (const name of [packageName, ...passesOn]) emitTypes(root, name, out)
+    return namesIn({ out, passesOn }, join(out, 'packages', packageName, 'src', 'index.d.ts'))
   } finally {
     rmSync(out, { recursive: true })
   }
 }
 
+/** Writes the declarations of one package to `out`. Those of a package that it imports are not among them. */
+function emitTypes(root: string, packageName: string, out: string): void {
+  const project = join(root, 'packages', packageName, 'tsconfig.build.json')
+  // `toolkit` may not be there: then the server declares its names itself.
+  if (!existsSync(project)) return
+  const flags = ['--declaration', '--emitDeclarationOnly', '--sourceMap', 'false', '--inlineSources', 'false']
+  const conditions = ['--customConditions', 'countersign-source', '--outDir', out, '--rootDir', root]
+  const tsc = join(root, 'node_modules', '.bin', 'tsc')
+  const { status, stdout } = spawnSync(tsc, ['-p', project, ...flags, ...conditions], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the declarations of ${packageName} cannot be made: ${stdout}`)
+}
+
 /** What one package exports, as a section for each name. */
-export const sdkReference = (root: string, packageName: string): string =>
-  exportedNames(root, packageName)
+export const sdkReference = (root: string, packageName: string, passesOn: readonly string[] = []): string =>
+  exportedNames(root, packageName, passesOn)
     .map(({ name, declaration, text }) => {
       const [about, example] = splitExample(text)
       const shown = example === '' ? '' : `\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`\n`
@@ -56,7 +63,14 @@ interface Statement {
   declaration?: { id?: { name: string }; declarations?: { id: { name: string } }[] } | null
 }
 
-function namesIn(path: string, wanted?: ReadonlyMap<string, string>): Exported[] {
+/** The declarations of one package, and of the packages whose exports it passes on. */
+interface Emitted {
+  out: string
+  passesOn: readonly string[]
+}
+
+/** @param wanted Names in this file, and what the package calls them; undefined for all. */
+function namesIn(emitted: Emitted, path: string, wanted?: ReadonlyMap<string, string>): Exported[] {
   const source = readFileSync(path, 'utf8')
   const { program, comments } = parseSync(path, source)
   const found: Exported[] = []
@@ -64,9 +78,9 @@ function namesIn(path: string, wanted?: ReadonlyMap<string, string>): Exported[]
     if (!statement.type.startsWith('Export')) continue
     const from = statement.source?.value
     if (from !== undefined) {
-      const names = new Map((statement.specifiers ?? []).map(({ local, exported }) => [local.name ?? '', exported.name ?? '']))
-      const file = join(dirname(path), from.replace(/\.tsx?$/, '.d.ts'))
-      if (from.startsWith('.') && existsSync(file)) found.push(...namesIn(file, names))
+      const file = fileOf(emitted, path, from)
+      const names = statement.type === 'ExportAllDeclaration' ? wanted : passedOn(statement, wanted)
+      if (file !== undefined && names?.size !== 0) for (const one of namesIn(emitted, file, names)) add(found, one)
       continue
     }
     const { declaration } = statement
@@ -75,7 +89,31 @@ function namesIn(path: string, wanted?: ReadonlyMap<string, string>): Exported[]
     if (exported === undefined) continue
     const comment = comments.find(({ end }) => end <= statement.start && source.slice(end, statement.start).trim() === '')
     const text = comment?.value.startsWith('*') ? plainText(comment.value) : ''
-    found.push({ name: exported, declaration: source.slice(statement.start, statement.end).replace(/^export (declare )?/, ''), text })
+    add(found, { name: exported, declaration: source.slice(statement.start, statement.end).replace(/^export (declare )?/, ''), text })
   }
   return found
+}
+
+/** A function with several signatures is one name; so are a value and a type of the same name. */
+function add(found: Exported[], next: Exported): void {
+  const known = found.find(({ name }) => name === next.name)
+  if (!known) found.push(next)
+  else Object.assign(known, { declaration: `${known.declaration}\n${next.declaration}`, text: known.text || next.text })
+}
+
+/** The names that `export { a as b } from` passes on, as the other file has them and as the package calls them. */
+function passedOn({ specifiers = [] }: Statement, wanted: ReadonlyMap<string, string> | undefined): ReadonlyMap<string, string> {
+  const pairs = specifiers.map(({ local, exported }) => [local.name ?? '', exported.name ?? ''] as const)
+  if (!wanted) return new Map(pairs)
+  return new Map(pairs.flatMap(([local, exported]) => (wanted.has(exported) ? [[local, wanted.get(exported) ?? exported] as const] : [])))
+}
+
+function fileOf({ out, passesOn }: Emitted, path: string, from: string): string | undefined {
+  const package_ = /^@countersign\/([\w-]+)$/.exec(from)?.[1]
+  const file = from.startsWith('.')
+    ? join(dirname(path), from.replace(/\.tsx?$/, '.d.ts'))
+    : package_ !== undefined && passesOn.includes(package_)
+      ? join(out, 'packages', package_, 'src', 'index.d.ts')
+      : undefined
+  return file !== undefined && existsSync(file) ? file : undefined
 }

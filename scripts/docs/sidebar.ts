@@ -30,7 +30,17 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
 /** What stands first in its folder; all other pages follow by title. */
 const FIRST: readonly string[] = [
   ...['start/first-tool', 'concepts/decisions', 'concepts/bound-actions', 'concepts/outcomes'],
-  ...['reference/configuration', 'reference/policy', 'reference/cli', 'reference/api', 'reference/http'],
+  ...[
+    'reference/configuration',
+    'reference/policy',
+    'reference/cli',
+    'reference/http',
+    'reference/events',
+    'reference/api',
+    'reference/client',
+    'reference/react',
+    'reference/server',
+  ],
 ]
 
 export const navigation = () => SECTIONS.map(({ folder, title }) => ({ text: title, link: `/${folder}/`, activeMatch: `^/${folder}/` }))

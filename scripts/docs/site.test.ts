@@ -61,6 +61,7 @@ test.each([
   ['policy', 'rules[].requires.quorum'],
   ['client', 'createClient'],
   ['react', 'ApprovalCard'],
+  ['server', 'defineTool'],
 ])('the reference page %s has its generated part', (page, words) => {
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
 })
