@@ -1,4 +1,4 @@
-// `node --conditions=countersign-source scripts/docs/card-pictures.ts`: takes the pictures of the README from the console of the shop example.
+// `npm run docs:pictures`: takes the pictures of the README from the console of the shop example.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
