@@ -15,9 +15,9 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     folder: 'guides',
     title: 'Guides',
     groups: {
-      Tools: ['routes', 'code', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions'],
+      Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions'],
       Agents: ['models', 'mcp-gateway'],
-      Approval: ['policy', 'embed-the-card', 'terminal', 'webhooks'],
+      Approval: ['policy', 'quorum', 'embed-the-card', 'terminal', 'webhooks'],
       People: ['identity'],
       Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
       Security: ['threat-model', 'hardening'],
