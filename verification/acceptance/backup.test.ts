@@ -271,9 +271,9 @@ test.skipIf(isPostgres || !hasPgDump)('every command of the page on backup and r
   symlinkSync(server.dataDir, join(folder, 'desk'))
   await using source = await openTempPostgres()
   await using empty = await openTestDatabase({ isEmpty: true })
-  const shim = join(folder, 'countersign')
+  const shim = join(folder, 'npx')
   const node = [process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
-  writeFileSync(shim, `#!/bin/sh\nexec ${node.map((word) => `'${word}'`).join(' ')} "$@"\n`, { mode: 0o755 })
+  writeFileSync(shim, `#!/bin/sh\nshift\nexec ${node.map((word) => `'${word}'`).join(' ')} "$@"\n`, { mode: 0o755 })
   const env = { ...COMPILE_CACHE, PATH: `${folder}:${process.env.PATH}`, DATABASE_URL: source.url, RESTORED_URL: empty.url }
   for (const command of commands) {
     const isSqlite = command.includes('--data ')
