@@ -21,10 +21,7 @@ const savePolicy = async (demo: Demo, rules: object[]) => {
   expect(saved.status).toBe(200)
 }
 
-test('an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({
-  page,
-  demo,
-}) => {
+test('an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await card.getByText('Edit before you approve').click()
