@@ -182,7 +182,7 @@ async function holdIn({ dataDir, url }: { dataDir: string; url: string }): Promi
 
 const RESTORED = { held: true, why: expect.stringContaining('restored from a backup') }
 
-onBoth('I4 what is restored is held by its own row: its next start carries nothing out, and the record says so once', async () => {
+onBoth('what is restored is held by its own row: its next start carries nothing out, and the record says so once', async () => {
   const never = Promise.withResolvers<TargetAnswer>()
   const isFull = Promise.withResolvers<void>()
   await using target = await startTarget((_request, nth) => {

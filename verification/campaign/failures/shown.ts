@@ -21,7 +21,7 @@ export const SHOWN: readonly Failure[] = [
       ]),
       plant('arguments behind the closed disclosure are not counted', [
         'packages/core/src/text/hidden.test.ts',
-        'T3 more than 2,000 hidden characters need opening at any risk, wherever they are',
+        'more than 2,000 hidden characters need opening at any risk, wherever they are',
       ]),
       plant('an approval that is remembered needs no reading', [
         'packages/react/src/hidden.browser.test.ts',
@@ -36,7 +36,7 @@ export const SHOWN: readonly Failure[] = [
     bugs: [
       plant('characters of no width stay what they are', [
         'packages/core/src/text/show-invisible.test.ts',
-        'T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
+        'every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
       ]),
       plant('the card shows the description as it came', [
         'packages/react/src/approval-card.browser.test.ts',
@@ -44,7 +44,7 @@ export const SHOWN: readonly Failure[] = [
       ]),
       plant('two hosts that look alike look alike', [
         'packages/core/src/text/show-invisible.test.ts',
-        'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
+        'a host in other letters shows the host that will be asked, and an encoded one how it reads',
       ]),
     ],
   },
@@ -55,11 +55,11 @@ export const SHOWN: readonly Failure[] = [
     bugs: [
       plant('a letter of another script is a letter like others', [
         'packages/core/src/text/mark-names.test.ts',
-        'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
+        'a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
       ]),
       plant('brackets that somebody wrote take a mark away', [
         'packages/core/src/text/mark-names.test.ts',
-        'T4 brackets that were written to look like a mark take none away',
+        'brackets that were written to look like a mark take none away',
       ]),
       plant('values that look alike are shown side by side without a word', [
         'packages/react/src/hidden.browser.test.ts',

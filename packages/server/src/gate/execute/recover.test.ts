@@ -35,7 +35,7 @@ async function killedWhileExecuting(store: Store, tools: readonly CodedTool[], n
 }
 
 for (const { database, open } of STORES) {
-  test(`${database}: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again`, async () => {
+  test(`${database}: after a crash an unkeyed attempt is of unknown outcome, and is not sent again`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -55,7 +55,7 @@ for (const { database, open } of STORES) {
     expect(calls).toBe(0)
   })
 
-  test(`${database}: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes`, async () => {
+  test(`${database}: after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -91,7 +91,7 @@ for (const { database, open } of STORES) {
     expect(sends).toBe(3)
   })
 
-  test(`${database}: I14 a read that two processes did not survive is not sent a third time, and the model is told why`, async () => {
+  test(`${database}: a read that two processes did not survive is not sent a third time, and the model is told why`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -124,7 +124,7 @@ for (const { database, open } of STORES) {
     expect(sends).toBe(2)
   })
 
-  test(`${database}: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale`, async () => {
+  test(`${database}: of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -158,7 +158,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing`, async () => {
+  test(`${database}: a process that hung behind its intent, and was taken over meanwhile, sends nothing`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -184,7 +184,7 @@ for (const { database, open } of STORES) {
     expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
   })
 
-  test(`${database}: I4 a tool that can be asked is asked by whoever recovers the attempt`, async () => {
+  test(`${database}: a tool that can be asked is asked by whoever recovers the attempt`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -214,7 +214,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I4 an attempt whose tool is gone or changed is of unknown outcome: it may have acted`, async () => {
+  test(`${database}: an attempt whose tool is gone or changed is of unknown outcome: it may have acted`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)

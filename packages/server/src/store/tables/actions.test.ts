@@ -91,13 +91,13 @@ async function openStarted(open: () => Promise<TempStore>) {
   return { store: temp.store, row, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() }
 }
 
-test.each(STORES)('I5 a settlement with the epoch of an earlier attempt changes nothing ($database)', async ({ open }) => {
+test.each(STORES)('a settlement with the epoch of an earlier attempt changes nothing ($database)', async ({ open }) => {
   await using started = await openStarted(open)
   expect(await started.store.transact(() => move('act_1', 'succeed', { epoch: 0 }))).toBe(false)
   expect(await started.row()).toMatchObject({ state: 'executing', epoch: 1, attempt: 1, runner: 'prc_1' })
 })
 
-test.each(STORES)('I5 an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
+test.each(STORES)('an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
@@ -121,7 +121,7 @@ test.each(STORES)('I5 an attempt begins only from the very row that was read: it
 })
 
 test.each(STORES)(
-  'I5 of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
+  'of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
   async ({ open }) => {
     await using started = await openStarted(open)
     const { store } = started
