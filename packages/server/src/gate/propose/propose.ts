@@ -78,7 +78,7 @@ export function* insertPrepared(
     if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
   }
   if (state === 'proposed') yield* requireRoomToWait({ requestedBy, sessionId: placement.sessionId }, input.limits)
-  const times = timesOf(state, tool, policy, input.expiresInMs, nowMs)
+  const times = timesOf(state, tool, policy, input)
   const row: ActionRow = {
     id,
     session_id: placement.sessionId,
@@ -143,10 +143,9 @@ function timesOf(
   state: ActionRow['state'],
   { executor }: Tool,
   policy: PolicyResult,
-  requestedMs: number | undefined,
-  nowMs: number,
+  { expiresInMs, nowMs }: Pick<InsertInput, 'expiresInMs' | 'nowMs'>,
 ): (Omit<Times, 'due_at'> & { due_at: number | null }) | undefined {
-  const asked = deadlinesOf(policy, requestedMs, nowMs)
+  const asked = deadlinesOf(policy, expiresInMs, nowMs)
   if (state === 'proposed') return asked
   if (state !== 'approved' || executor !== 'client') return undefined
   return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }
