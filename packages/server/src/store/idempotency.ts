@@ -1,5 +1,6 @@
 import { CountersignError } from '@countersign/core'
 import { lockKey, question, type Tx } from './query.ts'
+import type { Schema } from './tables/schema.ts'
 
 /** One use of an `Idempotency-Key`: who and which route, the key, and a hash of the request it stands for. */
 export interface IdempotencyKey {
@@ -22,7 +23,7 @@ const insertOnce = question<{ scope: string; key: string; request_hash: string; 
     answer: p.answer,
     kept_for: p.kept_for as 'day' | 'action',
     created_at: p.now,
-  }),
+  } satisfies Schema['once']),
 )
 
 /**
