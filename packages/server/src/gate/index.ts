@@ -1,5 +1,5 @@
 export { type Caller, mayDecide, partOf, requireAdmin, requirePerson, requireScope, requireWriter, seesAll } from './caller.ts'
-export { type CallerContext, type GateContext, openSession, type SessionContext } from './context.ts'
+export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
 export { delegationsSeenBy, requireDelegator, viewDelegation } from './decide/delegations.ts'
 export { authorsIn, principalsOf } from './decide/requesters.ts'

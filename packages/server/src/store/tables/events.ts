@@ -2,6 +2,7 @@ import { EVENT_SUBJECTS, type EventDataOf, type NewEvent, type StoredEventType }
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
+import { insertInto } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
 /** The types of events that the inbox is sent: those about an action. */
@@ -9,17 +10,15 @@ export const INBOX_TYPES: ReadonlySet<string> = new Set(
   Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
 
-const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>
-  db.insertInto('event').values({
-    id: p.id,
-    session_id: p.session_id,
-    last_seq: p.last_seq,
-    delta_of: p.delta_of,
-    inbox: p.inbox,
-    events: p.events,
-    created_at: p.created_at,
-  }),
-)
+const insertRow = insertInto('event', {
+  id: true,
+  session_id: true,
+  last_seq: true,
+  delta_of: true,
+  inbox: true,
+  events: true,
+  created_at: true,
+})
 
 export interface EventBatch {
   sessionId: string | null

@@ -1,4 +1,5 @@
 import { lit, question } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { ActionRevisionRow, ActionRow } from './schema.ts'
 
 /** What another revision of an action may change. */
@@ -50,28 +51,26 @@ export const notePreview = question<{
 )
 
 /** Keeps a revision that is over. */
-export const insertRevision = question<{ [K in keyof ActionRevisionRow]: ActionRevisionRow[K] }>((db, p) =>
-  db.insertInto('action_revision').values({
-    action_id: p.action_id,
-    revision: p.revision,
-    tool: p.tool,
-    arguments: p.arguments,
-    digest: p.digest,
-    definition_hash: p.definition_hash,
-    destination: p.destination,
-    credential: p.credential,
-    precondition: p.precondition,
-    description: p.description,
-    preview: p.preview,
-    preview_error: p.preview_error,
-    previewed_at: p.previewed_at,
-    risk: p.risk,
-    policy: p.policy,
-    requires: p.requires,
-    revised: p.revised,
-    ended: p.ended,
-  }),
-)
+export const insertRevision = insertInto('action_revision', {
+  action_id: true,
+  revision: true,
+  tool: true,
+  arguments: true,
+  digest: true,
+  definition_hash: true,
+  destination: true,
+  credential: true,
+  precondition: true,
+  description: true,
+  preview: true,
+  preview_error: true,
+  previewed_at: true,
+  risk: true,
+  policy: true,
+  requires: true,
+  revised: true,
+  ended: true,
+})
 
 /** Blanks what an earlier revision was about. */
 export const blankRevision = question<{ action_id: string; revision: number; revised: string | null; ended: string }>((db, p) =>
