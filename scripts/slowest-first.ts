@@ -15,6 +15,8 @@ const SLOWEST = [
   'acceptance/authority',
   'acceptance/outcome-crash',
   'acceptance/d4',
+  'acceptance/tutorial',
+  'docs/site',
   'acceptance/checkpoint',
   'acceptance/broken-model',
   'react/src/looks',

@@ -45,6 +45,7 @@ export const MORE: readonly string[] = [
   'verification/acceptance/processes',
   'verification/acceptance/sign-in-command',
   'verification/acceptance/streams',
+  'verification/acceptance/tutorial',
   'verification/acceptance/unbounded-work',
   'verification/acceptance/upgrade',
   'verification/acceptance/webhook-delivery',
@@ -67,6 +68,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/cluster/vanished',
   'verification/recordings/recordings',
+  'scripts/docs/site',
   'packages/server/src/tools/github/generated-activity',
   'packages/server/src/tools/linear/generated',
 ]

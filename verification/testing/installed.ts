@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { PROJECT } from './installed-project.ts'
@@ -17,6 +17,17 @@ export interface Installed extends Disposable {
   /** Of each package: what its tarball holds. */
   readonly files: Readonly<Record<string, string[]>>
   /** Runs a program there, with the machine's own Node first on the path. */
+  run(command: string, args: readonly string[]): Promise<CommandResult>
+  /** Another folder, with nothing in it but a package.json. */
+  emptyProject(name: string): EmptyProject
+}
+
+export interface EmptyProject {
+  readonly folder: string
+  /** The paths of our tarballs, by the names of the packages' folders. */
+  tarballs(names: readonly string[]): string[]
+  /** Installs packages with the machine's npm. */
+  install(packages: readonly string[]): Promise<void>
   run(command: string, args: readonly string[]): Promise<CommandResult>
 }
 
@@ -44,12 +55,26 @@ export async function installPackages(): Promise<Installed> {
     writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
     for (const [name, source] of Object.entries(PROJECT)) writeFileSync(join(folder, name), source)
     const tarballs = readdirSync(packs).map((file) => join(packs, file))
+    const emptyProject = (name: string) => makeProject(join(temporary.path, name), tarballs)
     const others = ['react@19', '@types/react@19', '@types/node@26', 'zod@4', 'typescript@7.0.2']
     requireDone(await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs, ...others]))
-    return { folder, files, run, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
+    return { folder, files, run, emptyProject, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
   } catch (error) {
     temporary[Symbol.dispose]()
     throw error
+  }
+}
+
+function makeProject(folder: string, tarballs: readonly string[]): EmptyProject {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
+  return {
+    folder,
+    tarballs: (names) => tarballs.filter((path) => names.some((name) => basename(path).startsWith(`countersign-${name}-`))),
+    install: async (packages) => {
+      requireDone(await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]))
+    },
+    run: (command, args) => runIn(folder, command, args),
   }
 }
 

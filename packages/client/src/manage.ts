@@ -165,23 +165,14 @@ export type Change = <T>(
 
 const webhook = (webhookId: string): string => `/api/webhooks/${encodeURIComponent(webhookId)}`
 
+const DELETE = { method: 'DELETE' } as const
+
 /** The calls of {@link Management}. */
 export function createManagement(http: HttpOptions, read: Read, change: Change): Management {
   const remove = <T>(path: string, id: string, options?: ChangeOptions) =>
-    change<T>(`${path}/${encodeURIComponent(id)}`, undefined, options, { method: 'DELETE' })
+    change<T>(`${path}/${encodeURIComponent(id)}`, undefined, options, DELETE)
   return {
-    policy: {
-      get: (options) => read('/api/policy', undefined, options),
-      text: async (options) => (await send(http, '/api/policy', { query: { format: 'yaml' }, ...options })).text(),
-      save: (body, basedOn, options) => change('/api/policy', body, options, { method: 'PUT', headers: { 'if-match': `"${basedOn}"` } }),
-      rollback: (body, options) => change('/api/policy/rollback', body, options),
-      versions: (page, options) => read('/api/policy/versions', page, options),
-      version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
-      test: (body, options) => change('/api/policy/test', body, options),
-      replay: (body, options) => change('/api/policy/test', body, options),
-      shadow: (options) => read('/api/policy/shadow', undefined, options),
-      endShadow: (options) => change('/api/policy/shadow', undefined, options, { method: 'DELETE' }),
-    },
+    policy: policyCalls(http, read, change),
     grants: {
       list: (query, options) => read('/api/grants', query, options),
       create: (body, options) => change('/api/grants', body, options),
@@ -203,7 +194,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
     consoleSessions: {
       list: (page, options) => read('/api/console-sessions', page, options),
       end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),
-      endOthers: (options) => change('/api/console-sessions', undefined, options, { method: 'DELETE' }),
+      endOthers: (options) => change('/api/console-sessions', undefined, options, DELETE),
     },
     objectives: {
       list: (query, options) => read('/api/objectives', query, options),
@@ -230,17 +221,32 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       create: (body, options) => change('/api/keys', body, options),
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
     },
-    webhooks: {
-      list: (page, options) => read('/api/webhooks', page, options),
-      get: (webhookId, options) => read(webhook(webhookId), undefined, options),
-      create: (body, options) => change('/api/webhooks', body, options),
-      change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),
-      delete: (webhookId, options) => remove('/api/webhooks', webhookId, options),
-      rotate: (webhookId, overlap, options) => change(`${webhook(webhookId)}/rotate`, overlap === undefined ? {} : { overlap }, options),
-      test: (webhookId, options) => change(`${webhook(webhookId)}/test`, undefined, options),
-      deliveries: (webhookId, query, options) => read(`${webhook(webhookId)}/deliveries`, query, options),
-      redeliver: (webhookId, deliveryId, options) =>
-        change(`${webhook(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, undefined, options),
-    },
+    webhooks: webhookCalls(read, change),
   }
 }
+
+const policyCalls = (http: HttpOptions, read: Read, change: Change): Management['policy'] => ({
+  get: (options) => read('/api/policy', undefined, options),
+  text: async (options) => (await send(http, '/api/policy', { query: { format: 'yaml' }, ...options })).text(),
+  save: (body, basedOn, options) => change('/api/policy', body, options, { method: 'PUT', headers: { 'if-match': `"${basedOn}"` } }),
+  rollback: (body, options) => change('/api/policy/rollback', body, options),
+  versions: (page, options) => read('/api/policy/versions', page, options),
+  version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
+  test: (body, options) => change('/api/policy/test', body, options),
+  replay: (body, options) => change('/api/policy/test', body, options),
+  shadow: (options) => read('/api/policy/shadow', undefined, options),
+  endShadow: (options) => change('/api/policy/shadow', undefined, options, DELETE),
+})
+
+const webhookCalls = (read: Read, change: Change): Management['webhooks'] => ({
+  list: (page, options) => read('/api/webhooks', page, options),
+  get: (webhookId, options) => read(webhook(webhookId), undefined, options),
+  create: (body, options) => change('/api/webhooks', body, options),
+  change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),
+  delete: (webhookId, options) => change(webhook(webhookId), undefined, options, DELETE),
+  rotate: (webhookId, overlap, options) => change(`${webhook(webhookId)}/rotate`, overlap === undefined ? {} : { overlap }, options),
+  test: (webhookId, options) => change(`${webhook(webhookId)}/test`, undefined, options),
+  deliveries: (webhookId, query, options) => read(`${webhook(webhookId)}/deliveries`, query, options),
+  redeliver: (webhookId, deliveryId, options) =>
+    change(`${webhook(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, undefined, options),
+})

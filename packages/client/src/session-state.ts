@@ -134,8 +134,13 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
       return { streaming: [], startedCalls: [] }
     case 'error':
       return { streaming: [], startedCalls: [], runError: event.data }
-    // `session` is for chat callers; a type of a newer server is none of ours.
+    // They change nothing here: `session` opens a chat, and a deleted session ends its stream.
+    case 'session':
+    case 'session_deleted':
+      return {}
     default:
+      event satisfies never
+      // An event of a newer server.
       return {}
   }
 }

@@ -19,11 +19,10 @@ type EditSectionProps = EditorSlot & {
   editor: (slot: EditorSlot) => ReactNode
   edits: readonly Edit[]
   isBroken: boolean
-  onReset: () => void
 }
 
 /** Approving with other arguments: the editor behind a disclosure, and each edit as what the agent asked and what it would be. */
-export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditSectionProps) {
+export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionProps) {
   const [open, setOpen] = useState(false)
   // Undone, the editor begins anew: it may hold more than whole values.
   const [round, setRound] = useState(0)
@@ -39,7 +38,7 @@ export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditS
         <CardButton
           className="cs-small"
           onClick={() => {
-            onReset()
+            slot.onChange(slot.action.arguments)
             setRound(round + 1)
           }}
         >

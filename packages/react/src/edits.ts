@@ -18,8 +18,9 @@ export function listEdits(before: unknown, after: unknown, path = ''): Edit[] {
   return [...keys].flatMap((key) => listEdits(was[key], is[key], path === '' ? key : `${path}.${key}`))
 }
 
-/** The words on the button: "Approve with 2 edits". */
-export const editCount = (count: number): string => (count === 1 ? '1 edit' : `${count} edits`)
+/** " with 2 edits", for "Approve with 2 edits"; empty without any. */
+export const withEdits = ({ length }: readonly Edit[]): string =>
+  length === 0 ? '' : ` with ${length === 1 ? '1 edit' : `${length} edits`}`
 
 const entriesOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === 'object' && value !== null ? { ...value } : undefined

@@ -1,3 +1,5 @@
+import type { Action } from '@countersign/client'
+
 /** "8 s", "3 min", "2 h", "4 d": the length of a time, rounded down. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
@@ -14,4 +16,11 @@ export function clockText(iso: string, nowMs: number): string {
   const at = new Date(iso)
   const time = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
   return at.toDateString() === new Date(nowMs).toDateString() ? time : `${at.toLocaleDateString()} ${time}`
+}
+
+/** How often the times on a card are drawn again: a running action counts seconds, one about to expire too; a settled one needs none. */
+export function tickMs({ state, expiresAt }: Pick<Action, 'state' | 'expiresAt'>, nowMs: number): number | null {
+  if (state === 'executing') return 1_000
+  if (state !== 'proposed') return null
+  return expiresAt !== null && Date.parse(expiresAt) - nowMs < 90_000 ? 1_000 : 15_000
 }

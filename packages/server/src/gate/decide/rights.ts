@@ -32,14 +32,12 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number):
   const excluded = yield* excludedBy(requires, row)
   if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
-  return yield* findLentRight(row, requires, excluded, principal, nowMs)
+  return yield* findLentRight(row, { requires, excluded, principal }, nowMs)
 }
 
 function* findLentRight(
   row: ActionRow,
-  requires: Requirements,
-  excluded: ReadonlySet<string>,
-  principal: Principal,
+  { requires, excluded, principal }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal },
   nowMs: number,
 ): Tx<Right> {
   const lenders: string[] = []

@@ -70,7 +70,12 @@ async function isStillHeld(deps: GateDeps, { id, epoch, updated_at }: ActionRow)
 }
 
 /** What is stored of a tool's output. */
-export function succeeded(deps: GateDeps, tool: Tool, args: JsonObject, output: JsonValue | undefined): Settled {
+export function succeeded(
+  deps: GateDeps,
+  tool: Tool,
+  args: JsonObject,
+  output: JsonValue | undefined,
+): Extract<Settled, { to: 'succeeded' }> {
   const text = JSON.stringify(output ?? null)
   const bytes = Buffer.byteLength(text)
   const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000) } : (output ?? null)

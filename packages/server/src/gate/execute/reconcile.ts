@@ -6,6 +6,7 @@ import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.
 import { sendsOf } from './attempt-key.ts'
 import { foundOf } from './checks.ts'
 import { pause, retryUntilStored, withinTimeout } from './retry.ts'
+import type { FoundOut } from './settle.ts'
 import { resendAttempt } from './start-attempt.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
@@ -44,7 +45,7 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
   if (!lost.atOnce && !(await pause(deps, waitMs))) return undefined
   checkpoint('resend.before_store')
   const next = await retryUntilStored(deps, row.id, (outbox, isRepeat) =>
-    resendAttempt(outbox, row, { runner: deps.processId, isRepeat }, deps.clock.nowMs()),
+    resendAttempt({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row, { runner: deps.processId, isRepeat }),
   )
   checkpoint('resend.after_store')
   return next
@@ -83,7 +84,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
 }
 
 /** How an action ends by what its tool found out; undefined when that settles nothing. */
-export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): Settled | undefined {
+export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): FoundOut['settled'] | undefined {
   const args: JsonObject = JSON.parse(row.arguments)
   if (found.done === true) return succeeded(deps, tool, args, found.output)
   if (found.done === false && found.authoritative)

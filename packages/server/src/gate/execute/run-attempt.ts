@@ -32,10 +32,10 @@ async function storeEnd(deps: GateDeps, row: ActionRow, settled: Settled): Promi
     : undefined
   checkpoint('settle.before_store')
   const isOurs = await retryUntilStored(deps, row.id, (outbox) => {
-    const nowMs = deps.clock.nowMs()
+    const context = { outbox, nowMs: deps.clock.nowMs(), caller: undefined }
     return isStale && look?.to === 'ask'
-      ? settleStale(deps, outbox, row, { error: settled.error, look }, nowMs)
-      : settle(deps, outbox, row, settled, nowMs)
+      ? settleStale(deps, context, row, { error: settled.error, look })
+      : settle(deps, context, row, settled)
   })
   checkpoint('settle.after_store')
   if (isOurs === false) deps.log.warn({ actionId: row.id, epoch: row.epoch, to: settled.to }, 'action.stale_answer')
