@@ -1,4 +1,4 @@
-import { parseSync } from 'vite'
+import { childrenOf, isFunction, isNode, type Node, nameOf, nodesIn, parse } from './syntax.ts'
 
 /** Where Stryker says that a mutant is: lines and columns from 1. */
 export interface Location {
@@ -20,27 +20,12 @@ export interface MutantName {
   becomes: string
 }
 
-interface Node {
-  type: string
-  start: number
-  end: number
-  [key: string]: unknown
-}
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value && 'start' in value
-
-const nodesIn = (value: unknown): Node[] => (Array.isArray(value) ? value.flatMap(nodesIn) : isNode(value) ? [value] : [])
-
-const childrenOf = (node: Node): Node[] => Object.values(node).flatMap(nodesIn)
-
-const nameOf = (value: unknown): string | undefined => (isNode(value) && typeof value.name === 'string' ? value.name : undefined)
-
 /** Gives the mutants of one file their names. Parses the file once. */
 export function openNames(
   file: string,
   source: string,
 ): (mutant: { mutator: string; replacement: string; location: Location }) => MutantName {
-  const program = parseSync(file, source).program as unknown as Node
+  const program = parse(file, source)
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)]
   const offset = ({ line, column }: Location['start']): number => (lineStarts[line - 1] ?? 0) + column - 1
   const locals = localsOf(program)
@@ -60,13 +45,11 @@ export function openNames(
 /** @returns The key under which a survivor's answer is found. */
 export const keyOf = ({ file, in: name, mutator, text, becomes }: MutantName): string => [file, name, mutator, text, becomes].join('\n')
 
-const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
-
 function functionAround(program: Node, start: number, end: number): string | undefined {
   let found: string | undefined
   const visit = (node: Node, given: string | undefined): void => {
     if (node.start > start || node.end < end) return
-    if (FUNCTIONS.has(node.type)) found = nameOf(node.id) ?? given ?? found
+    if (isFunction(node)) found = nameOf(node.id) ?? given ?? found
     const name = node.type === 'VariableDeclarator' ? nameOf(node.id) : undefined
     const key = node.type === 'Property' || node.type === 'MethodDefinition' ? nameOf(node.key) : undefined
     for (const child of childrenOf(node)) visit(child, name ?? key)
@@ -87,11 +70,11 @@ function localsOf(program: Node): ReadonlySet<string> {
     else if (pattern.type !== 'Identifier') childrenOf(pattern).forEach(declare)
   }
   const visit = (node: Node, isInside: boolean): void => {
-    const isFunction = FUNCTIONS.has(node.type)
-    if (isFunction) nodesIn(node.params).forEach(declare)
+    const isInner = isFunction(node)
+    if (isInner) nodesIn(node.params).forEach(declare)
     if (isInside && node.type === 'VariableDeclarator') declare(node.id)
     if (node.type === 'CatchClause') declare(node.param)
-    for (const child of childrenOf(node)) visit(child, isInside || isFunction)
+    for (const child of childrenOf(node)) visit(child, isInside || isInner)
   }
   visit(program, false)
   return locals
