@@ -34,7 +34,9 @@ export const mutationPart: Part = async ({ seed, minutes, files: glob, say }) =>
     if (ran.stopped === undefined) for (const file of batch.files) whole.add(file)
     if (ran.stopped === 'Stryker failed') missing.push(`Stryker failed in ${batch.folder}: ${ran.output.slice(-1_500)}`)
     const noticed = ran.results.filter(({ status }) => NOTICED.has(status)).length
-    say(`mutation: ${batch.folder}: ${noticed} of ${ran.results.length} noticed${ran.stopped ? `, ${ran.stopped}` : ''}`)
+    say(
+      `mutation: ${batch.folder}: ${noticed} of ${ran.results.length} noticed${ran.stopped ? `, ${ran.stopped} (there are ${ran.planned ?? 'more'})` : ''}`,
+    )
   }
   if (results.length === 0) missing.push('no mutant was tried')
   const named = compareWithAnswers(namesOf(results.filter(({ status }) => SURVIVED.has(status))), readAnswers(), whole)
