@@ -186,7 +186,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     do: 'remove guard',
     column: 'state',
   }),
-  rareBug('an answer counts whoever holds the attempt by now', ['I5', 'I2', 'I4', 'I9'], {
+  rareBug('an answer counts whoever holds the attempt by now', ['I5', 'I2', 'I4'], {
     file: 'store/tables/action-moves.ts',
     in: 'moveFrom',
     do: 'remove guard',
