@@ -90,7 +90,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
   const mayWrite = isOwner || participants.some(({ id }) => id === me.id)
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
-  // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
+  // The first message was written on the previous page, so the focus stays in the message field, except after a reload.
   const cameByPush = useNavigationType() === NavigationType.Push
   const startsHere = useLocation().state?.isFresh === true && cameByPush
   const pending = pendingIn(snapshot)

@@ -61,7 +61,7 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
   )
 }
 
-/** The title as a field. Enter stores it, Escape leaves it as it was; what was typed stays when it could not be stored. */
+/** Edits the title. Enter saves, Escape cancels. The typed text stays when saving fails. */
 export function TitleForm({ sessionId, title, onClose }: { sessionId: string; title: string; onClose: () => void }) {
   const { client } = useServices()
   const queries = useQueryClient()

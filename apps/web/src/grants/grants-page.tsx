@@ -17,7 +17,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
 
-/** `/grants`: what is not asked again, until when, and how often that was used. */
+/** `/grants`: lists grants with their expiry and how often each was used. */
 export default function GrantsPage() {
   const { client } = useServices()
   const [all, setAll] = useState(false)

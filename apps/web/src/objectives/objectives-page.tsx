@@ -11,7 +11,7 @@ import { standingWords } from './words.ts'
 import '../ui/pages.css'
 import './objectives.css'
 
-/** `/objectives`: what people aim at and how far it is. Changed by agents through the gate, and looked at here. */
+/** `/objectives`: lists objectives and their progress. Agents change them through the gate; this page is read-only. */
 export default function ObjectivesPage() {
   const { client } = useServices()
   const [shown, setShown] = useState<'open' | 'all'>('open')

@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { Notice } from '../ui/index.ts'
 import { useSeal } from './use-seal.ts'
 
-/** Says on every page that the record is not the one that was signed, and why; nothing while it is. */
+/** Shows on every page that the record does not match its signature and why. Renders nothing when it matches. */
 export function RecordBanner() {
   const problem = useSeal().data?.problem
   if (!problem) return null

@@ -119,7 +119,7 @@ function TextFilter({ name, label, query, onSet }: TextFilterProps) {
       <input
         defaultValue={query[name] ?? ''}
         spellCheck={false}
-        // Asked when it is whole: not for every letter of an id.
+        // The filter applies once the id is complete, not on every key.
         onBlur={({ currentTarget }) => onSet(name, currentTarget.value.trim())}
         onKeyDown={(event) => event.key === 'Enter' && onSet(name, event.currentTarget.value.trim())}
       />

@@ -1,7 +1,7 @@
 import { Link } from 'react-router'
 import { Page } from './page.tsx'
 
-/** Any address that is none of ours. */
+/** The page for any unknown address. */
 export function NotFoundPage() {
   return (
     <Page title="No such page">

@@ -7,13 +7,13 @@ import { openAll, readAll } from './scan.ts'
 export interface Surface {
   /** One after another at the same address stand on the same page, as the one before left it. */
   at: string
-  /** What a person does there first. */
+  /** The first interaction on that page. */
   steps?: (page: Page) => Promise<void>
   /** The fields that have to be in sight there. */
   shows: string[]
 }
 
-/** What every card that waits has to show. */
+/** The content that every waiting card must show. */
 const CARD = [
   'Action.description',
   'Action.tool',

@@ -15,7 +15,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const WHY_DISABLED = { admin: 'by an admin', gone: 'because the receiver answered 410', failing: 'after five days of failures' } as const
 
-/** What is asked about before it is done. */
+/** Actions that need confirmation. */
 const CONFIRMED = {
   rotate: {
     title: 'Rotate the secret of',
@@ -29,7 +29,7 @@ const CONFIRMED = {
   },
 } as const
 
-/** One webhook: what it hears of, how it is, and what can be done about it. */
+/** Shows one webhook with its events, status and buttons. */
 export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: (made: CreatedWebhook) => void }) {
   const { client } = useServices()
   const online = useOnline()

@@ -10,7 +10,7 @@ import { WebhookForm } from './webhook-form.tsx'
 import { WebhookRow } from './webhook-row.tsx'
 import '../ui/pages.css'
 
-/** `/webhooks`: where events about actions are sent, and what became of them. For admins. */
+/** `/webhooks`: lists webhooks and their deliveries. For admins. */
 export default function WebhooksPage() {
   const { client } = useServices()
   const queries = useQueryClient()
@@ -21,7 +21,7 @@ export default function WebhooksPage() {
     setMade(webhook)
     void queries.invalidateQueries({ queryKey: ['webhooks'] })
   }
-  // The button that closed the secret is gone: the focus goes on to the list.
+  // The pressed button was removed with the secret, so the focus moves to the list.
   const close = () => {
     setMade(undefined)
     heading.current?.focus()
