@@ -21,7 +21,7 @@ type EvidenceProps = {
   onLookAgain: (() => void) | undefined
 }
 
-/** What a person needs to judge an action, in reading order: risk, change, who, why, policy and expiry, raw arguments. */
+/** Shows the evidence for a decision in reading order: risk, change, requester, reason, policy and expiry, raw arguments. */
 export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, onLookAgain }: EvidenceProps) {
   const { risk, agent, agentVerified, policy, createdAt } = action
   const names = namesOf(askedBy(action))

@@ -14,7 +14,7 @@ type RememberProps = {
   onChoose: (terms: Remember, words: string) => void
 }
 
-/** "Don't ask again": closed at first, with the literal rule and what it would have answered. Nothing here has a shortcut. */
+/** "Don't ask again": closed at first, with the literal rule and what it would have answered. These controls have no keyboard shortcut. */
 export function RememberSection(props: RememberProps) {
   const [open, setOpen] = useState(false)
   return (
@@ -36,7 +36,7 @@ function Terms(props: RememberProps) {
   return <TermsForm key={`${action.id} ${action.digest}`} {...props} suggestion={found} />
 }
 
-/** What could be granted, read once for each version of the action. */
+/** The possible grants, read once for each version of the action. */
 function useSuggestion({ action, onSuggest }: RememberProps): GrantSuggestion | 'failed' | undefined {
   const [found, setFound] = useState<GrantSuggestion | 'failed'>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each version that is looked at
