@@ -92,7 +92,7 @@ test('the policy page: try a call, replay what happened, try a version beside th
     `${(await text.inputValue()).trimEnd()}\n  - { name: nobody cancels, match: { when: 'args.newStatus == "cancelled"' }, verdict: deny }\n`,
   )
 
-  // What is edited is what is tried.
+  // The test uses the edited document.
   await page.getByText('Try a call with the edited text').click()
   await page.getByRole('combobox', { name: 'Tool' }).selectOption({ label: 'updateOrderStatus' })
   await page.getByLabel('Arguments as JSON').fill('{"orderId":"ORD-001","newStatus":"cancelled"}')
@@ -162,7 +162,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   expect(await mem.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   expect((await new AxeBuilder({ page: mem.page }).analyze()).violations).toEqual([])
 
-  // Who has the session open sees it at once.
+  // Anyone with the session open sees it at once.
   await expect(appa.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
   await gil.page.reload()
   await expect(gil.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
