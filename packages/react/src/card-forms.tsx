@@ -51,7 +51,7 @@ function Unread({ view: { shown, card, id } }: { view: CardView }) {
       </p>
       {isHidden && next !== undefined ? (
         <CardButton className="cs-small" onClick={() => goTo(card.current, next)}>
-          Go to what is hidden
+          Go to hidden text
         </CardButton>
       ) : null}
     </div>

@@ -30,8 +30,8 @@ export function RememberSection(props: RememberProps) {
 function Terms(props: RememberProps) {
   const { action } = props
   const found = useSuggestion(props)
-  if (found === 'failed') return <p role="alert">What could be granted could not be read.</p>
-  if (found === undefined) return <p className="cs-note">Reading what was decided before…</p>
+  if (found === 'failed') return <p role="alert">The possible grants could not be loaded.</p>
+  if (found === undefined) return <p className="cs-note">Loading earlier decisions…</p>
   if (found.refusal !== null) return <p>This cannot be granted: {showInvisible(found.refusal)}.</p>
   return <TermsForm key={`${action.id} ${action.digest}`} {...props} suggestion={found} />
 }
