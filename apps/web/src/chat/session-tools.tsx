@@ -55,7 +55,7 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >
-      <p>Everything that was said in it is deleted for everybody. What waits in it is cancelled. It cannot be taken back.</p>
+      <p>All messages are deleted for everybody and waiting actions are cancelled. This cannot be undone.</p>
       <p>Its actions stay, with what they changed and who decided, and so does the record.</p>
     </Confirm>
   )

@@ -52,7 +52,7 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
           ))}
         </fieldset>
       ) : (
-        <p className="muted">This tool’s schema is not one that a form can be drawn from.</p>
+        <p className="muted">The form does not support this tool’s schema.</p>
       )}
       {showsForm ? (
         <Properties schema={schema} value={value} onChange={take} onWhole={whole} path="" issues={issues} />

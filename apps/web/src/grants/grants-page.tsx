@@ -26,12 +26,12 @@ export default function GrantsPage() {
   )
   const [revoking, setRevoking] = useState<Grant>()
   return (
-    <Page title="Grants" subtitle="What runs without asking, because somebody approved it beforehand">
+    <Page title="Grants" subtitle="Calls that run without asking because somebody approved them in advance">
       <div className="stack">
         <PageBanner />
         <label className="check">
           <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
-          Also those that are over, used up or revoked
+          Show expired, used and revoked
         </label>
         <Loaded of={grants} height={240}>
           {(items) =>

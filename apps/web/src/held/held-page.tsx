@@ -24,7 +24,7 @@ const readAgain = (queries: QueryClient) => Promise.all([HOLD, HELD_ACTIONS].map
 const WORDS: Partial<Record<Action['state'], string>> = {
   proposed: 'Waiting for a decision',
   approved: 'Approved, not started',
-  executing: 'Was under way',
+  executing: 'Was running',
   outcome_unknown: 'Outcome unknown',
 }
 

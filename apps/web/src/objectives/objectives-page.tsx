@@ -19,19 +19,19 @@ export default function ObjectivesPage() {
     client.objectives.list({ cursor, ...(shown === 'open' && { state: 'open' as const }) }, { signal }),
   )
   return (
-    <Page title="Objectives" subtitle="What is aimed at, and how far it is">
+    <Page title="Objectives" subtitle="Goals and their progress">
       <div className="stack">
         <PageBanner />
         <label className="objectives-shown">
           <input type="checkbox" checked={shown === 'all'} onChange={(event) => setShown(event.target.checked ? 'all' : 'open')} />
-          Closed ones, too
+          Show closed
         </label>
         <Loaded of={objectives} height={320}>
           {(items) =>
             items.length === 0 ? (
               <div className="empty">
                 <h2>No objectives</h2>
-                <p>Ask an agent to set one. It waits for a person before it is there.</p>
+                <p>Ask an agent to set one. It appears after a person approves it.</p>
               </div>
             ) : (
               <ul className="rows" aria-label="Objectives">

@@ -26,7 +26,7 @@ export default function DelegationsPage() {
   // Delegations determine what this person may vote on.
   const onChanged = () => Promise.all([['delegations'], ['stands-for']].map((queryKey) => queries.invalidateQueries({ queryKey })))
   return (
-    <Page title="Delegations" subtitle="Who votes in whose place">
+    <Page title="Delegations" subtitle="People who vote on behalf of others">
       <div className="stack">
         <PageBanner />
         <DelegationForm onMade={onChanged} />

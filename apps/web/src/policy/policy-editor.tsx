@@ -88,7 +88,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
           disabled={isBusy || !online || movedOn || reason.trim() === '' || text === baseText}
           onClick={() => save.mutate()}
         >
-          {shadow ? 'Save and try beside' : 'Save and put in force'}
+          {shadow ? 'Save as trial' : 'Save and activate'}
         </Button>
       </div>
       {reason.trim() === '' && text !== baseText && <p className="muted">Say why before you save.</p>}

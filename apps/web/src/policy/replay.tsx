@@ -69,7 +69,7 @@ function Replayed({ replayed: { evaluated, skipped, truncated, was, wouldBe, cha
           ))}
         </p>
       ))}
-      {changes.length === 0 && <p>No verdict would be another.</p>}
+      {changes.length === 0 && <p>No verdict would change.</p>}
     </div>
   )
 }

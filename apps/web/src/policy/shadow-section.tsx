@@ -63,7 +63,7 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
             End the trial
           </Button>
           <Button variant="contained" disabled={!online || use.isPending} onClick={() => use.mutate()}>
-            Put it in force
+            Activate
           </Button>
         </div>
       )}

@@ -8,7 +8,7 @@ export function RecordBanner() {
   const problem = useSeal().data?.problem
   if (!problem) return null
   return (
-    <section className="held-banner" aria-label="Problem of the record">
+    <section className="held-banner" aria-label="Record problem">
       <Notice tone="error" testId="record-problem" action={<Link to="/record">Open the record</Link>}>
         The record does not match what this server signed. New rows are not sealed. {showInvisible(problem.why)}
       </Notice>

@@ -4,9 +4,9 @@ import { Page } from './page.tsx'
 /** The page for any unknown address. */
 export function NotFoundPage() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <div className="empty">
-        <h2>There is nothing at this address</h2>
+        <h2>This address does not exist</h2>
         <p>
           <Link to="/">Start a chat</Link> or see <Link to="/waiting">what waits</Link>.
         </p>

@@ -53,7 +53,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
   if (rows.length === 0 && !sessions.hasNextPage) {
     return (
       <p className="sessions-note muted" role={isFiltered ? 'status' : undefined}>
-        {isFiltered ? 'No session fits. Try other words or another status.' : 'No sessions yet. Start one above.'}
+        {isFiltered ? 'No session matches. Try other words or another status.' : 'No sessions yet. Start one above.'}
       </p>
     )
   }

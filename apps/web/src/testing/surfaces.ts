@@ -212,7 +212,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByLabel('Document (YAML or JSON)').press('End')
       await page.getByLabel('Document (YAML or JSON)').pressSequentially(' ')
       await page.getByLabel(/^Reason/).fill('why')
-      await page.getByRole('button', { name: 'Save and put in force' }).click()
+      await page.getByRole('button', { name: 'Save and activate' }).click()
       await page.getByText('The policy cannot be used').waitFor()
     },
     shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],

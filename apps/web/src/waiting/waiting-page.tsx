@@ -98,7 +98,7 @@ export default function WaitingPage() {
           <div className="empty" data-testid="waiting-empty">
             <Icon name="check" size={24} />
             <h2>Nothing waiting</h2>
-            <p>When an agent asks for something that changes data, it shows here.</p>
+            <p>An action that changes data appears here when it needs approval.</p>
           </div>
         )}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: holds the rows still, the controls are inside */}

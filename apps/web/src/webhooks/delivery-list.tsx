@@ -39,7 +39,7 @@ export function DeliveryList({ webhookId, isDisabled }: { webhookId: string; isD
       <Loaded of={deliveries} height={120}>
         {(items) =>
           items.length === 0 ? (
-            <p className="muted">Nothing was sent here yet.</p>
+            <p className="muted">No deliveries yet.</p>
           ) : (
             <ul className="rows" aria-label="Deliveries">
               {items.map((delivery) => (

@@ -25,7 +25,7 @@ const CONFIRMED = {
   delete: {
     title: 'Delete the webhook',
     action: 'Delete',
-    text: 'Nothing more is sent there. Deliveries that wait are given up, and the list of deliveries goes away.',
+    text: 'No more events are sent there. Pending deliveries and the list of deliveries are deleted.',
   },
 } as const
 

@@ -27,7 +27,7 @@ export default function WebhooksPage() {
     heading.current?.focus()
   }
   return (
-    <Page title="Webhooks" subtitle="Tell other programs what waits, was decided and ended">
+    <Page title="Webhooks" subtitle="Notify other programs when actions wait, are decided or end">
       <div className="stack">
         <PageBanner />
         {made && <ShownSecret key={`${made.id} ${made.secret}`} made={made} onClose={close} />}
@@ -39,7 +39,7 @@ export default function WebhooksPage() {
           <Loaded of={webhooks} height={240}>
             {(items) =>
               items.length === 0 ? (
-                <p className="muted">No webhook was added yet. Nothing is sent anywhere.</p>
+                <p className="muted">No webhooks yet. No events are sent.</p>
               ) : (
                 <ul className="rows" aria-label="Webhooks">
                   {items.map((webhook) => (
