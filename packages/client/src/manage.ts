@@ -88,7 +88,7 @@ export type Management = {
     changeRoles(personId: string, roles: string[], options?: ChangeOptions): Promise<PersonDetails>
     /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what still waits. */
     disable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
-    /** Lets them in again. Ended delegations cannot be restored. */
+    /** Lets them in again. Keys, grants and delegations that ended stay ended. */
     enable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
   }
   /** Where one is signed in oneself. */

@@ -173,7 +173,7 @@ function Entry({ row: { kind, actor, at, actionId, scope, seq, sealed, data, has
             <dd className="mono">{prev}</dd>
           </div>
         </dl>
-        {data === null ? <p>The content was erased. The chain is still valid.</p> : <RawJson label="Data" value={data} />}
+        {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
       </details>
       {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
     </li>

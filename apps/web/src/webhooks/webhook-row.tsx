@@ -25,7 +25,7 @@ const CONFIRMED = {
   delete: {
     title: 'Delete the webhook',
     action: 'Delete',
-    text: 'No more events are sent there. Pending deliveries and the list of deliveries are deleted.',
+    text: 'No more events are sent there. Pending deliveries are given up, and the list of deliveries is no longer shown.',
   },
 } as const
 
