@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { startChildServer } from '../../../../verification/testing/child-server.ts'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
 import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
+import { approveFirstProposal } from '../../../../verification/testing/starter-talk.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -35,21 +36,12 @@ test('what init writes runs as it is: a message leads to a card, and the approve
   expect(await runCommandLine(['doctor', '--config', join(project, 'countersign.yaml')], { PATH })).toMatchObject({ code: 0 })
 
   await using server = await startChildServer({ configFile: join(project, 'countersign.yaml'), dataDir: join(project, '.countersign') })
-  const { admin } = server
-  const session = await admin.post('/api/sessions', { agent: 'assistant' })
-  await admin.post(`/api/sessions/${session.id}/messages`, { content: 'Move the stand-up' })
-  await expect.poll(async () => (await admin.get('/api/actions?state=proposed')).items.length).toBe(1)
-  const [action] = (await admin.get('/api/actions?state=proposed')).items
-  expect(action.tool).toBe('notes.editFile')
-  expect(JSON.stringify(action.preview)).toContain('+Stand-up: every day at 10:00')
   const note = join(project, 'notes', 'meetings.md')
   expect(readFileSync(note, 'utf8')).toContain('Stand-up: every day at 09:30')
-  await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
-  expect(await admin.get(`/api/actions/${action.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded' })
+  const proposed = await approveFirstProposal(server.admin)
+  expect(proposed.tool).toBe('notes.editFile')
+  expect(proposed.preview).toContain('+Stand-up: every day at 10:00')
   expect(readFileSync(note, 'utf8')).toContain('Stand-up: every day at 10:00')
-  await expect
-    .poll(async () => JSON.stringify(await admin.get(`/api/sessions/${session.id}/messages`)))
-    .toContain('Done. The note has the new time.')
 })
 
 test('init overwrites nothing: it names what is there, and changes nothing', async () => {
