@@ -76,11 +76,14 @@ export function findWrongImports(root: string): string[] {
 const isStandIn = (from: string, to: string): boolean =>
   /\/(testing|campaign)\//.test(from) && /^examples\/[^/]+\/(stand-?in|service)\//.test(to)
 
+/** What `init` writes is a project of its own: it takes our packages as users do. */
+const NOT_OURS = ['node_modules', 'dist', 'starter']
+
 function sourceFiles(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : sourceFiles(path)
+    if (entry.isDirectory()) return NOT_OURS.includes(entry.name) ? [] : sourceFiles(path)
     return /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name) ? [path] : []
   })
 }

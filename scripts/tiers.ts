@@ -65,6 +65,7 @@ export const MORE: readonly string[] = [
   'verification/campaign/soak/soak',
   'verification/campaign/votes/votes',
   'packages/server/src/cli/held',
+  'packages/server/src/cli/init',
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/cluster/vanished',
   'verification/recordings/recordings',
