@@ -42,7 +42,7 @@ test('A arms and sends nothing, A then Enter decides once', async ({ page, demo 
   await page.keyboard.press('a')
   await expect(card).toContainText(/Press Enter/)
   expect(decisions.count).toBe(0)
-  // Not pressed again within 3 s, the arm lapses.
+  // The card disarms if the key is not pressed again within 3 s.
   await expect(card).not.toContainText(/Press Enter/)
   await page.keyboard.press('Enter')
   expect(decisions.count).toBe(0)
@@ -68,7 +68,7 @@ test('two tabs decide; the second is told who was first, the tool runs once', as
   await ready(cards(page))
   const actionId = (await (await demo.call('GET', '/api/actions?state=proposed')).json()).items[0].id
   const second = await context.newPage()
-  // The second tab does not hear of the decision: its stream is cut, as on a bad line.
+  // The second tab does not receive the decision, because its stream is cut.
   await second.goto(page.url())
   await ready(cards(second))
   await second.route('**/decision', async (route) => {

@@ -157,7 +157,7 @@ test('a page that missed the reminder shows the mark once it is connected again,
   await expect(marks(page)).toHaveCount(1)
   await expect(page.getByTestId('waiting-row').first()).toHaveAttribute('data-row', missed.id)
 
-  // What becomes overdue under the pointer is marked there, and the order waits until the pointer is gone.
+  // A card that becomes overdue under the pointer is marked at once. The list is sorted again after the pointer leaves.
   const third = await office.propose('unkeyed', 'Third')
   await expect(cards(page)).toHaveCount(3)
   await page.getByTestId('waiting-row').first().hover()

@@ -138,7 +138,7 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   await expect(page.getByText('It can be used')).toBeVisible()
   await expect(page.locator('.diff ins')).toContainText('nobody cancels')
   await page.getByLabel(/^Reason/).fill('Cancelling is for the desk lead')
-  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByRole('button', { name: 'Save and activate' }).click()
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
   await expect(page.getByTestId('policy-version').first()).toContainText('Cancelling is for the desk lead')
 
@@ -146,7 +146,7 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   await text.fill(rules)
   await page.getByLabel(/^Reason/).fill('mine')
   await savePolicy(demo, [])
-  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByRole('button', { name: 'Save and activate' }).click()
   await expect(page.getByTestId('policy-editor').getByRole('alert')).toContainText('Somebody saved another version')
 
   await ask(page, demo, 'cancel ORD-003')

@@ -23,7 +23,7 @@ const configOn = (root: string) => ({
 
 const git = (root: string, ...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
 
-/** What a diff makes of a file's bytes, as git says. */
+/** Git's diff of a file's bytes. */
 function applied(folder: string, bytes: Buffer, diff: string): Buffer {
   const copy = mkdtempSync(join(folder, 'copy-'))
   mkdirSync(join(copy, 'notes'))

@@ -34,7 +34,7 @@ const SERVER_ROWS = [
   ['main', 'index'],
 ]
 
-/** Who must not know whom although the rows would allow it: tools and models implement core's ports and nothing more. */
+/** Imports that are forbidden although the rows would allow them: tools and models only implement core's ports. */
 const STRANGERS: Record<string, string[]> = {
   models: ['store', 'tools'],
   tools: ['store', 'models'],
@@ -76,11 +76,14 @@ export function findWrongImports(root: string): string[] {
 const isStandIn = (from: string, to: string): boolean =>
   /\/(testing|campaign)\//.test(from) && /^examples\/[^/]+\/(stand-?in|service)\//.test(to)
 
+/** What `init` writes is a project of its own: it takes our packages as users do. */
+const NOT_OURS = ['node_modules', 'dist', 'starter']
+
 function sourceFiles(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : sourceFiles(path)
+    if (entry.isDirectory()) return NOT_OURS.includes(entry.name) ? [] : sourceFiles(path)
     return /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name) ? [path] : []
   })
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { parseSync } from 'vite'
 
-/** What the docstrings of one object literal in a schema say, by key. */
+/** Returns the docstrings of one object literal in a schema, by key. */
 export type FieldTexts = ReadonlyMap<string, string>
 
 interface Node {

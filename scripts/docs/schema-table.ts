@@ -91,7 +91,7 @@ function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
   return least !== undefined && Math.abs(least) < FIRST_UNSAFE ? `at least ${least}` : ''
 }
 
-/** What a table cell can hold: one line, with `|` and `<` written so that Markdown and Vue leave them alone. */
+/** Formats a text for a table cell: one line, with `|` and `<` escaped for Markdown and Vue. */
 export const cell = (text: string): string => escapeHtml(text.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|'))
 
 /** Text outside `code` with `<`, `{{` and `*` as they are meant. */

@@ -15,7 +15,7 @@ interface Exported {
   text: string
 }
 
-/** What a package exports, from the declarations that its build makes. Of names that another package declares, only those of `passesOn`. */
+/** Documents the exports of a package, from its built declarations. Of names that another package declares, only those of `passesOn`. */
 function exportedNames(root: string, packageName: string, passesOn: readonly string[]): Exported[] {
   const out = mkdtempSync(join(tmpdir(), 'countersign-types-'))
   try {
@@ -38,7 +38,7 @@ function emitTypes(root: string, packageName: string, out: string): void {
   if (status !== 0) throw new Error(`the declarations of ${packageName} cannot be made: ${stdout}`)
 }
 
-/** What one package exports, as a section for each name. */
+/** Returns the exports of one package, one section per name. */
 export const sdkReference = (root: string, packageName: string, passesOn: readonly string[] = []): string =>
   exportedNames(root, packageName, passesOn)
     .map(({ name, declaration, text }) => {

@@ -27,7 +27,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
   { folder: 'reference', title: 'Reference', groups: {} },
 ]
 
-/** What stands first in its folder; all other pages follow by title. */
+/** The pages that come first in their folder. All others follow by title. */
 const FIRST: readonly string[] = [
   ...['start/first-tool', 'concepts/decisions', 'concepts/bound-actions', 'concepts/outcomes'],
   ...[

@@ -10,7 +10,7 @@ interface Module {
   linesBefore: number
 }
 
-/** What a configuration may import without saying so on the page. */
+/** Names that a configuration may use without showing the import on the page. */
 const OF_CONFIG = [
   'asTitle',
   'defineConfig',
@@ -27,7 +27,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 }
 
 /**
- * What a block stands for. `<!-- snippet: declare const x: string -->` before it is a prelude; with `%s` in it, it is a frame around the
+ * The meaning of a block. `<!-- snippet: declare const x: string -->` before it is a prelude; with `%s` in it, it is a frame around the
  * block; `<!-- snippet: other: … -->` leaves it out. Lines that begin with a key of the configuration stand in `defineConfig({ … })`.
  */
 function moduleOf(block: Block): Module | undefined {
@@ -50,7 +50,7 @@ function moduleOf(block: Block): Module | undefined {
   return { block, text: `${head}${code}${after}\nexport {}\n`, linesBefore: head.split('\n').length - 1 }
 }
 
-/** What the compiler says about the blocks, each with its page and line. */
+/** Returns the compiler's errors for the blocks, each with its page and line. */
 export function typeProblems(root: string, blocks: readonly Block[]): string[] {
   // Inside the repository, so that imports find its packages.
   const folder = mkdtempSync(join(root, 'scripts', 'docs', '.snippets-'))

@@ -8,7 +8,7 @@ import type { Block } from './blocks.ts'
 
 type Json = Record<string, unknown>
 
-/** What is wrong with a YAML block, in words; empty when nothing is. Which reader it goes through is seen from its keys. */
+/** Returns the error of a YAML block, or an empty text. Which reader it goes through is seen from its keys. */
 export async function yamlProblems(block: Block): Promise<string[]> {
   if (block.note.startsWith('other:')) return []
   const document = parseDocument(block.code)

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
 import { startChildServer } from '../testing/child-server.ts'
+import { counterpart } from '../testing/counterparts.ts'
 import { buildEmbeddingPage, openInBrowser, serveEmbeddingPage } from '../testing/embedding-page.ts'
-import { type Installed, installPackages } from '../testing/installed.ts'
+import { type Installed, installPackages, PATH_WITH_NODE } from '../testing/installed.ts'
+import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { approveFirstProposal } from '../testing/starter-talk.ts'
 
 let installed: Installed
 beforeAll(async () => {
@@ -15,6 +18,7 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => installed[Symbol.dispose]())
 
+const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck', 'false']
 const program = () => join(installed.folder, 'node_modules', 'countersign', 'dist', 'main.js')
 
 test('the tarballs hold what runs, its types, the licence and a page to read, and nothing of the tests', () => {
@@ -61,13 +65,11 @@ test('an installed server takes a configuration in TypeScript, shows its console
 })
 
 test('what people write against the packages compiles under strict, with the libraries’ own types checked', async () => {
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit', '--jsx', 'react-jsx']
   const modern = ['--module', 'nodenext', '--target', 'es2024', '--lib', 'es2025,dom,dom.iterable,dom.asynciterable,esnext.disposable']
   const checked = await installed.run('npx', [
     'tsc',
-    '--skipLibCheck',
-    'false',
-    ...strict,
+    ...STRICT,
+    ...['--jsx', 'react-jsx'],
     ...modern,
     'countersign.config.ts',
     'front-end.tsx',
@@ -102,6 +104,62 @@ test.each(['18', '19'])('the card works in a page of React %s that allows script
   await page.locator('.cs-card[data-state=succeeded]').waitFor()
   expect(await admin.get(`/api/actions/${refund.id}`)).toMatchObject({ state: 'succeeded', result: { customer: 'Ana' } })
   expect(complaints).toEqual([])
+})
+
+test.each([
+  ['countersign.yaml', [], 'notes/meetings.md', '10:00'],
+  ['countersign.config.ts', ['--typescript'], 'example/meetings.json', '"stand-up": "10:00"'],
+] as const)(
+  'npx countersign init writes %s, and npx countersign serve takes it to a first approval',
+  async (config, flags, changed, expected) => {
+    const folder = join(installed.folder, `init-${config}`)
+    const { code, stdout } = await installed.countersign('init', `init-${config}`, ...flags)
+    const steps = stdout.slice(stdout.indexOf('Next:')).split('\n')
+    expect([code, steps]).toEqual([
+      0,
+      ['Next:', `  cd init-${config}`, '  npx countersign doctor', '  npx countersign serve', '', expect.stringMatching(/^Sign in/), ''],
+    ])
+    if (config.endsWith('.ts')) {
+      const checked = await installed.run('npx', ['tsc', ...STRICT, '--module', 'nodenext', '--target', 'es2024', join(folder, config)])
+      expect(checked).toMatchObject({ code: 0, stdout: '' })
+    }
+    await using server = await installed.serve(folder)
+    await approveFirstProposal(server.admin)
+    expect(readFileSync(join(folder, changed), 'utf8')).toContain(expected)
+  },
+)
+
+test('npx countersign mcp puts the gate in front of an MCP server: a file is written when a person approved it', async () => {
+  const work = join(installed.folder, 'mcp-work')
+  mkdirSync(work)
+  const [, , newest] = MCP_CLIENTS
+  const file = join(work, 'a.txt')
+  const url = Promise.withResolvers<string>()
+  let stderr = ''
+  const program = [process.execPath, counterpart('@modelcontextprotocol/server-filesystem/dist/index.js'), work]
+  await using client = await newest.connect({
+    installedIn: installed.folder,
+    args: ['mcp', '--port', '0', '--data', join(installed.folder, 'mcp-data'), '--', ...program],
+    environment: { PATH: PATH_WITH_NODE, HOME: process.env.HOME ?? '', COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
+    stderr(chunk) {
+      stderr += chunk
+      const found = /calls at (http:\S+)/.exec(stderr)?.[1]
+      if (found) url.resolve(found)
+    },
+  })
+  const asked = Promise.withResolvers<string>()
+  const writing = client.call('write_file', { path: file, content: 'bye' }, { onprogress: ({ message = '' }) => asked.resolve(message) })
+  const actionId = /act_\w+/.exec(await asked.promise)?.[0] ?? ''
+  expect(existsSync(file)).toBe(false)
+  const response = await fetch(`${await url.promise}/api/actions/${actionId}/decision`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ verdict: 'approve' }),
+  })
+  expect(response.status).toBe(200)
+  await writing
+  expect((await client.call('countersign_wait', { actionId, seconds: 50 })).isError).toBeUndefined()
+  expect(readFileSync(file, 'utf8')).toBe('bye')
 })
 
 test('a Node that is too old is told so in one sentence', async ({ skip }) => {

@@ -77,7 +77,8 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
   }
 }
 
-async function readAddress({ stdout, stderr }: ChildProcess): Promise<string> {
+/** Where a server says that it listens. @throws Error with what it wrote when it ends before that. */
+export async function readAddress({ stdout, stderr }: ChildProcess): Promise<string> {
   if (!stdout || !stderr) throw new Error('the child has no output')
   let complaint = ''
   stderr.on('data', (chunk) => {

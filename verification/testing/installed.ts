@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, delimiter, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { type ApiClient, openApiClient } from './api-client.ts'
+import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
+import { readAddress } from './child-server.ts'
 import { PROJECT } from './installed-project.ts'
+import { checkerAt } from './openapi.ts'
 import type { CommandResult } from './run-command.ts'
 import { temporaryFolder } from './test-server.ts'
 
@@ -20,6 +24,15 @@ export interface Installed extends Disposable {
   run(command: string, args: readonly string[]): Promise<CommandResult>
   /** Another folder, with nothing in it but a package.json. */
   emptyProject(name: string): EmptyProject
+  /** Runs `npx countersign` there, with a Node that is new enough. Its input is no terminal. */
+  countersign(...args: readonly string[]): Promise<CommandResult>
+  /** Runs `npx countersign serve` in a folder there until it is disposed of. */
+  serve(folder: string): Promise<InstalledServer>
+}
+
+/** A server that `npx` runs. */
+export interface InstalledServer extends AsyncDisposable {
+  readonly admin: ApiClient
 }
 
 export interface EmptyProject {
@@ -36,6 +49,9 @@ const MACHINE_PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
   .join(delimiter)
+
+/** The same with a Node that is new enough in front. */
+export const PATH_WITH_NODE = [dirname(process.execPath), MACHINE_PATH].join(delimiter)
 
 /** Builds the packages, packs them and installs the tarballs, with React and the types a user has, into an empty folder. */
 export async function installPackages(): Promise<Installed> {
@@ -58,7 +74,9 @@ export async function installPackages(): Promise<Installed> {
     const emptyProject = (name: string) => makeProject(join(temporary.path, name), tarballs)
     const others = ['react@19', '@types/react@19', '@types/node@26', 'zod@4', 'typescript@7.0.2']
     requireDone(await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs, ...others]))
-    return { folder, files, run, emptyProject, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
+    const countersign = (...args: readonly string[]) =>
+      runIn(folder, 'npx', ['--no-install', 'countersign', ...args], { ...process.env, PATH: PATH_WITH_NODE })
+    return { folder, files, run, countersign, serve, emptyProject, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
   } catch (error) {
     temporary[Symbol.dispose]()
     throw error
@@ -78,8 +96,30 @@ function makeProject(folder: string, tarballs: readonly string[]): EmptyProject 
   }
 }
 
-async function runIn(cwd: string, command: string, args: readonly string[]): Promise<CommandResult> {
-  const child = spawn(command, args, { cwd, env: { ...process.env, PATH: MACHINE_PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
+async function serve(cwd: string): Promise<InstalledServer> {
+  const env = { PATH: PATH_WITH_NODE, HOME: process.env.HOME, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }
+  const args = ['--no-install', 'countersign', 'serve', '--port', '0', '--log-level', 'error', '--no-open']
+  // A process group of its own: npx, its shell and the server end together.
+  const child = spawn('npx', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const ended = once(child, 'close')
+  const end = async () => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await ended
+  }
+  try {
+    const url = await readAddress(child)
+    const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: await checkerAt(url) })
+    return { admin, [Symbol.asyncDispose]: end }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+const MACHINE: NodeJS.ProcessEnv = { ...process.env, PATH: MACHINE_PATH }
+
+async function runIn(cwd: string, command: string, args: readonly string[], env = MACHINE): Promise<CommandResult> {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   const [code] = await ended

@@ -24,16 +24,17 @@ export interface McpClient extends AsyncDisposable {
   protocolVersion(): string | undefined
 }
 
-/** An address with its key, how long connecting may take (default: that of the SDK, 60 s) and what sends its requests; or the arguments of a `countersign` process that is started. */
+/** An address with its key, how long connecting may take (default: that of the SDK, 60 s) and what sends its requests; or the arguments of a `countersign` process that is started: this checkout's, or with `npx` the one that is installed in a folder. */
 export type McpConnection =
   | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number; fetch?: typeof fetch }
-  | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void }
+  | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void; installedIn?: string }
 
 const WHO = { name: 'test-client', version: '1.0.0' }
 
-const programOf = ({ args, environment }: Extract<McpConnection, { args: unknown }>) => ({
-  command: process.execPath,
-  args: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args],
+const programOf = ({ args, environment, installedIn }: Extract<McpConnection, { args: unknown }>) => ({
+  ...(installedIn === undefined
+    ? { command: process.execPath, args: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args] }
+    : { command: 'npx', args: ['--no-install', 'countersign', ...args], cwd: installedIn }),
   env: { ...COMPILE_CACHE, ...environment },
   stderr: 'pipe' as const,
 })

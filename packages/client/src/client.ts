@@ -112,9 +112,9 @@ export type Client = Management & {
     decideMany(body: DecisionsBody, options?: ChangeOptions): Promise<DecisionsAnswer>
     /** Reads again what a waiting action would change; a change makes it a new revision. */
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
-    /** What was asked before, as it was shown, the first revision first. */
+    /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
-    /** What could be granted in place of asking again. */
+    /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
@@ -158,8 +158,8 @@ export type Client = Management & {
 }
 
 /**
- * Typed calls to a Countersign server, for browser and Node. Nothing is retried behind your back; every call rejects with an
- * {@link ApiError}.
+ * Typed calls to a Countersign server, for browser and Node. The client never retries by itself. Every failed call rejects with an {@link
+ * ApiError}.
  *
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:4319', key: 'cs_…' })

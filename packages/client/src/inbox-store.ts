@@ -32,8 +32,7 @@ const MAX_LISTED = 1_000
 const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
 /**
- * Every action that needs a person, live until `close()`. What was decided, here or elsewhere, stays 5 s, so that nothing
- * vanishes under a pointer.
+ * Every action that needs a person, live until `close()`. Decided actions stay for 5 s, so that nothing disappears under a pointer.
  *
  * @example
  * const inbox = openInbox(client)
@@ -61,7 +60,7 @@ class Inbox implements InboxStore {
   readonly #retrying: RetryOptions & StoreOptions
   readonly #value = createValue(EMPTY)
   readonly #closing = new AbortController()
-  /** What cancels the timer of each action that stopped waiting, by its id. */
+  /** Functions that cancel the removal timer of each decided action, by action id. */
   readonly #lingering = new Map<string, () => void>()
   #held: Actions = {}
 

@@ -23,7 +23,7 @@ export type StoreOptions = Pick<EventsOptions, 'silenceMs' | 'schedule' | 'rando
 
 /**
  * A session, live: loads it with its messages, then follows its events until `close()`. While `session` is null it is loading.
- * Nothing is thrown at you: what went wrong for good is in `failure`.
+ * The store never throws. A permanent error is in `failure`.
  *
  * @example
  * const store = openSession(client, sessionId)

@@ -89,7 +89,7 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
   )
 }
 
-/** What to judge the action by, or its outcome with that behind it; and the button of an action that this page executes. */
+/** Shows the evidence for the decision, or the outcome with the evidence in a disclosure, and the button of an action that this page executes. */
 function Judgement({ view }: { view: CardView }) {
   const { shown, store, nowMs, isSettled } = view
   const { action, offers } = shown
@@ -121,7 +121,7 @@ function Judgement({ view }: { view: CardView }) {
   )
 }
 
-/** Who may decide, what this person voted, and whether decisions are paused. */
+/** Shows who may decide, this person's vote, and whether decisions are paused. */
 function Voters({ view: { shown, store, focusCard } }: { view: CardView }) {
   const { refusal, ownVote, isChangingVote, canDecide, paused } = shown
   const change = () => {

@@ -6,7 +6,7 @@ import { withEdits } from './edits.ts'
 import { RememberSection } from './remember-section.tsx'
 import type { CardView } from './use-card-view.ts'
 
-/** What a person can do before they decide: edit, approve later calls too, read what is hidden; and the status line. */
+/** Shows the options before a decision (edit the arguments, approve later calls, read hidden parts) and the status line. */
 export function CardForms({ view }: { view: CardView }) {
   const { shown, store, props, ignored } = view
   const { action, offers, blocked } = shown
@@ -39,7 +39,7 @@ export function CardForms({ view }: { view: CardView }) {
   )
 }
 
-/** What must be read or completed before this can be approved, and the way to it. */
+/** Shows what must be read or completed before approval, with a link to it. */
 function Unread({ view: { shown, card, id } }: { view: CardView }) {
   const { blocked } = shown
   const { isHidden, leftChars, next, wasHidden } = shown.reading
@@ -51,7 +51,7 @@ function Unread({ view: { shown, card, id } }: { view: CardView }) {
       </p>
       {isHidden && next !== undefined ? (
         <CardButton className="cs-small" onClick={() => goTo(card.current, next)}>
-          Go to what is hidden
+          Go to hidden text
         </CardButton>
       ) : null}
     </div>

@@ -9,7 +9,7 @@ export type ApprovalCardProps = Omit<CardInputs, 'action' | 'schedule'> & {
   action: Action
   /** Draws the form in which a person changes the arguments before they approve; without it the card does not offer Edit. */
   editor?: (slot: EditorSlot) => ReactNode
-  /** What the agent says about this action: boxed, as plain text, marked as not verified. Default `action.agentSays`. */
+  /** The agent's description of this action, shown as plain text in a box marked as not verified. Default `action.agentSays`. */
   agentSays?: string
   /** Link to the run or session that asked. */
   runHref?: string | undefined

@@ -8,7 +8,7 @@ import { useCooldown } from './use-cooldown.ts'
 type ConfirmProps = {
   action: Action
   title: string
-  /** What would happen, said once more. */
+  /** Repeats what will happen. */
   children: ReactNode
   /** Why nothing can be decided now, if so. */
   resting: Rest

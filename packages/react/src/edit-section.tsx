@@ -4,14 +4,14 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { CardButton } from './card-button.tsx'
 import type { Arguments, Edit } from './edits.ts'
 
-/** What the card hands to an editor of arguments. */
+/** The props that the card passes to an editor of arguments. */
 export type EditorSlot = {
   action: Action
   /** As edited so far. */
   value: Arguments
   /** `undefined` while what stands there is not a whole value: nobody can approve that. */
   onChange: (value: Arguments | undefined) => void
-  /** What the server said is wrong, by JSON pointer into the arguments. */
+  /** The server's validation errors, by JSON pointer into the arguments. */
   issues: readonly ApiIssue[]
 }
 

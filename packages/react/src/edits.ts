@@ -6,7 +6,7 @@ export type Arguments = Action['arguments']
 export type Edit = { path: string; oldValue?: unknown; newValue?: unknown }
 
 /**
- * What was changed from `before` to `after`, value by value. Lists of another length are one change: which entry is which cannot be told.
+ * Returns the changes from `before` to `after`, value by value. Lists of another length are one change: which entry is which cannot be told.
  * @example
  * listEdits({ amount: 5, to: 'ada' }, { amount: 4, to: 'ada' }) // [{ path: 'amount', oldValue: 5, newValue: 4 }]
  */
@@ -30,7 +30,7 @@ function isAlike(before: unknown, after: unknown): boolean {
   return Array.isArray(before) === Array.isArray(after)
 }
 
-// The order of keys says nothing: digests are over canonical JSON.
+// The order of keys is ignored, because digests use canonical JSON.
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
 
 function sorted(value: unknown): unknown {

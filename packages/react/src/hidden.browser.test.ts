@@ -22,7 +22,7 @@ const card = () => page.getByTestId('approval-card')
 const approve = () => card().locator('.cs-approve').last()
 const rest = () => approve().getAttribute('data-rest')
 const untilApprove = () => page.locator('.cs-approve[aria-disabled=false]').waitFor()
-const goTo = () => card().getByRole('button', { name: 'Go to what is hidden' })
+const goTo = () => card().getByRole('button', { name: 'Go to hidden text' })
 const violations = async () => {
   const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`)

@@ -14,7 +14,7 @@ type RememberProps = {
   onChoose: (terms: Remember, words: string) => void
 }
 
-/** "Don't ask again": closed at first, with the literal rule and what it would have answered. Nothing here has a shortcut. */
+/** "Don't ask again": closed at first, with the literal rule and what it would have answered. These controls have no keyboard shortcut. */
 export function RememberSection(props: RememberProps) {
   const [open, setOpen] = useState(false)
   return (
@@ -30,13 +30,13 @@ export function RememberSection(props: RememberProps) {
 function Terms(props: RememberProps) {
   const { action } = props
   const found = useSuggestion(props)
-  if (found === 'failed') return <p role="alert">What could be granted could not be read.</p>
-  if (found === undefined) return <p className="cs-note">Reading what was decided before…</p>
+  if (found === 'failed') return <p role="alert">The possible grants could not be loaded.</p>
+  if (found === undefined) return <p className="cs-note">Loading earlier decisions…</p>
   if (found.refusal !== null) return <p>This cannot be granted: {showInvisible(found.refusal)}.</p>
   return <TermsForm key={`${action.id} ${action.digest}`} {...props} suggestion={found} />
 }
 
-/** What could be granted, read once for each version of the action. */
+/** The possible grants, read once for each version of the action. */
 function useSuggestion({ action, onSuggest }: RememberProps): GrantSuggestion | 'failed' | undefined {
   const [found, setFound] = useState<GrantSuggestion | 'failed'>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each version that is looked at

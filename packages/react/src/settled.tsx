@@ -11,7 +11,7 @@ import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 import { joined } from './words.ts'
 
-/** What became of an action, in one line; everything that was judged (`children`) stays one click away. */
+/** Shows the outcome of an action in one line. The evidence (`children`) stays one click away. */
 export function Settled({ view, children }: { view: CardView; children: ReactNode }) {
   const { shown, store, nowMs, row, resting, press, focusCard } = view
   useKeepFocus(row, focusCard)
@@ -60,7 +60,7 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
   )
 }
 
-/** Who said what came of an unknown outcome, and how they know. */
+/** Shows who resolved an unknown outcome and their evidence. */
 function Resolved({ action: { resolution } }: { action: Action }) {
   if (resolution === null) return null
   return (

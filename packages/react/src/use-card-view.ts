@@ -7,7 +7,7 @@ import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { useTick } from './use-tick.ts'
 
-/** What the parts of one card share: what to show, what to call, and where the focus goes. */
+/** State shared by the parts of one card: its view, its callbacks and its focus targets. */
 export type CardView = {
   props: ApprovalCardProps
   shown: LoadedCard
@@ -46,7 +46,7 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   return { props, shown, store, nowMs, isSettled, id, card, row, resting: shown.rest || rest, ignored, press, focusCard }
 }
 
-/** What the keys inside a card do. */
+/** Handles the keys inside a card. */
 export function cardKeys({ props, shown, store, press, focusCard }: CardView) {
   const isArmed = shown.state === 'armed'
   const arm = () => {

@@ -9,7 +9,7 @@ import type { RestState } from './card-state.ts'
 /** Which texts of a card a person has opened, and which they have read to the end, by path. */
 export type Opened = { has: (path: string) => boolean; open: (path: string) => void; read: (path: string) => void }
 
-/** What a person did with one card and the server's last answer. Edits, texts and votes count for one version only. */
+/** The person's input on one card and the server's last answer. Edits, texts and votes count for one version only. */
 export type CardMemory = {
   /** The action as an answer of the server had it. */
   answered?: Action | undefined
@@ -23,7 +23,7 @@ export type CardMemory = {
   texts: ReadonlySet<string>
 }
 
-/** What a card shows of an action and offers for it, apart from its state. */
+/** The facts and options that a card shows for an action, apart from its state. */
 export type CardFacts = {
   action: Action
   /** Names what a decision is about: another id, revision or digest is another version. */
@@ -43,7 +43,7 @@ export type CardFacts = {
   isBroken: boolean
   /** Why nothing can be approved yet; null when it can. */
   blocked: string | null
-  /** What must be read before this can be approved. */
+  /** The parts that must be read before approval. */
   reading: Reading
   offers: Readonly<Record<'suggest' | 'lookAgain' | 'retry' | 'verify' | 'resolve' | 'carryOut', boolean>>
 }

@@ -2,13 +2,13 @@ import type { Action, ConnectionState, GrantSuggestion, Principal, Remember } fr
 import type { Arguments } from '../edits.ts'
 
 export type Verdict = 'approve' | 'decline'
-/** What a person found out about an action of unknown outcome. */
+/** A person's finding about an action of unknown outcome. */
 export type Outcome = 'succeeded' | 'failed'
 
-/** What a person adds to the verdict: a reason, other arguments to approve, or which later calls to approve automatically. */
+/** Additions to the verdict: a reason, edited arguments, or which later calls to approve automatically. */
 export type Extra = { reason?: string; stop?: boolean; arguments?: Arguments; remember?: Remember }
 
-/** What a decision carries: the version that the person saw (`revision`, `digest`), and what they added. */
+/** The content of a decision: the version that the person saw (`revision`, `digest`) and their additions. */
 export type DecisionDetails = Extra & { revision: number; digest: string }
 
 /** The requests behind a card. Only `onDecide` is required; a card does not offer what has no callback. */
@@ -32,7 +32,7 @@ export type CardCallbacks = {
   onCarryOut?: (() => Promise<unknown>) | undefined
 }
 
-/** What the logic of a card works on. Keep the identity of `action` while it does not change: a new object means news. */
+/** The inputs of the card's logic. Keep the identity of `action` while it does not change: a new object means news. */
 export type CardInputs = CardCallbacks & {
   /** Undefined while it is being loaded. */
   action: Action | undefined

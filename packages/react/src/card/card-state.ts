@@ -40,7 +40,7 @@ export type CardState =
   /** The server accepted the request; the action does not show it yet. */
   | 'sent'
 
-/** What can happen to a card. */
+/** The events of a card. */
 export type CardEvent =
   // Another action; news of this one; another version of it, or it is no longer this person's to decide; another person or connection.
   | 'replace'
@@ -103,7 +103,7 @@ const DIALOG: Row = { ...CLOSED, update: 'same', surroundings: 'same', edit: 're
 
 const ACTIONABLE: Row = { ...CLOSED, send: 'sending' }
 
-/** What each event does in each state. A state or an event that is left out does not compile. */
+/** The effect of each event in each state. A state or an event that is left out does not compile. */
 export const NEXT: Readonly<Record<CardState, Row>> = {
   loading: CLOSED,
   readonly: CLOSED,

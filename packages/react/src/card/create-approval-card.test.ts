@@ -194,7 +194,7 @@ const STEPS = {
   gone: ({ update }) => update({ action: undefined }),
 } satisfies Record<string, (opened: ReturnType<typeof openCard>) => unknown>
 
-/** What holds of every snapshot, whatever happened before. */
+/** Invariants of every snapshot. */
 function check({ card, sent, timers, inputs }: ReturnType<typeof openCard>, before: { shown: CardSnapshot; sent: number }): void {
   const shown = card.get()
   const isOpen = ['waiting', 'changed', 'editing', 'refused', 'offline', 'armed', 'confirming', 'granting', 'declining'].includes(

@@ -7,14 +7,14 @@ import { type CardFacts, type CardMemory, cardFacts, type Opened, restState, vot
 import type { CardInputs, Extra, Outcome, Verdict } from './card-inputs.ts'
 import { type CardEvent, type CardState, NEXT } from './card-state.ts'
 
-/** What a card shows now. Immutable; it keeps its identity until something changes. */
+/** The current view of a card. Immutable; it keeps its identity until something changes. */
 export type CardSnapshot = { state: 'loading' } | LoadedCard
 
 export type LoadedCard = CardFacts & {
   state: Exclude<CardState, 'loading'>
-  /** What happened to the last attempt, or what to do first; empty when there is nothing to say. */
+  /** The result of the last attempt, or the step required first; empty otherwise. */
   notice: string
-  /** What the server found wrong with the edited arguments. */
+  /** The server's validation errors for the edited arguments. */
   issues: readonly ApiIssue[]
   /** Why nothing can be sent now: a request is on its way, or the connection is not live. */
   rest: '' | 'busy' | 'paused'
@@ -278,7 +278,7 @@ export class ApprovalCardStore {
     return { ...this.#facts, state: this.#state, notice: notice?.text ?? '', issues, rest, paused, opened, grantWords: grant?.words ?? '' }
   }
 
-  /** What was opened of this version. The functions keep the version: a text of an earlier one counts for nothing. */
+  /** The parts of this version that were opened. The functions keep the version: a text of an earlier one counts for nothing. */
   #openedTexts(version: string): Opened {
     const { texts } = this.#memory
     const held = this.#opened?.version === version ? this.#opened : undefined

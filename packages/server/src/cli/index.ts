@@ -7,6 +7,7 @@ import { backupCommand, restoreCommand } from './backup.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { decideCommand, inboxCommand } from './inbox.ts'
+import { initCommand } from './init/index.ts'
 import { keyCommand } from './key.ts'
 import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
@@ -21,6 +22,7 @@ export function createProgram(environment: Environment): Command {
     .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
     .version(VERSION)
     .showHelpAfterError('(countersign --help tells what there is)')
+  program.addCommand(initCommand())
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
   program.addCommand(mcpCommand(environment))

@@ -1,6 +1,6 @@
 import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
 import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
-import { type ActionRow, events, messages, newId, noteHappening, type Outbox, principals, type Tx } from '../store/index.ts'
+import { type ActionRow, events, messages, newId, noteHappening, type Outbox, principals, stored, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
@@ -49,7 +49,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
     policy: { rule: policy.rule, verdict: policy.verdict, version: policy.version },
     precondition: proposal.precondition,
     preview: proposal.preview,
-    ...(row.requesters !== null && { requesters: JSON.parse(row.requesters) }),
+    ...(row.requesters !== null && { requesters: stored.requestersOf(row) }),
     ...(row.result !== null && { result: hashOf(row.result) }),
     revision: row.revision,
     state: row.state,
@@ -114,13 +114,15 @@ const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
 const hashOf = (result: string): string => `sha256:${sha256(result)}`
 
 /** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
-function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, runner, result, error }: ActionRow): JsonObject {
+function factsOf(row: ActionRow): JsonObject {
+  const { state, revision, digest, attempt, epoch, idempotency_key, runner, result } = row
+  const error = stored.errorOf(row)
   // In the order of canonical JSON, as far as that goes: then there is nothing to sort.
   return {
     ...(attempt > 0 && { attempt }),
     digest,
     ...(attempt > 0 && { epoch }),
-    ...(error !== null && { error: JSON.parse(error) }),
+    ...(error !== null && { error: { ...error } }),
     ...(attempt > 0 && { key: idempotency_key }),
     ...(result !== null && { result: hashOf(result) }),
     revision,

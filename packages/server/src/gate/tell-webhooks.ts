@@ -1,5 +1,5 @@
 import type { Action, AuditKind, JsonObject, WebhookEventType } from '@countersign/core'
-import { type ActionRow, newId, type Outbox, type Tx, webhookDeliveries } from '../store/index.ts'
+import { type ActionRow, newId, type Outbox, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
@@ -76,7 +76,7 @@ function* tell(
   row: ActionRow,
   { decision, reason }: Said = {},
 ): Tx<void> {
-  const asked = JSON.parse(row.policy).verdict === 'ask'
+  const asked = stored.wasAsked(row)
   // A read that policy allows happens many times a minute, and nobody has to know.
   if (!asked && row.effect === 'read') return
   const facts: DeliveryFacts = {
@@ -86,7 +86,7 @@ function* tell(
     digest: row.digest,
     tool: row.tool,
     effect: row.effect,
-    risk: JSON.parse(row.risk).level,
+    risk: stored.riskOf(row).level,
     agent: row.agent,
     requestedBy: row.requested_by,
     attempt: row.attempt,

@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, idempotently, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { claimDeadline } from '../deadlines.ts'
@@ -99,7 +99,7 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
   const found = yield* actions.findAction.first({ id: actionId })
   const right = found && (yield* findRight(found, principal, nowMs))
   // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
-  const hasVote = found && right?.refusal === undefined && JSON.parse(found.policy).verdict === 'ask'
+  const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
   const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   if (right?.refusal !== undefined) {
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)

@@ -1,6 +1,6 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, findAnswer, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError } from '../execute/begin-attempt.ts'
@@ -95,7 +95,7 @@ function sawTarget(row: ActionRow, { preview, previewError, precondition }: Prep
   if (previewError !== null && row.preview_error === null) return false
   // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
   if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
-  const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
+  const shown: PreviewField[] = stored.previewOf(row) ?? []
   const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
   return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
 }

@@ -1,6 +1,6 @@
 import type { Requires } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { actions, newId, type Tx } from '../../store/index.ts'
+import { actions, newId, stored, type Tx } from '../../store/index.ts'
 import type { SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 
@@ -12,7 +12,7 @@ export function* escalateWaiting(context: SessionContext, actionId: string): Tx<
   const { session, nowMs } = context
   const row = yield* actions.findAction.first({ id: actionId })
   if (!row || row.escalate_at === null || row.state !== 'proposed') return false
-  const asked: Requires = JSON.parse(row.requires)
+  const asked: Requires = stored.requirementsOf(row)
   if (!asked.escalation) return false
   const { roles } = asked.escalation
   const requires: Requires = {

@@ -1,6 +1,6 @@
 import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, findAnswer, idempotently, revisions, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, idempotently, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
@@ -92,7 +92,7 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
     const { id, revision } = row
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
-    const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
+    const shown: PreviewField[] = stored.previewOf(row) ?? []
     const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)
     yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
     if (opened.session) yield* opened.session.finish()

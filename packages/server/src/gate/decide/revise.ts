@@ -9,7 +9,7 @@ import {
   strictestRequirements,
 } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, newId, revisions, type Tx } from '../../store/index.ts'
+import { type ActionRow, newId, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
 import { deadlinesOf, type Times } from '../deadlines.ts'
@@ -86,7 +86,7 @@ function askedOf(
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
   const risk = riskOf(tool, policy)
   if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
-  const before: Action['risk'] = JSON.parse(row.risk)
+  const before: Action['risk'] = stored.riskOf(row)
   return {
     policy: policyText(policy),
     requires: requirementsText(withFloor(policy, row), escalate_at),
@@ -96,7 +96,7 @@ function askedOf(
 
 /** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
 function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
-  const { escalation, ...before }: Requires = JSON.parse(row.requires)
+  const { escalation, ...before }: Requires = stored.requirementsOf(row)
   const { escalateTo, ...said } = policy
   const requires = strictestRequirements(before, policy.requires)
   const asked = escalateTo?.filter((role) => escalation?.roles.includes(role))
@@ -107,7 +107,7 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
   const { expires_at, remind_at, escalate_at, due_at } = row
   if (row.state === 'proposed') {
-    const { escalation }: Requires = JSON.parse(row.requires)
+    const { escalation }: Requires = stored.requirementsOf(row)
     // Who was asked as well is asked about this, too.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
     return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
@@ -117,15 +117,15 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
 
 /** What the record says of what is asked now, besides what every row says. */
 const factsOf = (asked: ActionRow): JsonObject => ({
-  arguments: JSON.parse(asked.arguments),
+  arguments: stored.argumentsOf(asked),
   description: asked.description,
   destination: asked.destination,
   definition: asked.definition_hash,
   credential: asked.credential,
   precondition: asked.precondition,
-  preview: asked.preview === null ? null : JSON.parse(asked.preview),
-  policy: JSON.parse(asked.policy),
-  requesters: asked.requesters === null ? [asked.requested_by] : JSON.parse(asked.requesters),
+  preview: stored.previewOf(asked) as JsonObject[] | null,
+  policy: stored.policyOf(asked),
+  requesters: stored.requestersOf(asked) ?? [asked.requested_by],
 })
 
 const keptOf = (row: ActionRow) => ({

@@ -1,10 +1,10 @@
 import { meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import { type ActionRow, delegations, type PrincipalRow, principals, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, delegations, type PrincipalRow, principals, stored, type Tx, votes } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
 /** What an action asks of the people who decide about it. */
-export const requirementsOf = ({ requires }: Pick<ActionRow, 'requires'>): Requirements => JSON.parse(requires)
+export const requirementsOf = (row: Pick<ActionRow, 'requires'>): Requirements => stored.requirementsOf(row)
 
 /** By whose right somebody votes: their own, or that of the person `forId`, in whose place they are. Or why they may not. */
 export type Right = { forId: string | null; refusal?: undefined } | { refusal: string }

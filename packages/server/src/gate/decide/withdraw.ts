@@ -1,5 +1,5 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
@@ -56,8 +56,7 @@ function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<Ac
   return row
 }
 
-const isWithdrawn = ({ state, error }: ActionRow): boolean =>
-  state === 'cancelled' && error !== null && JSON.parse(error).kind === 'withdrawn'
+const isWithdrawn = (row: ActionRow): boolean => row.state === 'cancelled' && stored.errorOf(row)?.kind === 'withdrawn'
 
 const sentenceOf = ({ principal: { kind, name } }: Caller, reason: string | undefined): string =>
   `Withdrawn by ${kind === 'person' ? '' : `the ${kind} `}${name}${reason === undefined ? '' : `: ${reason}`}`

@@ -1,6 +1,6 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, attempts, findAnswer, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
@@ -82,7 +82,7 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
   lookAgainAt(outbox, dueAtMs)
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   const claim: Claim = {
     action: yield* viewAction(started),
     epoch: started.epoch,

@@ -1,6 +1,6 @@
 import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
@@ -61,7 +61,7 @@ function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: n
 function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Settled {
   if ('error' in body) return readClientError(deps, row, body.error)
   const tool = deps.tools.byName(row.tool)
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   // The tool may be gone by now; what happened has happened.
   return tool ? succeeded(deps, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, Tool, Verification } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
@@ -73,7 +73,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
   checkpoint('verify.before_ask')
   try {
     return await withinTimeout(deps.clock, tool, async (signal) =>
-      tool.verify ? tool.verify(JSON.parse(row.arguments), { ...context, signal }) : { done: 'unknown' },
+      tool.verify ? tool.verify(stored.argumentsOf(row), { ...context, signal }) : { done: 'unknown' },
     )
   } catch (error) {
     deps.log.warn({ actionId: row.id, tool: tool.name, error }, 'tool.verify_failed')
@@ -85,7 +85,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
 
 /** How an action ends by what its tool found out; undefined when that settles nothing. */
 export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): FoundOut['settled'] | undefined {
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   if (found.done === true) return succeeded(deps, tool, args, found.output)
   if (found.done === false && found.authoritative)
     return { ...failed('not_done', `${tool.name} looked: it was not carried out and will not be`, true), wasLost: true }

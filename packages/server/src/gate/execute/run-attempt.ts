@@ -1,5 +1,5 @@
 import { checkpoint } from '../../checkpoints.ts'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { attempt, type Lost, type Settled } from './attempt.ts'
 import { reconcile } from './reconcile.ts'
@@ -26,7 +26,7 @@ export async function runAttempt(deps: GateDeps, started: ActionRow, known?: Set
 
 async function storeEnd(deps: GateDeps, row: ActionRow, settled: Settled): Promise<void> {
   // What policy alone let run nobody was shown: it has failed, and whoever wants it proposes it again.
-  const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && JSON.parse(row.policy).verdict === 'ask'
+  const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && stored.wasAsked(row)
   const look = isStale
     ? await untilItWorks(deps, row.id, () => requestReapproval(deps, row, { why: 'target', reason: settled.error.message }))
     : undefined

@@ -1,7 +1,7 @@
 import { assert, CountersignError, durationMs, type Grant, type Remember, type Requirements, type RiskLevel } from '@countersign/core'
 import { appendToScope } from '../../audit/index.ts'
 import { readCondition } from '../../policy/index.ts'
-import { type ActionRow, type GrantRow, grants, newId, principals, type Tx, together } from '../../store/index.ts'
+import { type ActionRow, type GrantRow, grants, newId, principals, stored, type Tx, together } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { CallerContext, SessionContext } from '../context.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
@@ -91,7 +91,7 @@ export function* makeGrant(
   const right = yield* findRight(row, principal, nowMs)
   const own = right.refusal ?? (right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote')
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
-  const never = whyNeverGranted({ requires: requirementsOf(row), risk: JSON.parse(row.risk).level })
+  const never = whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level })
   if (never !== undefined) throw new CountersignError('illegal_transition', `nothing can be allowed beyond ${row.id}: ${never}`)
   if (terms.scope === 'session' && row.session_id === null) {
     throw new CountersignError('bad_request', `action ${row.id} belongs to no session: allow it for the agent`)

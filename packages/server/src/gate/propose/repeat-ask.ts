@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ActionRow, actions, lockKey, type Tx, waiting } from '../../store/index.ts'
+import { type ActionRow, actions, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { PreparedAction } from './prepare.ts'
@@ -27,7 +27,7 @@ export function* repeatAsk(context: CallerContext, prepared: PreparedAction): Tx
   const found = yield* waiting.sameAsk.first(callOf(prepared, caller.principal.id))
   if (!found || (found.expires_at !== null && found.expires_at <= nowMs)) return undefined
   // Under another version of the policy other people may have to decide.
-  if (JSON.parse(found.policy).version !== prepared.policy.version) return undefined
+  if (stored.policyOf(found).version !== prepared.policy.version) return undefined
   return yield* countRepeat(yield* openSession(context, found), found)
 }
 

@@ -85,7 +85,7 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const to = AFTER[from][event]
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
-  return actionUpdate<keyof ActionRow, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
+  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),

@@ -8,13 +8,16 @@ export type ActionUpdate = UpdateQueryBuilder<Schema, 'action', 'action', Update
 /** The values that a guard compares with, by name. */
 type Given = Record<string, Bindable>
 
+/** A state is written by a transition only: `action-moves.ts`. */
+type Writable = Exclude<keyof ActionRow, 'state'>
+
 /**
  * An update of one action. The same patch makes the SQL and the row that is answered, so that the two cannot differ.
  * @param columns What the patch writes.
  * @param guard Adds the conditions under which the update may happen, and columns that the database works out.
  * @returns A function that answers the action as it is then, or undefined when the guard did not hold and nothing changed.
  */
-export function actionUpdate<C extends keyof ActionRow, G extends Given = Record<never, never>>(
+export function actionUpdate<C extends Writable, G extends Given = Record<never, never>>(
   columns: readonly C[],
   guard: (update: ActionUpdate, given: G, dialect: Dialect) => ActionUpdate,
 ) {

@@ -1,4 +1,6 @@
+import { globSync, readFileSync } from 'node:fs'
 import { ACTION_EVENTS, ACTION_STATES, type ActionEvent, type ActionState, AFTER, assert } from '@countersign/core'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STORES, type TempStore } from '../../../../../verification/testing/temp-store.ts'
 import type { Tx } from '../query.ts'
@@ -77,6 +79,64 @@ test.each(STORES)('the row that a move answers is the row that the database has 
       expect(known(answered), `${event} from ${state}`).toEqual(known(stored))
     }
   }
+})
+
+/** The state after each event that {@link FROM} lets move, written down a second time. */
+const TO: Readonly<Record<ActionEvent, ActionState>> = {
+  approve: 'approved',
+  decline: 'declined',
+  expire: 'expired',
+  cancel: 'cancelled',
+  revise: 'proposed',
+  start: 'executing',
+  retry: 'executing',
+  resend: 'executing',
+  succeed: 'succeeded',
+  fail: 'failed',
+  lose: 'outcome_unknown',
+}
+
+test.each(STORES)(
+  'whatever happens to an action in whatever order, it is where the table leads ($database)',
+  async ({ open, database }) => {
+    await using temp = await open()
+    const { store } = temp
+    await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+    let actionsMade = 0
+    const events = fc.array(fc.constantFrom(...ACTION_EVENTS), { minLength: 1, maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(events, async (sequence) => {
+        const id = `act_${++actionsMade}`
+        await store.transact(() => actions.insertAction.run(anAction(id, {})))
+        let state: ActionState = 'proposed'
+        let revision = 1
+        let attempt = 0
+        for (const event of sequence) {
+          const may = FROM[event].includes(state)
+          const moved = await store.transact(function* () {
+            if (event !== 'expire' && event !== 'cancel') return yield* move(id, event)
+            return (yield* endUnstarted(id, event, { error: null, atAnyTime: false }, 2)) !== undefined
+          })
+          expect([event, state, moved]).toEqual([event, state, may])
+          if (!may) continue
+          state = TO[event]
+          if (event === 'revise') revision++
+          if (state === 'executing') attempt++
+        }
+        const row = await store.read(() => actions.findAction.first({ id }))
+        expect(row).toMatchObject({ state, revision, attempt, epoch: attempt })
+      }),
+      { numRuns: database === 'sqlite' ? 300 : 60 },
+    )
+  },
+)
+
+test('no statement but those of a transition writes the state of an action', () => {
+  const folder = new URL('../../', import.meta.url)
+  const writes = globSync('**/*.ts', { cwd: folder })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .filter((path) => /updateTable\('action'\)(?:(?!\.where\()[\s\S])*\bstate:/.test(readFileSync(new URL(path, folder), 'utf8')))
+  expect(writes).toEqual(['store/tables/action-moves.ts'])
 })
 
 /** A store with the action `act_1`, just started for the first time. */

@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gitignoreWith, type StarterFile } from './starter.ts'
+
+/**
+ * Writes the files and the lines of `.gitignore`. When one cannot be written, those before it are removed again.
+ * @throws Error of the file system.
+ */
+export function writeStarter(files: readonly StarterFile[], folder: string): void {
+  const undo: (() => void)[] = []
+  try {
+    for (const { path, content } of files) {
+      const file = join(folder, path)
+      makeFolder(dirname(file), undo)
+      // Fails if the file was made meanwhile.
+      writeFileSync(file, content, { flag: 'wx' })
+      undo.push(() => rmSync(file))
+    }
+    writeGitignore(join(folder, '.gitignore'))
+  } catch (error) {
+    for (const step of undo.reverse()) step()
+    throw error
+  }
+}
+
+function makeFolder(folder: string, undo: (() => void)[]): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder), undo)
+  mkdirSync(folder)
+  undo.push(() => rmdirSync(folder))
+}
+
+function writeGitignore(file: string): void {
+  const content = gitignoreWith(existsSync(file) ? readFileSync(file, 'utf8') : '')
+  if (content !== undefined) writeFileSync(file, content)
+}
