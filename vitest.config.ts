@@ -49,6 +49,7 @@ const ON_ANY_DATABASE = [
   'prompt-cache',
   'refused-calls',
   'safe-methods',
+  'tutorial',
   'typed-words',
   'unbounded-work',
   'workspace',

@@ -98,7 +98,7 @@ function makeCondition(below: (n: number) => number): string {
   return bool(3)
 }
 
-/** What generated conditions cost one by one, over hostile arguments: the quickest of several times, so that what else the machine does is left out. */
+/** Measures each generated condition with hostile arguments. Takes the fastest of several runs to exclude other load on the machine. */
 export function benchConditions(count: number) {
   const below = randomOf(1)
   const tool = { name: 'refund', group: 'shop', effect: 'write' as const, destination: 'local' }

@@ -4,7 +4,7 @@ const SERVER = new URL('../packages/server/src/', import.meta.url).href
 const WITHOUT = new URL('./without.ts', import.meta.url).href
 const MARK = '?without'
 
-/** The functions of the server, by module, that those of `without.ts` stand in for. To be called before the server is loaded. */
+/** The functions of the server, by module, that those of `without.ts` stand in for. Must be called before the server is loaded. */
 export function standIn(replaced: Record<string, readonly string[]>): void {
   const modules = new Map(Object.entries(replaced).map(([module, names]) => [SERVER + module, names]))
   registerHooks({

@@ -20,7 +20,7 @@ const { openBench } = await import('./engine.ts')
 const { runCycles } = await import('./cycles.ts')
 
 const PARTS: readonly Part[] = ['policy', 'digest', 'audit']
-/** What the cycle has besides: nothing, one part, all of them. */
+/** The parts added to the cycle: none, one, or all. */
 const KINDS = { none: [], policy: ['policy'], digest: ['digest'], audit: ['audit'], all: PARTS } as const satisfies Record<
   string,
   readonly Part[]

@@ -17,7 +17,7 @@ export interface CostOptions {
   underTenRules?: boolean
 }
 
-/** What policy, digest and record add to a cycle on the embedded database: in percent of a cycle without all three. */
+/** Measures the cost of policy, digest and record on the embedded database, in percent of a cycle without all three. */
 export const benchCost = (options: CostOptions) => measure(options)
 
 /** The same on a Postgres of its own. */

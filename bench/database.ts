@@ -4,7 +4,7 @@ import { createDatabase, runOn, startPostgres } from '../verification/testing/po
 
 /** A database for a server process of a benchmark. */
 export interface BenchDatabase {
-  /** What the server is started with. */
+  /** The server's start options. */
   flags: string[]
   run(sql: string): Promise<void>
   columnsOf(table: string): Promise<string[]>

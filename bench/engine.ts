@@ -8,7 +8,7 @@ import { z } from 'zod'
 
 export const person: Principal = { id: 'prn_bench', kind: 'person', name: 'Bench', roles: ['admin', 'approver'] }
 
-/** Proposes one action per message, and answers when it has the result: the shortest run that a person is asked in. */
+/** Proposes one action per message and answers once it has the result: the shortest run with an approval. */
 const shortestRun: Model = {
   id: 'scripted/bench',
   async *stream({ messages }) {

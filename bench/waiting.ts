@@ -13,7 +13,7 @@ import { statsOf } from './stats.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const KEY = 'the-key-of-the-benchmarks'
-/** What the work before leaves behind, garbage above all, is cleared away by then. */
+/** Lets earlier work finish, garbage collection above all. */
 const REST_MS = 5_000
 const IDLE_MS = 10_000
 

@@ -7,7 +7,7 @@ import * as said from '../packages/server/src/gate/propose/prior-verdicts.ts'
 import * as policies from '../packages/server/src/policy/policies.ts'
 
 /**
- * What a cycle is made without at the moment. The server knows nothing of it: `cost-hooks.ts` has these functions called in
+ * The parts that the current cycle omits. The server knows nothing of it: `cost-hooks.ts` has these functions called in
  * place of its own, in the process of this benchmark only.
  */
 export const without = { audit: false, policy: false, digest: false }

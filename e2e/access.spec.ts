@@ -10,7 +10,7 @@ async function expectNoViolations(page: Page): Promise<void> {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`point 30: axe finds nothing on chat, card, waiting list and action page, ${colorScheme}`, async ({ page, demo }) => {
+  test(`axe finds nothing on chat, card, waiting list and action page, ${colorScheme}`, async ({ page, demo }) => {
     await page.emulateMedia({ colorScheme })
     await page.goto(demo.url)
     await page.getByRole('textbox', { name: 'Message' }).waitFor()
@@ -30,7 +30,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-test('point 29: each new approval is announced once, politely, alone or in a message for several', async ({ page, demo }) => {
+test('each new approval is announced once, politely, alone or in a message for several', async ({ page, demo }) => {
   await page.goto(`${demo.url}/waiting`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.evaluate(() => {
@@ -58,7 +58,7 @@ test('point 29: each new approval is announced once, politely, alone or in a mes
   expect((await said()).filter((text) => counted(text) === 0)).toEqual([])
 })
 
-test('point 31: by keyboard alone: ask, reach the card, approve, go on', async ({ page, demo }) => {
+test('by keyboard alone: ask, reach the card, approve, go on', async ({ page, demo }) => {
   await page.goto(demo.url)
   await page.getByRole('textbox', { name: 'Message' }).waitFor()
   await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused()
@@ -74,7 +74,7 @@ test('point 31: by keyboard alone: ask, reach the card, approve, go on', async (
   expect(await demo.effects('ORD-001')).toBe(1)
 })
 
-test('point 33: with reduced motion nothing is animated when a card changes', async ({ page, demo }) => {
+test('with reduced motion nothing is animated when a card changes', async ({ page, demo }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await ask(page, demo, 'mark ORD-001 as processing')
   await ready(cards(page))
@@ -83,7 +83,7 @@ test('point 33: with reduced motion nothing is animated when a card changes', as
   expect(await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === 'running').length)).toBe(0)
 })
 
-test('point 9: 50 arrivals while the list is at rest do not shift what is there', async ({ page, demo }) => {
+test('50 arrivals while the list is at rest do not shift what is there', async ({ page, demo }) => {
   await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'cancelled' } })
   await page.goto(`${demo.url}/waiting`)
   await expect(cards(page)).toHaveCount(1)
@@ -102,7 +102,7 @@ test('point 9: 50 arrivals while the list is at rest do not shift what is there'
   expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.01)
 })
 
-test('point 34: at 320 px nothing scrolls sideways', async ({ page, demo }) => {
+test('at 320 px nothing scrolls sideways', async ({ page, demo }) => {
   await page.setViewportSize({ width: 320, height: 640 })
   await ask(page, demo, 'mark ORD-001 as processing')
   await expect(cards(page)).toHaveAttribute('data-state', 'proposed')

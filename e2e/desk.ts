@@ -17,7 +17,7 @@ const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta
 /** An admin's key on every server of this file. */
 export const KEY = 'e2e-bootstrap-key-0123456789'
 
-/** What reached the service: how, from where, under which key. */
+/** A request that reached the service: method, origin and key. */
 interface Sent {
   path: string
   origin: string | undefined
@@ -28,7 +28,7 @@ interface Sent {
 /** A server with its own configuration in front of a service that behaves as badly as a test wants. */
 export interface Desk {
   url: string
-  /** What reached the service's writes, in order. */
+  /** The write requests that reached the service, in order. */
   sent: Sent[]
   /** `drop` takes what is sent and breaks the connection without an answer. */
   answers: 'well' | 'drop'

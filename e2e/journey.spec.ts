@@ -1,6 +1,6 @@
 import { approve, ask, cards, decide, expect, isDecision, openDecline, test } from './demo.ts'
 
-test('D2.3 ask, card, approve, result link, the agent’s answer: the order changed once', async ({ page, demo }) => {
+test('ask, card, approve, result link, the agent’s answer: the order changed once', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await expect(card).toHaveAttribute('data-state', 'proposed')
@@ -21,7 +21,7 @@ test('D2.3 ask, card, approve, result link, the agent’s answer: the order chan
   await expect(page.getByText('processing').first()).toBeVisible()
 })
 
-test('D2.5 a decline with a reason leaves the order alone and the agent repeats the reason', async ({ page, demo }) => {
+test('a decline with a reason leaves the order alone and the agent repeats the reason', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003')
   const card = cards(page)
   await openDecline(card)
@@ -39,7 +39,7 @@ test('D2.5 a decline with a reason leaves the order alone and the agent repeats 
   expect(await demo.effects('ORD-003')).toBe(0)
 })
 
-test('D0.5 the remote brain proposes, hears the decision and goes on', async ({ page, demo }) => {
+test('the remote brain proposes, hears the decision and goes on', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing', 'brain')
   await approve(cards(page))
   await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
@@ -47,7 +47,7 @@ test('D0.5 the remote brain proposes, hears the decision and goes on', async ({ 
   expect(await demo.effects('ORD-001')).toBe(1)
 })
 
-test('D4.2 a typed command word decides; two calls of one step are decided apart', async ({ page, demo }) => {
+test('a typed command word decides; two calls of one step are decided apart', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003 and ORD-004')
   await expect(cards(page)).toHaveCount(2)
   await expect(page.getByText('2 approvals waiting')).toBeVisible()
@@ -66,7 +66,7 @@ test('D4.2 a typed command word decides; two calls of one step are decided apart
   expect((await demo.order('ORD-004')).status).toBe('cancelled')
 })
 
-test('D1.2 a reload at any moment shows the same cards in their true states', async ({ page, demo }) => {
+test('a reload at any moment shows the same cards in their true states', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003 and ORD-004')
   await expect(cards(page)).toHaveCount(2)
   const digest = await cards(page).first().locator('code').last().textContent()
@@ -86,7 +86,7 @@ test('D1.2 a reload at any moment shows the same cards in their true states', as
   expect(await demo.effects('ORD-003')).toBe(1)
 })
 
-test('D4.5 kill -9 while a card waits: the same card after the restart, approving it runs the tool once', async ({ page, demo }) => {
+test('kill -9 while a card waits: the same card after the restart, approving it runs the tool once', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await expect(card).toHaveAttribute('data-state', 'proposed')
@@ -110,7 +110,7 @@ test('D4.5 kill -9 while a card waits: the same card after the restart, approvin
   expect(await demo.effects('ORD-001')).toBe(1)
 })
 
-test('D1.5 a failure says why in plain words and offers Retry', async ({ page, demo }) => {
+test('a failure says why in plain words and offers Retry', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
   // The order moves on behind the card's back: the shop refuses the same step twice.

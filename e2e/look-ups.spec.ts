@@ -6,7 +6,7 @@ import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { expect, openLink, test } from './demo.ts'
 import { startServer } from './desk.ts'
 
-test('D0.8 what a brain looked up stands in the chat as its own account, folded, and after a restart and a reload too', async ({
+test('what a brain looked up stands in the chat as its own account, folded, and after a restart and a reload too', async ({
   context,
   page,
 }) => {

@@ -13,7 +13,7 @@ const KEY_RESULTS = [
   { title: 'Answered on the same day', metric: 'share of requests', unit: '%', start: 62.5, target: 90 },
 ]
 
-test('D2.8 objectives stand in the console: progress, key results, and a history that leads to the actions; axe finds nothing, 320 px are enough', async ({
+test('objectives stand in the console: progress, key results, and a history that leads to the actions; axe finds nothing, 320 px are enough', async ({
   page,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))

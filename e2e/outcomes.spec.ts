@@ -5,7 +5,7 @@ import { type Desk, test } from './desk.ts'
 const propose = async (desk: Desk, tool: string, more: object = {}) =>
   (await desk.call('POST', '/api/actions', { tool, arguments: { what: 'the letter' }, ...more })).json()
 
-test('point 26: an unknown outcome waits for a person; "Mark not done" needs a note, and then Retry is there', async ({ page, desk }) => {
+test('an unknown outcome waits for a person; "Mark not done" needs a note, and then Retry is there', async ({ page, desk }) => {
   desk.answers = 'drop'
   const { id } = await propose(desk, 'send')
   await page.goto(`${desk.url}/waiting`)
@@ -34,7 +34,7 @@ test('point 26: an unknown outcome waits for a person; "Mark not done" needs a n
   expect(new Set(desk.sent.map((request) => request.key)).size).toBe(1)
 })
 
-test('D0.7 what a client executes is sent by the browser that approved it, once, and its result comes back', async ({ page, desk }) => {
+test('what a client executes is sent by the browser that approved it, once, and its result comes back', async ({ page, desk }) => {
   const { id } = await propose(desk, 'sendHere')
   await page.goto(`${desk.url}/actions/${id}`)
   const card = cards(page)
@@ -45,7 +45,7 @@ test('D0.7 what a client executes is sent by the browser that approved it, once,
   expect(action).toMatchObject({ state: 'succeeded', result: { ok: true }, attempt: 1 })
 })
 
-test('D0.7 approved elsewhere, it waits until a person has this browser carry it out', async ({ page, desk }) => {
+test('approved elsewhere, it waits until a person has this browser carry it out', async ({ page, desk }) => {
   const { id } = await propose(desk, 'sendHere')
   await desk.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
   await page.goto(`${desk.url}/actions/${id}`)
@@ -59,7 +59,7 @@ test('D0.7 approved elsewhere, it waits until a person has this browser carry it
   expect(desk.sent).toHaveLength(1)
 })
 
-test('point 28: when its time is over the card says so within a second, its buttons are gone and the tool is never called', async ({
+test('when its time is over the card says so within a second, its buttons are gone and the tool is never called', async ({
   page,
   desk,
 }) => {

@@ -99,7 +99,7 @@ async function look(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-test('D3.7 what nobody decides is marked in chat, list, badge, title and session, at once and after a reload, until it is decided', async ({
+test('what nobody decides is marked in chat, list, badge, title and session, at once and after a reload, until it is decided', async ({
   page,
   office,
 }) => {
@@ -142,7 +142,7 @@ test('D3.7 what nobody decides is marked in chat, list, badge, title and session
   await expect(row(page)).toHaveText('Done')
 })
 
-test('D3.7 a page that missed the reminder shows the mark once it is connected again, and rows under the pointer stay where they are', async ({
+test('a page that missed the reminder shows the mark once it is connected again, and rows under the pointer stay where they are', async ({
   page,
   context,
   office,
@@ -157,7 +157,7 @@ test('D3.7 a page that missed the reminder shows the mark once it is connected a
   await expect(marks(page)).toHaveCount(1)
   await expect(page.getByTestId('waiting-row').first()).toHaveAttribute('data-row', missed.id)
 
-  // What becomes overdue under the pointer is marked there, and the order waits until the pointer is gone.
+  // A card that becomes overdue under the pointer is marked at once. The list is sorted again after the pointer leaves.
   const third = await office.propose('unkeyed', 'Third')
   await expect(cards(page)).toHaveCount(3)
   await page.getByTestId('waiting-row').first().hover()
@@ -202,10 +202,7 @@ test('an unknown outcome counts in badge and title, and its session says so, unt
   await expect(row(page)).not.toContainText('unknown')
 })
 
-test('D4.2 each word that the chat offers decides the action that it names, with several waiting and with one', async ({
-  page,
-  office,
-}) => {
+test('each word that the chat offers decides the action that it names, with several waiting and with one', async ({ page, office }) => {
   const banner = page.getByTestId('waiting-banner')
   const message = page.getByRole('textbox', { name: 'Message' })
   /** Types what the banner offers at this place, and answers it. */

@@ -92,7 +92,7 @@ test('the policy page: try a call, replay what happened, try a version beside th
     `${(await text.inputValue()).trimEnd()}\n  - { name: nobody cancels, match: { when: 'args.newStatus == "cancelled"' }, verdict: deny }\n`,
   )
 
-  // What is edited is what is tried.
+  // The test uses the edited document.
   await page.getByText('Try a call with the edited text').click()
   await page.getByRole('combobox', { name: 'Tool' }).selectOption({ label: 'updateOrderStatus' })
   await page.getByLabel('Arguments as JSON').fill('{"orderId":"ORD-001","newStatus":"cancelled"}')
@@ -104,14 +104,14 @@ test('the policy page: try a call, replay what happened, try a version beside th
 
   await page.getByLabel(/^Reason/).fill('Cancelling is for the desk lead')
   await page.getByRole('checkbox', { name: /^Only try it/ }).check()
-  await page.getByRole('button', { name: 'Save and try beside' }).click()
+  await page.getByRole('button', { name: 'Save as trial' }).click()
   const shadow = page.getByTestId('shadow')
   await expect(shadow).toContainText('It decides nothing')
   expect((await (await propose()).json()).state).toBe('proposed')
   await page.reload()
   await expect(shadow).toContainText('otherwise about 1')
   await expect(shadow).toContainText('from ask to deny')
-  await shadow.getByRole('button', { name: 'Put it in force' }).click()
+  await shadow.getByRole('button', { name: 'Activate' }).click()
   await expect(shadow).toHaveCount(0)
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
   const version = page.getByTestId('policy-version').filter({ hasText: 'Version 2' })
@@ -136,7 +136,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   const address = mem.page.url()
 
   await gil.page.goto(address)
-  await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
+  await expect(gil.page.getByRole('heading', { name: 'Session not found' })).toBeVisible()
   // An approver sees it, decides there, and is told how to write.
   await appa.page.goto(address)
   await expect(appa.page.getByText(/You may approve or decline here. .* ask Mem/)).toBeVisible()
@@ -162,7 +162,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   expect(await mem.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   expect((await new AxeBuilder({ page: mem.page }).analyze()).violations).toEqual([])
 
-  // Who has the session open sees it at once.
+  // Anyone with the session open sees it at once.
   await expect(appa.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
   await gil.page.reload()
   await expect(gil.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
@@ -175,7 +175,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   await expect(mem.page.getByTestId('participants')).toContainText(/Can write here: Mem$|Can write here: Mem[^,]/)
   await expect(appa.page.getByTestId('participants')).toHaveCount(0)
   await gil.page.reload()
-  await expect(gil.page.getByRole('heading', { name: 'No such session' })).toBeVisible()
+  await expect(gil.page.getByRole('heading', { name: 'Session not found' })).toBeVisible()
   await mem.page.getByLabel(/^Invite a person/).fill('Appa')
   await mem.page.keyboard.press('Enter')
   await expect(appa.page.getByTestId('participants')).toContainText('Can write here: Mem, Appa')
@@ -201,7 +201,7 @@ test('an admin sees what somebody can act with, changes a role, and shuts them o
   await page.getByLabel('Further role').fill('finance')
   await page.getByRole('button', { name: 'Give role' }).click()
   await expect(page.getByTestId('role')).toHaveText([/^approver/, /^finance/])
-  await page.getByRole('button', { name: 'Take away the role finance' }).click()
+  await page.getByRole('button', { name: 'Remove the role finance' }).click()
   await expect(page.getByTestId('role')).toHaveCount(1)
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()
   expect(violations).toEqual([])

@@ -21,10 +21,7 @@ const savePolicy = async (demo: Demo, rules: object[]) => {
   expect(saved.status).toBe(200)
 }
 
-test('points 19 to 21: an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({
-  page,
-  demo,
-}) => {
+test('an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await card.getByText('Edit before you approve').click()
@@ -72,7 +69,7 @@ test('two people approve: nothing runs after the first, and once after the secon
   await Promise.all([mia, ben].map((each) => each.context().close()))
 })
 
-test('point 12: the target changes under the card: asked again with the new values, and only that is done', async ({ page, demo }) => {
+test('the target changes under the card: asked again with the new values, and only that is done', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003')
   const card = cards(page)
   await expect(card.locator('del')).toHaveText('pending')
@@ -90,7 +87,7 @@ test('point 12: the target changes under the card: asked again with the new valu
   expect((await demo.order('ORD-003')).status).toBe('cancelled')
 })
 
-test('points 23 and 24: "don’t ask again": the next one runs by itself; revoked, people are asked again', async ({ page, demo }) => {
+test('"don’t ask again": the next one runs by itself; revoked, people are asked again', async ({ page, demo }) => {
   const order = 'check out two mugs for Ada, ada@example.com'
   await ask(page, demo, order)
   const card = cards(page).first()
@@ -141,7 +138,7 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   await expect(page.getByText('It can be used')).toBeVisible()
   await expect(page.locator('.diff ins')).toContainText('nobody cancels')
   await page.getByLabel(/^Reason/).fill('Cancelling is for the desk lead')
-  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByRole('button', { name: 'Save and activate' }).click()
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
   await expect(page.getByTestId('policy-version').first()).toContainText('Cancelling is for the desk lead')
 
@@ -149,7 +146,7 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   await text.fill(rules)
   await page.getByLabel(/^Reason/).fill('mine')
   await savePolicy(demo, [])
-  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByRole('button', { name: 'Save and activate' }).click()
   await expect(page.getByTestId('policy-editor').getByRole('alert')).toContainText('Somebody saved another version')
 
   await ask(page, demo, 'cancel ORD-003')
@@ -184,7 +181,7 @@ test('a key is made, shown once and revoked; the record says so; who has no role
   await approver.context().close()
 })
 
-test('point 30: axe finds nothing on edit form, policy, grants, record, keys, delegations and console sessions in both themes; the CSP holds; 320 px is enough', async ({
+test('axe finds nothing on edit form, policy, grants, record, keys, delegations and console sessions in both themes; the CSP holds; 320 px is enough', async ({
   page,
   demo,
 }) => {

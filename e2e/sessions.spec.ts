@@ -40,7 +40,7 @@ const test = base.extend<{ place: Place }>({
   },
 })
 
-test('D1.2 a person finds a session by words and status, renames it in place and deletes it; another window follows', async ({
+test('a person finds a session by words and status, renames it in place and deletes it; another window follows', async ({
   place,
   page,
   context,
@@ -120,10 +120,7 @@ test('D1.2 a person finds a session by words and status, renames it in place and
   expect((await place.call('GET', `/api/sessions/${lamps}`)).status).toBe(404)
 })
 
-test('D1.2 a session of 2,000 messages opens with its newest; older ones come as one scrolls up and nothing jumps', async ({
-  place,
-  page,
-}) => {
+test('a session of 2,000 messages opens with its newest; older ones come as one scrolls up and nothing jumps', async ({ place, page }) => {
   const id = await place.talk('Long', 'the very first')
   const database = new DatabaseSync(join(place.folder, 'data', 'countersign.db'))
   database.exec('pragma busy_timeout = 60000; begin immediate')
@@ -194,7 +191,7 @@ test('D1.2 a session of 2,000 messages opens with its newest; older ones come as
   await expect.poll(() => rows.count()).toBeGreaterThan(count)
 })
 
-test('D1.2 at 390 pixels sessions are found, renamed and deleted by keyboard in the drawer and the bar', async ({ place, page }) => {
+test('at 390 pixels sessions are found, renamed and deleted by keyboard in the drawer and the bar', async ({ place, page }) => {
   const id = await place.talk('Lamps', 'one')
   await place.talk('Chairs', 'two')
   await page.setViewportSize({ width: 390, height: 800 })

@@ -44,7 +44,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended
 }
 
-test('D0.1 D0.4 a front end, a brain and a server on three origins: asked on the page, approved on the page, done once', async ({
+test('a front end, a brain and a server on three origins: asked on the page, approved on the page, done once', async ({
   page,
   browser,
 }) => {

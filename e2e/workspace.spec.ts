@@ -23,7 +23,7 @@ const configOn = (root: string) => ({
 
 const git = (root: string, ...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
 
-/** What a diff makes of a file's bytes, as git says. */
+/** Git's diff of a file's bytes. */
 function applied(folder: string, bytes: Buffer, diff: string): Buffer {
   const copy = mkdtempSync(join(folder, 'copy-'))
   mkdirSync(join(copy, 'notes'))
@@ -40,7 +40,7 @@ async function copyDiff(page: Page, card: Locator): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-test('D3.8 a branch, an edit and a commit are approved on their cards; the diff that is read is what lands, and a file that changed is asked about again', async ({
+test('a branch, an edit and a commit are approved on their cards; the diff that is read is what lands, and a file that changed is asked about again', async ({
   page,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** What the command says about these lines, and its exit code. */
+/** Returns the command's output for these lines, and its exit code. */
 function addUp(...lines: object[]) {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-counts-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -34,7 +34,7 @@ const SERVER_ROWS = [
   ['main', 'index'],
 ]
 
-/** Who must not know whom although the rows would allow it: tools and models implement core's ports and nothing more. */
+/** Imports that are forbidden although the rows would allow them: tools and models only implement core's ports. */
 const STRANGERS: Record<string, string[]> = {
   models: ['store', 'tools'],
   tools: ['store', 'models'],

@@ -79,6 +79,12 @@ async function installCounterparts() {
   await ci('Installing the programs that tests talk with (npm ci in scripts/counterparts), half a minute', folder, ['--ignore-scripts'])
 }
 
+async function installDocs() {
+  const folder = join(root, 'docs')
+  if (isInstalled(folder)) return
+  await ci('Installing what builds the documentation (npm ci in docs), a few seconds', folder, ['--ignore-scripts'])
+}
+
 function* files(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name === 'node_modules' || entry.name === 'dist' || /\.test\.tsx?$/.test(entry.name)) continue
@@ -125,7 +131,8 @@ async function findChromium() {
 
 const needs = {
   start: [install, buildConsole],
-  test: [install, installCounterparts, buildConsole, findChromium],
+  test: [install, installCounterparts, installDocs, buildConsole, findChromium],
+  docs: [install, installDocs],
   check: [install],
   bench: [install],
 }

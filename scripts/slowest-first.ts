@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that take longest, most first. What is begun last is then short, and no worker stands idle while another ends. */
+/** The files that take longest, most first. The last files to start are then short, so no worker is idle at the end. */
 const SLOWEST = [
   'acceptance/processes',
   'acceptance/archive',
@@ -15,6 +15,8 @@ const SLOWEST = [
   'acceptance/authority',
   'acceptance/outcome-crash',
   'acceptance/d4',
+  'acceptance/tutorial',
+  'docs/site',
   'acceptance/checkpoint',
   'acceptance/broken-model',
   'react/src/looks',

@@ -1,5 +1,6 @@
 // `npm test` and `npm run test:more`, which is `--tier=more`: the tests of one tier (scripts/tiers.ts); the last line counts them.
-// With filters, both reach the files of either tier, and leave the browser journeys out unless --e2e asks for them.
+// With filters, both reach the files of either tier, and leave the browser journeys out unless --e2e asks for them. `npm test -- --changed`
+// runs those tests of its tier that import a file changed since the last commit; `--changed=main` since that branch.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const args = process.argv.slice(2)
 const isMore = args.includes('--tier=more')
 const filters = args.filter((arg) => arg !== '--e2e' && arg !== '--tier=more')
+const isChangedOnly = filters.some((arg) => arg.startsWith('--changed'))
 const isWhole = filters.length === 0 && !args.includes('--e2e')
 const reports = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 
@@ -50,7 +52,7 @@ const failuresOfSuite = ({ suites = [], specs = [] }) => [
 async function runVitest() {
   const path = join(reports, 'vitest.json')
   const code = await run('vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${path}`, ...filters], {
-    COUNTERSIGN_TEST_TIER: isWhole ? (isMore ? 'more' : 'first') : 'all',
+    COUNTERSIGN_TEST_TIER: isWhole || isChangedOnly ? (isMore ? 'more' : 'first') : 'all',
   })
   const report = read(path)
   // A file that fails before its first test has no test to count, and is a failure all the same.
@@ -92,11 +94,11 @@ const sum = (key) => results.reduce((total, result) => total + result[key], 0)
 // A runner that ends badly with nothing to show for it (an unhandled error, a crash) still counts as one failure.
 const unexplained = results.filter((result) => result.code !== 0 && result.failed === 0).length
 const [passed, failed, skipped] = [sum('passed'), sum('failed') + unexplained, sum('skipped')]
-if (passed + failed === 0) console.log('\nNo test ran.')
+if (passed + failed === 0) console.log(isChangedOnly ? '\nNo test depends on what changed.' : '\nNo test ran.')
 if (process.env.COUNTERSIGN_TEST_COUNTS)
   noteCounts(process.env.COUNTERSIGN_TEST_COUNTS, isMore ? 'test:more' : 'test', {
     ...{ passed, failed, skipped },
     failures: results.flatMap(({ failures }) => failures),
   })
 console.log(`\n${countsLine({ passed, failed, skipped })}`)
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+process.exitCode = failed > 0 || (passed === 0 && !isChangedOnly) ? 1 : 0

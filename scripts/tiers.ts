@@ -46,6 +46,7 @@ export const MORE: readonly string[] = [
   'verification/acceptance/processes',
   'verification/acceptance/sign-in-command',
   'verification/acceptance/streams',
+  'verification/acceptance/tutorial',
   'verification/acceptance/unbounded-work',
   'verification/acceptance/upgrade',
   'verification/acceptance/webhook-delivery',
@@ -69,6 +70,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/cli/policy',
   'packages/server/src/dispatch/cluster/vanished',
   'verification/recordings/recordings',
+  'scripts/docs/site',
   'packages/server/src/tools/github/generated-activity',
   'packages/server/src/tools/linear/generated',
 ]
@@ -86,7 +88,7 @@ export function readTier(value: string | undefined): Tier {
 const isOfBrowser = (path: string) => path.endsWith('.browser')
 const filesIn = (paths: readonly string[]) => paths.map((path) => `${path}.test.ts`)
 
-/** What the vitest project of the browser's tests, or that of all other tests, includes and excludes in a tier. */
+/** Returns the files that a vitest project (browser tests or all others) includes and excludes in a tier. */
 export function filesOf(tier: Tier, where: 'browser' | 'node', include: readonly string[]): { include: string[]; exclude: string[] } {
   const more = filesIn(MORE.filter((path) => isOfBrowser(path) === (where === 'browser')))
   return { include: tier === 'more' ? more : [...include], exclude: tier === 'first' ? more : [] }

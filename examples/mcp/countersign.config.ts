@@ -20,7 +20,7 @@ export default defineConfig({
       mcp: {
         command: 'node',
         args: ['notes-server.mjs', folder],
-        // What a server says of its own tools never makes one a read: you do.
+        // A server's own annotations never make a tool a read. Only this configuration does.
         tools: {
           'list_*': { effect: 'read' },
           'read_*': { effect: 'read' },

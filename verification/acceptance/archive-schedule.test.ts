@@ -72,7 +72,7 @@ const startOn = async (
   }
 }
 
-test('D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record', async () => {
+test('the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record', async () => {
   using folder = temporaryFolder()
   await using server = await startTestServer(desk)
   const id = await converse(server)
@@ -108,7 +108,7 @@ test('D3.7 the server archives on its schedule: once for all processes, counted 
   expect((await server.admin.get('/api/audit?kind=archived')).items).toHaveLength(2)
 })
 
-test('D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing', async () => {
+test('a schedule that finds nothing writes no row, and one that is held changes nothing', async () => {
   using folder = temporaryFolder()
   await using server = await startTestServer(desk)
   await converse(server)
@@ -128,7 +128,7 @@ test('D3.7 a schedule that finds nothing writes no row, and one that is held cha
   await store.close()
 })
 
-test('D3.7 a server whose configuration says so archives a minute after its start', async () => {
+test('a server whose configuration says so archives a minute after its start', async () => {
   using folder = temporaryFolder()
   let aheadMs = 0
   const due: (() => void)[] = []

@@ -77,7 +77,7 @@ const rowsIn = (folder: string): { id: number; sessionId: string | null; events:
     )
     .map((line) => JSON.parse(line).line)
 
-test('D3.7 an archived session can be read and continued; its stream begins with a snapshot, an old id and an old decision are gone', async () => {
+test('an archived session can be read and continued; its stream begins with a snapshot, an old id and an old decision are gone', async () => {
   await using desk = await startDesk()
   const { server } = desk
   const { admin } = server

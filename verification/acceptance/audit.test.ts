@@ -147,7 +147,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-test('I11 every transition has one row of the record, chained to the one before, with who, what and by which rule', async () => {
+test('every transition has one row of the record, chained to the one before, with who, what and by which rule', async () => {
   const { admin } = server
   for (const [id, kinds] of walked) {
     const rows = await recordOf(admin, `action=${id}`)
@@ -180,7 +180,7 @@ test('I11 every transition has one row of the record, chained to the one before,
   expect(server.errors).toEqual([])
 })
 
-test('I11 what happens in a session is one chain, and who cancels or stops it is in it', async () => {
+test('what happens in a session is one chain, and who cancels or stops it is in it', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x'), call('b', 'unkeyed', 'y')] }, { text: 'Stopped.' }],
     agent: { onDecline: 'stop' },
@@ -200,7 +200,7 @@ test('I11 what happens in a session is one chain, and who cancels or stops it is
   expect(await recordOf(admin, `action=${proposal.id}`)).toEqual(rows.filter(({ actionId }) => actionId === proposal.id))
 })
 
-test('I11 an export is verified without the server; what was changed in it is named, and the command says so', async () => {
+test('an export is verified without the server; what was changed in it is named, and the command says so', async () => {
   const { admin } = server
   const text = await exported(admin)
   const { publicKey } = await admin.get('/api/audit/key')

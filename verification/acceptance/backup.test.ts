@@ -182,7 +182,7 @@ async function holdIn({ dataDir, url }: { dataDir: string; url: string }): Promi
 
 const RESTORED = { held: true, why: expect.stringContaining('restored from a backup') }
 
-onBoth('I4 what is restored is held by its own row: its next start carries nothing out, and the record says so once', async () => {
+onBoth('what is restored is held by its own row: its next start carries nothing out, and the record says so once', async () => {
   const never = Promise.withResolvers<TargetAnswer>()
   const isFull = Promise.withResolvers<void>()
   await using target = await startTarget((_request, nth) => {
@@ -271,9 +271,9 @@ test.skipIf(isPostgres || !hasPgDump)('every command of the page on backup and r
   symlinkSync(server.dataDir, join(folder, 'desk'))
   await using source = await openTempPostgres()
   await using empty = await openTestDatabase({ isEmpty: true })
-  const shim = join(folder, 'countersign')
+  const shim = join(folder, 'npx')
   const node = [process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
-  writeFileSync(shim, `#!/bin/sh\nexec ${node.map((word) => `'${word}'`).join(' ')} "$@"\n`, { mode: 0o755 })
+  writeFileSync(shim, `#!/bin/sh\nshift\nexec ${node.map((word) => `'${word}'`).join(' ')} "$@"\n`, { mode: 0o755 })
   const env = { ...COMPILE_CACHE, PATH: `${folder}:${process.env.PATH}`, DATABASE_URL: source.url, RESTORED_URL: empty.url }
   for (const command of commands) {
     const isSqlite = command.includes('--data ')

@@ -35,7 +35,7 @@ async function openDesk(): Promise<Desk> {
   }
 }
 
-test('I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason', async () => {
+test('what changed after it was shown is not carried out: it is asked again, with the values of now and the reason', async () => {
   await using desk = await openDesk()
   const shown = await desk.propose('set')
   expect(shown).toMatchObject({ revision: 1, revised: null, preview: [{ field: 'status', oldValue: 'pending', newValue: 'paid' }] })
@@ -83,7 +83,7 @@ test('a redaction takes away what an action was before it was changed, too', asy
   expect(await admin.get(`${path}/revisions`)).toMatchObject({ items: [{ description: 'Redacted', ended: { why: 'target' } }] })
 })
 
-test('H7 a change between the last look and the send is refused by the target, and asked again with the values of now', async () => {
+test('a change between the last look and the send is refused by the target, and asked again with the values of now', async () => {
   await using desk = await openDesk()
   const shown = await desk.propose('setGuarded')
   desk.orders.beforeWrite = (id) => {
@@ -102,7 +102,7 @@ test('H7 a change between the last look and the send is refused by the target, a
   expect(desk.orders.writes.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"2"'])
 })
 
-test('H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done', async () => {
+test('what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done', async () => {
   await using orders = await startOrders()
   await using providers = await startReplayServer()
   const api = 'openai-chat'
@@ -206,7 +206,7 @@ test('a fresh preview of a waiting action: the same values are the same revision
   expect(await admin.send('POST', path)).toMatchObject({ status: 409, body: { code: 'illegal_transition' } })
 })
 
-test('I6 what failed, was told so, and is asked again when a person retries it keeps its one result: the model hears the rest as a note', async () => {
+test('what failed, was told so, and is asked again when a person retries it keeps its one result: the model hears the rest as a note', async () => {
   await using orders = await startOrders()
   await using providers = await startReplayServer()
   const api = 'openai-chat'

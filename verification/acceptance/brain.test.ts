@@ -15,7 +15,7 @@ const withBrain = (url: string): ConfigInput => ({
   },
 })
 
-test('D0.1 a remote brain gets its own headers, and hears the session, who wrote and which agent it is', async () => {
+test('a remote brain gets its own headers, and hears the session, who wrote and which agent it is', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([brainSays({ text: 'Hello.' }), brainSays({ text: 'Hello again.' }), brainSays({ text: 'And you.' })])
   await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
@@ -47,7 +47,7 @@ test('D0.1 a remote brain gets its own headers, and hears the session, who wrote
   expect(replay.requests[2]?.headers).not.toHaveProperty('x-team')
 })
 
-test('D0.1 the secret of a remote brain is in no row, no answer and no log, even when the brain repeats it', async () => {
+test('the secret of a remote brain is in no row, no answer and no log, even when the brain repeats it', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([brainSays({ text: `You sent Bearer ${SECRET}, orders.` })])
   await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET }, logLevel: 'trace' })
@@ -63,7 +63,7 @@ test('D0.1 the secret of a remote brain is in no row, no answer and no log, even
 const FOUND = { id: 'look-1', tool: 'searchOrders', input: { status: 'late' }, output: { orders: ['ORD-1', 'ORD-2'] } }
 const SHOWN = { id: 'look-1', name: 'searchOrders', input: FOUND.input, output: FOUND.output }
 
-test('D0.8 what a brain looks up by itself stands at its message, after a restart too, and is no action', async () => {
+test('what a brain looks up by itself stands at its message, after a restart too, and is no action', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([
     brainSays({ lookUps: [FOUND, { id: 'look-2', tool: 'forecast', input: {}, error: 'no rain data' }], text: 'Two are late.' }),
@@ -104,7 +104,7 @@ test('D0.8 what a brain looks up by itself stands at its message, after a restar
   ])
 })
 
-test('D0.8 a live reader is sent the look-ups with the whole message', async () => {
+test('a live reader is sent the look-ups with the whole message', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([brainSays({ lookUps: [FOUND], text: 'Two are late.' })])
   await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
@@ -117,7 +117,7 @@ test('D0.8 a live reader is sent the look-ups with the whole message', async () 
 test.each([
   { what: 'had said something', text: 'Two are', content: 'Two are' },
   { what: 'had said nothing', text: '', content: '' },
-])('D0.8 what a brain that $what had looked up stays when a person cancels in the middle of its answer', async ({ text, content }) => {
+])('what a brain that $what had looked up stays when a person cancels in the middle of its answer', async ({ text, content }) => {
   const { chunks } = brainSays({ lookUps: [FOUND], text })
   const cancelled = Promise.withResolvers<void>()
   async function* half() {
@@ -151,7 +151,7 @@ test.each([
   ])
 })
 
-test('D0.8 a look-up named like a gated tool runs nothing here, with or without an output', async () => {
+test('a look-up named like a gated tool runs nothing here, with or without an output', async () => {
   await using brains = await startReplayServer()
   const input = { orderId: 'ORD-1' }
   const replay = brains.play([
@@ -177,7 +177,7 @@ test('D0.8 a look-up named like a gated tool runs nothing here, with or without 
   expect(items[0].lookUps).toHaveLength(2)
 })
 
-test('D0.8 a secret in a look-up is in no row and no answer, also where the value is cut', async () => {
+test('a secret in a look-up is in no row and no answer, also where the value is cut', async () => {
   await using brains = await startReplayServer()
   const straddling = 'x'.repeat(MAX_LOOK_UP_CHARACTERS - 15) + SECRET
   const replay = brains.play([

@@ -71,7 +71,7 @@ async function startDesk(
   }
 }
 
-test('D3.7 an identical read of the session gets the earlier result: recorded as an action, without asking the target', async () => {
+test('an identical read of the session gets the earlier result: recorded as an action, without asking the target', async () => {
   await using desk = await startDesk([
     { calls: [look('a', 'it')] },
     { calls: [look('b', 'it'), look('c', 'that')] },
@@ -97,7 +97,7 @@ test('D3.7 an identical read of the session gets the earlier result: recorded as
   expect((await desk.say()).told).toEqual([['e', { read: 3 }]])
 })
 
-test('D3.7 a write of the session to the same destination ends what its reads may be given again for', async () => {
+test('a write of the session to the same destination ends what its reads may be given again for', async () => {
   await using desk = await startDesk([
     { calls: [look('a', 'it')] },
     { calls: [change('b', 'it')] },
@@ -115,7 +115,7 @@ test('D3.7 a write of the session to the same destination ends what its reads ma
   expect([c?.cachedFrom, d?.cachedFrom]).toEqual([null, c?.id])
 })
 
-test('D3.7 what was read while a write was under way is not given again: it may be older', async () => {
+test('what was read while a write was under way is not given again: it may be older', async () => {
   const asked = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
   await using desk = await startDesk([{ calls: [look('a', 'it'), change('b', 'it')] }, { calls: [look('c', 'it')] }, { text: 'Done.' }], {
@@ -135,7 +135,7 @@ test('D3.7 what was read while a write was under way is not given again: it may 
   expect((await desk.actions(sessionId)).map(({ cachedFrom }) => cachedFrom)).toEqual([null, null, null])
 })
 
-test('D3.7 a read that people are asked about is asked about and carried out each time', async () => {
+test('a read that people are asked about is asked about and carried out each time', async () => {
   await using desk = await startDesk([{ calls: [look('a', 'it')] }, { calls: [look('b', 'it')] }, { text: 'Done.' }], {
     policy: { rules: [{ name: 'ask', match: { tool: 'look' }, verdict: 'ask' }] },
   })

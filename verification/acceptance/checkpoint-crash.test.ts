@@ -32,7 +32,7 @@ async function openPlace(answers: readonly ReplayAnswer[]): Promise<Place> {
 
 const ASKS = brainSays({ calls: [call('a', 'unkeyed', 'x')] })
 
-test('D3.1 the checkpoint outlives every process: kill -9 between calls, and in the middle of one', async () => {
+test('the checkpoint outlives every process: kill -9 between calls, and in the middle of one', async () => {
   const isAsked = Promise.withResolvers<void>()
   const hanging: ReplayAnswer = {
     ...ASKS,
@@ -71,7 +71,7 @@ test('D3.1 the checkpoint outlives every process: kill -9 between calls, and in 
   expect(place.brain.requests).toHaveLength(3)
 })
 
-test('D4.3 an approval through the session goes on from where it waited, in the process that asked and in one that never saw it', async () => {
+test('an approval through the session goes on from where it waited, in the process that asked and in one that never saw it', async () => {
   await using place = await openPlace([ASKS, ASKS, brainSays({ text: 'Done.' })])
   const first = await place.start()
   const { requestId, sessionId } = await first.admin.post('/api/agent-requests', { message: 'do x twice' })
@@ -96,7 +96,7 @@ test('D4.3 an approval through the session goes on from where it waited, in the 
 
 // Several processes on one database: that is Postgres.
 test.skipIf(inject('database') !== 'postgres')(
-  'D3.5 on several processes every call for a request hears the same, and one killed in the middle is replaced',
+  'on several processes every call for a request hears the same, and one killed in the middle is replaced',
   async () => {
     const isAsked = Promise.withResolvers<void>()
     await using all = await openSeveralServers({

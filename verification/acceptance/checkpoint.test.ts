@@ -21,7 +21,7 @@ async function startRequest(
   return { ...talk, id, sessionId, execute: () => talk.server.admin.post(`/api/agent-requests/${id}/execute`) }
 }
 
-test('D3.1 a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end', async () => {
+test('a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('r', 'look', 'it')] }, ASKS, { text: 'Done with x.' }] })
   const { server, brain } = talk
   const made = await server.admin.send('POST', '/api/agent-requests', { body: { message: 'do x' } })
@@ -69,7 +69,7 @@ test('D3.1 a request runs when it is executed: to the next pause, with its check
   expect(brain.requests).toHaveLength(3)
 })
 
-test('D3.1 a request whose model fails says so, and stays so', async () => {
+test('a request whose model fails says so, and stays so', async () => {
   await using talk = await startRequest({ says: [], agent: { maxSteps: 1 } })
   const failed = await talk.execute()
   expect(failed).toMatchObject({
@@ -80,7 +80,7 @@ test('D3.1 a request whose model fails says so, and stays so', async () => {
   expect(await talk.execute()).toEqual(failed)
 })
 
-test('D3.1 a request in a session that is busy waits its turn, held until it is executed', async () => {
+test('a request in a session that is busy waits its turn, held until it is executed', async () => {
   await using talk = await startTalk({ says: [ASKS, { text: 'First done.' }, { text: 'Second done.' }, { text: 'And hello.' }] })
   const { server, brain } = talk
   const { id: sessionId } = await server.admin.post('/api/sessions', {})
@@ -101,7 +101,7 @@ test('D3.1 a request in a session that is busy waits its turn, held until it is 
   expect(asked).toEqual(['first', 'first', 'second', 'hello'])
 })
 
-test('D3.1 a held request keeps nobody else from the session, and enters the conversation when it is executed', async () => {
+test('a held request keeps nobody else from the session, and enters the conversation when it is executed', async () => {
   await using talk = await startTalk({ says: [{ text: 'Hello to you.' }, { text: 'Now the request.' }] })
   const { server, brain } = talk
   const held = await server.admin.post('/api/agent-requests', { message: 'later' })
@@ -111,7 +111,7 @@ test('D3.1 a held request keeps nobody else from the session, and enters the con
   expect(brainHeard(brain, 1).map(({ content }) => content)).toEqual(['hello', 'Hello to you.', 'later'])
 })
 
-test('D3.2 an approval carries the action out and answers where the run stands then', async () => {
+test('an approval carries the action out and answers where the run stands then', async () => {
   await using talk = await startRequest({ says: [ASKS, { calls: [call('c2', 'unkeyed', 'y')] }, { text: 'All done.' }] })
   const { server, target } = talk
   const [first] = (await talk.execute()).pendingApprovals
@@ -130,7 +130,7 @@ test('D3.2 an approval carries the action out and answers where the run stands t
   expect(target.writes).toHaveLength(2)
 })
 
-test('D3.2 a decline with stop ends the request with no further model call; without it the model hears the reason', async () => {
+test('a decline with stop ends the request with no further model call; without it the model hears the reason', async () => {
   await using talk = await startRequest({ says: [{ calls: [call('c1', 'keyed', 'x'), call('c2', 'unkeyed', 'y')] }, { text: 'never' }] })
   const [first, second] = (await talk.execute()).pendingApprovals
   const ended = await talk.server.admin.post(`/api/approve-tool/${first.id}`, { approved: false, reason: 'no', stop: true })
@@ -150,7 +150,7 @@ test('D3.2 a decline with stop ends the request with no further model call; with
   expect(gentle.target.writes).toHaveLength(0)
 })
 
-test('D3.2 a person who cancels the session ends its request, and those behind it', async () => {
+test('a person who cancels the session ends its request, and those behind it', async () => {
   await using talk = await startRequest({ says: [ASKS] })
   const behind = await talk.server.admin.post('/api/agent-requests', { message: 'more', sessionId: talk.sessionId })
   await talk.execute()
@@ -161,7 +161,7 @@ test('D3.2 a person who cancels the session ends its request, and those behind i
   expect(talk.brain.requests).toHaveLength(1)
 })
 
-test('D3.5 eight concurrent calls take a request forward once, and all hear the same', async () => {
+test('eight concurrent calls take a request forward once, and all hear the same', async () => {
   const release = Promise.withResolvers<void>()
   await using talk = await startRequest({
     says: [{ calls: [call('r', 'look', 'it')] }, ASKS, { text: 'Done.' }],
@@ -186,7 +186,7 @@ test('D3.5 eight concurrent calls take a request forward once, and all hear the 
   expect(talk.brain.requests).toHaveLength(3)
 })
 
-test('D3.5 a caller whose connection is cut in the middle stops nothing: the next call hears what the cut one would have', async () => {
+test('a caller whose connection is cut in the middle stops nothing: the next call hears what the cut one would have', async () => {
   const isAsked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   await using talk = await startRequest({
@@ -212,7 +212,7 @@ test('D3.5 a caller whose connection is cut in the middle stops nothing: the nex
   expect(talk.brain.requests).toHaveLength(2)
 })
 
-test('D3.5 a server that stops lets its waiting callers go; the next one answers them', async () => {
+test('a server that stops lets its waiting callers go; the next one answers them', async () => {
   const isAsked = Promise.withResolvers<void>()
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using brain = await startLiveBrain(() => {
@@ -233,7 +233,7 @@ test('D3.5 a server that stops lets its waiting callers go; the next one answers
   expect(brain.calls).toHaveLength(2)
 })
 
-test('D3.5 an Idempotency-Key gets its first answer again, however far the request has come since', async () => {
+test('an Idempotency-Key gets its first answer again, however far the request has come since', async () => {
   await using talk = await startTalk({ says: [ASKS, { text: 'Done.' }] })
   const { admin } = talk.server
   const key = (name: string) => ({ 'idempotency-key': name })
@@ -259,7 +259,7 @@ async function refusal(who: ApiClient, path: string, body: object = {}): Promise
   return `${answer.status} ${answer.body.code}`
 }
 
-test('D3.5 agents execute their own requests, persons approve, and nobody else learns that there is one', async () => {
+test('agents execute their own requests, persons approve, and nobody else learns that there is one', async () => {
   await using talk = await startTalk({ says: [ASKS, { text: 'Done.' }] })
   const { server } = talk
   const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
@@ -291,7 +291,7 @@ test('D3.5 agents execute their own requests, persons approve, and nobody else l
   expect(talk.target.writes).toHaveLength(1)
 })
 
-test('D3.5 who decides otherwise than somebody before is told who that was; an action of no request is left as it is', async () => {
+test('who decides otherwise than somebody before is told who that was; an action of no request is left as it is', async () => {
   await using talk = await startRequest({ says: [ASKS, { text: 'Done.' }] })
   const { server } = talk
   const ben = await server.as({ name: 'Ben', kind: 'person', roles: ['approver'] })
@@ -306,7 +306,7 @@ test('D3.5 who decides otherwise than somebody before is told who that was; an a
   expect((await server.admin.get(`/api/actions/${outside.id}`)).state).toBe('proposed')
 })
 
-test('D3.5 a tool call id is enough while one action waits under it, whatever other conversations call theirs', async () => {
+test('a tool call id is enough while one action waits under it, whatever other conversations call theirs', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using providers = await startReplayServer()
   const asks = speak('openai-chat', { calls: [{ id: 'functions.keyed:0', name: 'keyed', argumentsText: '{"what":"x"}' }] })

@@ -66,7 +66,7 @@ const refusal = async (who: ApiClient, path: string, body: object = {}) => {
   return `${answer.status} ${answer.body.code}`
 }
 
-test('D0.7 the client that showed the card carries the action out after the decision, sends the result back, and the agent goes on', async () => {
+test('the client that showed the card carries the action out after the decision, sends the result back, and the agent goes on', async () => {
   await using desk = await startDesk()
   const { stream, proposal, path } = await desk.begin()
   expect(proposal).toMatchObject({ executor: 'client', state: 'proposed' })
@@ -95,7 +95,7 @@ test('D0.7 the client that showed the card carries the action out after the deci
   expect(desk.brain.requests).toHaveLength(2)
 })
 
-test('D0.7 with the SDK: the request goes out once, with the key, without the server’s credentials; the link is made by the server', async () => {
+test('with the SDK: the request goes out once, with the key, without the server’s credentials; the link is made by the server', async () => {
   await using desk = await startDesk({ says: [{ calls: [call('c', 'keyed', 'x')] }, DONE] })
   const { stream, proposal } = await desk.beginApproved()
   const [first, second] = await Promise.allSettled([carryOut(desk.client, proposal.id), carryOut(desk.client, proposal.id)])
@@ -109,7 +109,7 @@ test('D0.7 with the SDK: the request goes out once, with the key, without the se
   await stream.ended()
 })
 
-test('D0.7 what the service refused is told to the model; a person’s next try is another attempt', async () => {
+test('what the service refused is told to the model; a person’s next try is another attempt', async () => {
   await using desk = await startDesk({
     says: [{ calls: [call('c', 'unkeyed', 'x')] }, { text: 'It was refused.' }, { text: 'Now it worked.' }],
     answer: (_, nth) => (nth === 1 ? { status: 409, body: { detail: 'Not yet' } } : { status: 200, body: { id: 8 } }),
@@ -126,7 +126,7 @@ test('D0.7 what the service refused is told to the model; a person’s next try 
   expect(new Set(desk.target.writes.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
 })
 
-test('D0.7 one of several clients gets an action; the same Idempotency-Key gets the same hold; an old hold’s answer writes nothing', async () => {
+test('one of several clients gets an action; the same Idempotency-Key gets the same hold; an old hold’s answer writes nothing', async () => {
   await using desk = await startDesk()
   const { proposal, path } = await desk.beginApproved()
   const { admin } = desk.server
@@ -159,7 +159,7 @@ test('D0.7 one of several clients gets an action; the same Idempotency-Key gets 
   expect(await holder.post(`${path}/result`, result)).toEqual(settled)
 })
 
-test('D0.7 who may decide and who asked may carry an action out; an agent still approves nothing', async () => {
+test('who may decide and who asked may carry an action out; an agent still approves nothing', async () => {
   await using desk = await startDesk({ says: [{ calls: [call('c', 'unkeyed', 'x')] }, DONE] })
   const agent = await desk.server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
   const other = await desk.server.as({ name: 'other', kind: 'agent', roles: [] })
@@ -187,7 +187,7 @@ const withHeaders =
     return new Response(answer.text, { status: answer.status, headers: answer.headers })
   }
 
-test('D0.7 a client that is closed in the middle leaves an unknown outcome when its hold is over, whoever runs the server then', async () => {
+test('a client that is closed in the middle leaves an unknown outcome when its hold is over, whoever runs the server then', async () => {
   await using desk = await startDesk({
     says: [{ calls: [call('c', 'unkeyed', 'x')] }, { text: 'Nobody knows.' }, { text: 'Now I know.' }],
     timeoutMs: 400,
@@ -212,7 +212,7 @@ test('D0.7 a client that is closed in the middle leaves an unknown outcome when 
   )
 })
 
-test('D0.7 a restart leaves the hold of a client that is still at work alone', async () => {
+test('a restart leaves the hold of a client that is still at work alone', async () => {
   await using desk = await startDesk()
   const { proposal, path } = await desk.beginApproved()
   const claim = await desk.server.admin.post(`${path}/claim`)
@@ -224,7 +224,7 @@ test('D0.7 a restart leaves the hold of a client that is still at work alone', a
   expect(desk.brain.requests).toHaveLength(2)
 })
 
-test('D0.7 a read that policy allows is the client’s at once; a request that waits for a client says so', async () => {
+test('a read that policy allows is the client’s at once; a request that waits for a client says so', async () => {
   await using desk = await startDesk({ says: [{ calls: [call('c', 'look', 'it')] }, DONE] })
   const { requestId } = await desk.server.admin.post('/api/agent-requests', { message: 'look' })
   const execute = `/api/agent-requests/${requestId}/execute`

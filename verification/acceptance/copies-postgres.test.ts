@@ -15,7 +15,7 @@ const SOON = { timeout: 60_000, interval: 200 }
 
 const bodiesOf = ({ writes }: Target) => writes.map(({ body }) => (body as { what: string }).what)
 
-onPostgres('I4 a dump that is restored into another database starts held, and a restart on the same database does not', async () => {
+onPostgres('a dump that is restored into another database starts held, and a restart on the same database does not', async () => {
   await using stack = new AsyncDisposableStack()
   const { path: folder } = stack.use(temporaryFolder())
   const original = stack.use(await openTestDatabase())
@@ -134,7 +134,7 @@ const readiness = async ({ admin }: ChildServer): Promise<unknown> => {
   return status === 200 ? body.status : status
 }
 
-onPostgres('I8 failover to a synchronous standby is no copy: nobody is held and no acknowledged decision is lost', async () => {
+onPostgres('failover to a synchronous standby is no copy: nobody is held and no acknowledged decision is lost', async () => {
   await using pair = await openPair()
   await runOn(pair.primary.url('postgres'), "alter system set synchronous_standby_names = '*'")
   await runOn(pair.primary.url('postgres'), 'select pg_reload_conf()')
@@ -159,7 +159,7 @@ onPostgres('I8 failover to a synchronous standby is no copy: nobody is held and 
   expect(unkeyed.length).toBe(new Set(unkeyed).size)
 })
 
-onPostgres('I4 a standby that lacks what was committed holds the processes that know it: what was done is not done again', async () => {
+onPostgres('a standby that lacks what was committed holds the processes that know it: what was done is not done again', async () => {
   await using pair = await openPair()
   const servers = [await pair.start(), await pair.start()]
   const [first] = servers

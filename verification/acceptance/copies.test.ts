@@ -86,7 +86,7 @@ const COPIES: Record<string, (from: string, to: string) => void> = {
 const stateOf = async ({ admin }: TestServer, { id }: Action): Promise<string> => (await admin.get(`/api/actions/${id}`)).state
 
 for (const [how, copy] of isSqlite ? Object.entries(COPIES) : []) {
-  test(`I4 a copy by ${how} starts held: it carries nothing out, and the original goes on`, async () => {
+  test(`a copy by ${how} starts held: it carries nothing out, and the original goes on`, async () => {
     await using original = await openOriginal()
     const { target, server, folder, approved, executing, waiting } = original
     const before = target.writes.length
@@ -107,7 +107,7 @@ for (const [how, copy] of isSqlite ? Object.entries(COPIES) : []) {
   })
 }
 
-test.runIf(isSqlite)('I4 an older database put back beside the file of its folder starts held', async () => {
+test.runIf(isSqlite)('an older database put back beside the file of its folder starts held', async () => {
   await using original = await openOriginal()
   const { server, folder, target } = original
   COPIES['VACUUM INTO']?.(join(folder, 'data'), join(folder, 'backup'))

@@ -21,7 +21,7 @@ function writeConfig(folder: string, target: Target): string {
   return file
 }
 
-test('D4.5 kill -9 while an approval waits: after the start the same card waits, the word "approve" runs the tool once, the agent goes on', async () => {
+test('kill -9 while an approval waits: after the start the same card waits, the word "approve" runs the tool once, the agent goes on', async () => {
   using folder = temporaryFolder()
   await using stack = new AsyncDisposableStack()
   const { environment } = stack.use(await openServerDatabase())

@@ -59,7 +59,7 @@ for (const [agent, words] of [
   ['desk', 'the scripted model'],
   ['brain', 'the remote brain'],
 ] as const) {
-  test(`D0.1 D0.4 with ${words}, an approved change happens in the shop once and the agent reports it`, async () => {
+  test(`with ${words}, an approved change happens in the shop once and the agent reports it`, async () => {
     const orderId = agent === 'desk' ? 'ORD-001' : 'ORD-003'
     using stream = await chat(`mark ${orderId} as processing`, agent)
     const { proposal } = await stream.next('action_proposed')
@@ -87,7 +87,7 @@ for (const [agent, words] of [
     expect((await ofShop(`/api/orders/${orderId}`)).status).toBe('processing')
   })
 
-  test(`D0.6 with ${words}, a denied change leaves the shop as it is and the agent hears "User declined"`, async () => {
+  test(`with ${words}, a denied change leaves the shop as it is and the agent hears "User declined"`, async () => {
     using stream = await chat('cancel ORD-010', agent)
     const { proposal } = await stream.next('action_proposed')
     await decide(proposal.id, { verdict: 'decline' })
@@ -101,7 +101,7 @@ for (const [agent, words] of [
   })
 }
 
-test('D0.2 every require-action of one answer becomes a card of its own, with its state in the database', async () => {
+test('every require-action of one answer becomes a card of its own, with its state in the database', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([
     brainSays({
@@ -123,7 +123,7 @@ test('D0.2 every require-action of one answer becomes a card of its own, with it
   expect(first.messageId).toBe(second.messageId)
 })
 
-test('D0.3 the five routes of the table are tools: reads run at once, writes wait', async () => {
+test('the five routes of the table are tools: reads run at once, writes wait', async () => {
   const { items } = await server.admin.get('/api/tools')
   const shape = items.map(({ name, effect }: { name: string; effect: string }) => `${name} ${effect}`)
   expect(shape).toEqual(['getOrders read', 'getOrder read', 'getProducts read', 'updateOrderStatus write', 'checkout write'])
@@ -153,7 +153,7 @@ test('D0.3 the five routes of the table are tools: reads run at once, writes wai
 const stockOf = async (id: string): Promise<number> =>
   (await ofShop('/api/products')).items.find((product: { id: string }) => product.id === id).stock
 
-test('D0.5 the next request to the brain carries its call and the result, under the ids that it gave', async () => {
+test('the next request to the brain carries its call and the result, under the ids that it gave', async () => {
   await using brains = await startReplayServer()
   const call = { orderId: 'ORD-009', newStatus: 'shipped' }
   const replay = brains.play([
@@ -180,7 +180,7 @@ test('D0.5 the next request to the brain carries its call and the result, under 
   expect(replay.requests).toHaveLength(2)
 })
 
-test('D0.6 a brain hears {denied: true} with the reason that the person gave', async () => {
+test('a brain hears {denied: true} with the reason that the person gave', async () => {
   await using brains = await startReplayServer()
   const replay = brains.play([
     brainSays({ calls: [{ id: 'c1', tool: 'updateOrderStatus', input: { orderId: 'ORD-012', newStatus: 'cancelled' } }] }),

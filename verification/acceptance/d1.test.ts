@@ -19,7 +19,7 @@ const run = async (client: ApiClient, tool: string, what: string): Promise<Actio
   return settled(client, action)
 }
 
-test('D1.1 an illegal move is a 409 that says what was tried and carries the action as it is', async () => {
+test('an illegal move is a 409 that says what was tried and carries the action as it is', async () => {
   const hold = Promise.withResolvers<void>()
   await using target = await startTarget(async ({ body }) => {
     const { what } = body as { what: string }
@@ -67,7 +67,7 @@ test('D1.1 an illegal move is a 409 that says what was tried and carries the act
   expect(target.writes).toHaveLength(4)
 })
 
-test('D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing', async () => {
+test('a decision about another revision or digest is a 409 with the action to look at again, and decides nothing', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const action = await propose(server.admin, 'keyed', 'x')
@@ -93,7 +93,7 @@ test('D1.1 a decision about another revision or digest is a 409 with the action 
   expect(target.writes).toHaveLength(1)
 })
 
-test('D1.2 a restart on the same data shows every card in its state, with its message', async () => {
+test('a restart on the same data shows every card in its state, with its message', async () => {
   await using target = await startTarget(({ body }) =>
     body !== undefined && (body as { what: string }).what === 'refuse'
       ? { status: 409, body: { detail: 'Not now' } }
@@ -123,7 +123,7 @@ test('D1.2 a restart on the same data shows every card in its state, with its me
   expect(before.messages.items.find((message: { toolCalls?: unknown }) => message.toolCalls).actions).toHaveLength(4)
 })
 
-test('D1.3 ten parallel identical decisions are one execution and ten identical answers', async () => {
+test('ten parallel identical decisions are one execution and ten identical answers', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const action = await propose(server.admin, 'unkeyed', 'x')
@@ -144,7 +144,7 @@ test('D1.3 ten parallel identical decisions are one execution and ten identical 
   expect(target.writes).toHaveLength(1)
 })
 
-test('D1.3 without any key a double click is one decision and one execution too', async () => {
+test('without any key a double click is one decision and one execution too', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const action = await propose(server.admin, 'unkeyed', 'x')
@@ -157,7 +157,7 @@ test('D1.3 without any key a double click is one decision and one execution too'
   expect(target.writes).toHaveLength(1)
 })
 
-test('D1.3 of two persons the second learns who was first, with the action as it is now', async () => {
+test('of two persons the second learns who was first, with the action as it is now', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })
@@ -180,7 +180,7 @@ test('D1.3 of two persons the second learns who was first, with the action as it
   }
 })
 
-test('D1.4 a card says in words what will happen and lists what changes, field by field', async () => {
+test('a card says in words what will happen and lists what changes, field by field', async () => {
   await using target = await startTarget(({ path }) =>
     path === '/things/7'
       ? { status: 200, body: { size: { cm: 20 }, colour: 'red', other: 1 } }
@@ -233,7 +233,7 @@ test('D1.4 a card says in words what will happen and lists what changes, field b
   expect(target.writes).toEqual([])
 })
 
-test('D1.5 a success shows its result and a link; a refusal shows plain words, and a retry goes out under a new key', async () => {
+test('a success shows its result and a link; a refusal shows plain words, and a retry goes out under a new key', async () => {
   await using target = await startTarget((_, nth) =>
     nth === 1 ? { status: 409, body: { detail: 'The thing is locked' } } : { status: 201, body: { id: 42 } },
   )
@@ -257,7 +257,7 @@ test('D1.5 a success shows its result and a link; a refusal shows plain words, a
   expect(new Set(keys).size).toBe(2)
 })
 
-test('D1.5 what has no trustworthy answer goes out again under its key, where the target honours one', async () => {
+test('what has no trustworthy answer goes out again under its key, where the target honours one', async () => {
   await using target = await startTarget((_, nth) => (nth === 1 ? 'reset' : nth === 2 ? { status: 503 } : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const action = await run(server.admin, 'keyed', 'x')
@@ -265,7 +265,7 @@ test('D1.5 what has no trustworthy answer goes out again under its key, where th
   expect(target.writes.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(3).fill(action.idempotencyKey))
 })
 
-test('D1.5 ten parallel retries are one attempt', async () => {
+test('ten parallel retries are one attempt', async () => {
   await using target = await startTarget((_, nth) => (nth === 1 ? { status: 422 } : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const failed = await run(server.admin, 'keyed', 'x')
@@ -288,7 +288,7 @@ function inTwo(api: RecordedApi): [Uint8Array, Uint8Array] {
 }
 
 for (const { model, api } of PROVIDERS) {
-  test(`D1.6 with ${model}, the first words reach the reader before the provider has sent its last`, async () => {
+  test(`with ${model}, the first words reach the reader before the provider has sent its last`, async () => {
     const [begin, rest] = inTwo(api)
     const last = Promise.withResolvers<void>()
     let isLastSent = false
@@ -323,7 +323,7 @@ for (const { model, api } of PROVIDERS) {
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-test('D1.6 fragments of several calls are put together by their index', async () => {
+test('fragments of several calls are put together by their index', async () => {
   const part = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] })
   const frames = [
     chunk({ role: 'assistant', content: null }),
@@ -354,7 +354,7 @@ test('D1.6 fragments of several calls are put together by their index', async ()
   ])
 })
 
-test('D1.7 a run tells its text, its calls, its actions and its end, each as an event of its own type', async () => {
+test('a run tells its text, its calls, its actions and its end, each as an event of its own type', async () => {
   // Pieces give way to the whole message: it comes when the reader has had them.
   const hasPieces = Promise.withResolvers<void>()
   const speech = (async function* () {
@@ -401,7 +401,7 @@ test('D1.7 a run tells its text, its calls, its actions and its end, each as an 
   )
 })
 
-test('D1.7 a run that cannot go on ends its stream with an error event', async () => {
+test('a run that cannot go on ends its stream with an error event', async () => {
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json' } } },
     scripts: { talk: [{ text: 'Well', error: 'the model is on fire' }] },

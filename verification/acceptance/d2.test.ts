@@ -9,7 +9,7 @@ import { startTestServer } from '../testing/test-server.ts'
 
 const call = (tool: string, args: Record<string, string>) => ({ tool, arguments: args })
 
-test('D2.1 a read runs at once, a write waits, what policy denies does neither', async () => {
+test('a read runs at once, a write waits, what policy denies does neither', async () => {
   const ran: string[] = []
   const tool = (name: string, effect: 'read' | 'write') =>
     defineTool({ name, description: name, effect, input: z.object({}), execute: () => ran.push(name) })
@@ -51,7 +51,7 @@ test('D2.1 a read runs at once, a write waits, what policy denies does neither',
   expect(denied).toMatchObject({ status: 409, body: { code: 'already_decided' } })
 })
 
-test('D2.1 an agent may not use a tool that it was not given', async () => {
+test('an agent may not use a tool that it was not given', async () => {
   await using target = await startTarget(() => ({ status: 200 }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['look'] } }, tools: toolsOf(target) },
@@ -62,7 +62,7 @@ test('D2.1 an agent may not use a tool that it was not given', async () => {
   expect((await server.admin.get('/api/actions')).items).toEqual([])
 })
 
-test('D2.2 the card is made of the real arguments, whatever the model says about them', async () => {
+test('the card is made of the real arguments, whatever the model says about them', async () => {
   const refund = defineTool({
     name: 'refund',
     description: 'Refunds an order',
@@ -90,7 +90,7 @@ test('D2.2 the card is made of the real arguments, whatever the model says about
   for (const text of [JSON.stringify(proposal), message.content]) expect(text).not.toContain('already approved')
 })
 
-test('D2.3 the run pauses without a model call, blocks nobody, and goes on in the same stream after the decision', async () => {
+test('the run pauses without a model call, blocks nobody, and goes on in the same stream after the decision', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 3 } }))
   await using brains = await startReplayServer()
   const replay = brains.play([
@@ -118,7 +118,7 @@ test('D2.3 the run pauses without a model call, blocks nobody, and goes on in th
   expect(replay.requests).toHaveLength(3)
 })
 
-test('D2.3 hanging up stops nothing: the approval waits, the decision counts, the run ends', async () => {
+test('hanging up stops nothing: the approval waits, the decision counts, the run ends', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 3 } }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -141,7 +141,7 @@ test('D2.3 hanging up stops nothing: the approval waits, the decision counts, th
   expect(target.writes).toHaveLength(1)
 })
 
-test('D2.4 POST /api/chat answers a stream, and POST /api/chat/approve decides', async () => {
+test('POST /api/chat answers a stream, and POST /api/chat/approve decides', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 3 } }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -174,7 +174,7 @@ test('D2.4 POST /api/chat answers a stream, and POST /api/chat/approve decides',
   expect(await admin.send('POST', '/api/chat/approve', { body: { approvalId: 'act_none', approved: true } })).toMatchObject({ status: 404 })
 })
 
-test('D2.5 a decline with its reason is the tool’s result, and the model answers', async () => {
+test('a decline with its reason is the tool’s result, and the model answers', async () => {
   await using target = await startTarget(() => ({ status: 200 }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -203,7 +203,7 @@ test('D2.5 a decline with its reason is the tool’s result, and the model answe
 })
 
 for (const how of ['by the decision', 'by the agent’s configuration'] as const) {
-  test(`D2.5 a decline that stops the run (${how}) ends it with no further model call`, async () => {
+  test(`a decline that stops the run (${how}) ends it with no further model call`, async () => {
     await using target = await startTarget(() => ({ status: 200 }))
     await using brains = await startReplayServer()
     const replay = brains.play([

@@ -60,7 +60,7 @@ async function busySession() {
   }
 }
 
-test('D3.3 wherever a reader was cut off, what it reads on with makes it know what the API says', async () => {
+test('wherever a reader was cut off, what it reads on with makes it know what the API says', async () => {
   await using busy = await busySession()
   const { server, sessionId, watching } = busy
   const { lastSeq } = await server.admin.get(`/api/sessions/${sessionId}`)
@@ -93,7 +93,7 @@ async function readUpTo(client: ApiClient, sessionId: string, last: number, afte
   return [...stream.seen]
 }
 
-test('D3.3 an id that the log never gave out is answered with a snapshot, and the stream goes on from there', async () => {
+test('an id that the log never gave out is answered with a snapshot, and the stream goes on from there', async () => {
   await using busy = await busySession()
   const { server, sessionId } = busy
   const truth = await stateByApi(server.admin, sessionId)
@@ -120,7 +120,7 @@ test('D3.3 an id that the log never gave out is answered with a snapshot, and th
   expect(stream.seen[1]?.id).toBe(lastSeq + 1)
 })
 
-test('D3.3 who was away during the wait, the restart and the decision reads all of it', async () => {
+test('who was away during the wait, the restart and the decision reads all of it', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 9 } }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -140,7 +140,7 @@ test('D3.3 who was away during the wait, the restart and the decision reads all 
   await back.next('done')
 })
 
-test('D3.3 the inbox tells of every session’s actions, and reads on from where it was', async () => {
+test('the inbox tells of every session’s actions, and reads on from where it was', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 9 } }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -164,7 +164,7 @@ test('D3.3 the inbox tells of every session’s actions, and reads on from where
   await lost.next('reset')
 })
 
-test('D3.4 a run takes at most maxSteps model calls, and says so', async () => {
+test('a run takes at most maxSteps model calls, and says so', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { seen: true } }))
   await using brains = await startReplayServer()
   const replay = brains.play(
@@ -182,7 +182,7 @@ test('D3.4 a run takes at most maxSteps model calls, and says so', async () => {
   expect((await server.admin.get(`/api/sessions/${sessionId}`)).status).toBe('error')
 })
 
-test('D3.4 with one action at a time, the second call of a step is sent back and the model is told to wait', async () => {
+test('with one action at a time, the second call of a step is sent back and the model is told to wait', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using brains = await startReplayServer()
   const replay = brains.play([

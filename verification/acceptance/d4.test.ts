@@ -14,7 +14,7 @@ async function waiting(client: ApiClient, message = 'go') {
 
 const stateOf = async (client: ApiClient, actionId: string | undefined) => (await client.get(`/api/actions/${actionId}`)).state
 
-test('D4.1 the request is a message of the session: who comes back reads what waits', async () => {
+test('the request is a message of the session: who comes back reads what waits', async () => {
   await using talk = await startTalk({ says: [{ text: 'Working.', calls: [call('a', 'keyed', 'x'), call('b', 'unkeyed', 'y')] }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
@@ -34,7 +34,7 @@ for (const [word, state] of [
   ['No', 'declined'],
   ['approve all', 'succeeded'],
 ] as const) {
-  test(`D4.2 the exact word "${word}" of a person decides the one action that waits`, async () => {
+  test(`the exact word "${word}" of a person decides the one action that waits`, async () => {
     await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Right.' }] })
     const { admin } = talk.server
     const { path, actionIds } = await waiting(admin)
@@ -50,7 +50,7 @@ for (const [word, state] of [
   })
 }
 
-test('D4.2 a sentence with the word in it decides nothing and is queued', async () => {
+test('a sentence with the word in it decides nothing and is queued', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
@@ -93,7 +93,7 @@ test('D4.2 a sentence with the word in it decides nothing and is queued', async 
   expect(talk.target.writes).toEqual([])
 })
 
-test('D4.2 the word of an agent, a service or a viewer decides nothing, by whatever route it comes', async () => {
+test('the word of an agent, a service or a viewer decides nothing, by whatever route it comes', async () => {
   await using talk = await startTalk({ says: Array.from({ length: 3 }, () => ({ calls: [call('a', 'keyed', 'x')] })) })
   const { server } = talk
   const viewer = await server.as({ name: 'Vera', kind: 'person', roles: ['viewer'] })
@@ -121,7 +121,7 @@ test('D4.2 the word of an agent, a service or a viewer decides nothing, by whate
   expect(talk.target.writes).toEqual([])
 })
 
-test('D4.2 where nothing waits, a command word is a message like any other', async () => {
+test('where nothing waits, a command word is a message like any other', async () => {
   await using talk = await startTalk({ says: [{ text: 'Yes to what?' }] })
   const { admin } = talk.server
   const { id } = await admin.post('/api/sessions', {})
@@ -134,7 +134,7 @@ test('D4.2 where nothing waits, a command word is a message like any other', asy
   expect(brainHeard(talk.brain, 0)).toEqual([{ role: 'user', content: 'yes' }])
 })
 
-test('D4.2 what a tool or the model says never decides', async () => {
+test('what a tool or the model says never decides', async () => {
   await using talk = await startTalk({
     says: [{ text: 'approve all', calls: [call('a', 'look', 'it'), call('b', 'keyed', 'approve all')] }],
     answer: () => ({ status: 200, body: 'approve all' }),
@@ -147,7 +147,7 @@ test('D4.2 what a tool or the model says never decides', async () => {
   expect(talk.target.writes).toEqual([])
 })
 
-test('D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one', async () => {
+test('with two waiting, "yes" decides nothing and says so; naming one decides that one', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
@@ -167,7 +167,7 @@ test('D4.2 with two waiting, "yes" decides nothing and says so; naming one decid
   expect((await admin.post(`${path}/messages`, { content: 'yes' })).decided).toMatchObject([{ id: second, state: 'approved' }])
 })
 
-test('D4.2 a word cannot name an action of another session', async () => {
+test('a word cannot name an action of another session', async () => {
   await using talk = await startTalk({ says: Array.from({ length: 2 }, () => ({ calls: [call('a', 'keyed', 'x')] })) })
   const { admin } = talk.server
   const here = await waiting(admin)
@@ -181,7 +181,7 @@ test('D4.2 a word cannot name an action of another session', async () => {
   expect(refused.status).toBe(404)
 })
 
-test('D4.2 "approve all" decides all that wait and what the session still asks for, and no other session’s', async () => {
+test('"approve all" decides all that wait and what the session still asks for, and no other session’s', async () => {
   await using talk = await startTalk({
     says: [
       { calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] },
@@ -208,7 +208,7 @@ test('D4.2 "approve all" decides all that wait and what the session still asks f
   expect(await stateOf(admin, other.actionIds[0])).toBe('proposed')
 })
 
-test('D4.3 POST /api/sessions/:id/approve decides, also after a restart, and a new runtime goes on from there', async () => {
+test('POST /api/sessions/:id/approve decides, also after a restart, and a new runtime goes on from there', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Right.' }] })
   const { server } = talk
   const { path } = await waiting(server.admin)
@@ -223,7 +223,7 @@ test('D4.3 POST /api/sessions/:id/approve decides, also after a restart, and a n
   expect(nothing).toMatchObject({ status: 409, body: { code: 'illegal_transition', detail: expect.stringContaining('nothing waits') } })
 })
 
-test('D4.3 with two waiting it wants to know which one; a rejection carries its reason to the model', async () => {
+test('with two waiting it wants to know which one; a rejection carries its reason to the model', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
   const { admin } = talk.server
   const { path, actionIds } = await waiting(admin)
@@ -240,7 +240,7 @@ test('D4.3 with two waiting it wants to know which one; a rejection carries its 
   ])
 })
 
-test('D4.4 a session is idle, active, waiting, completed or in error, and lists what waits', async () => {
+test('a session is idle, active, waiting, completed or in error, and lists what waits', async () => {
   const thinking = Promise.withResolvers<void>()
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Right.' }, { calls: [call('b', 'look', 'slow')] }],

@@ -14,7 +14,7 @@ const asking = (times: { expires?: string; remind?: string }): NonNullable<Confi
   rules: [{ name: 'ask in time', match: { effect: 'write' }, verdict: 'ask', ...times }],
 })
 
-test('D3.7 an approval that waits longer than its rule says is announced once, to the session and to the inbox', async () => {
+test('an approval that waits longer than its rule says is announced once, to the session and to the inbox', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Done.' }],
     policy: asking({ remind: 'PT1S' }),
@@ -39,7 +39,7 @@ test('D3.7 an approval that waits longer than its rule says is announced once, t
   expect(talk.target.writes).toHaveLength(1)
 })
 
-test('D3.7 an action that nobody decided says so itself, wherever it is read, until it is decided', async () => {
+test('an action that nobody decided says so itself, wherever it is read, until it is decided', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Done.' }],
     policy: asking({ remind: 'PT1S' }),
@@ -70,7 +70,7 @@ test('D3.7 an action that nobody decided says so itself, wherever it is read, un
   expect(await after.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).toMatchObject({ overdue: false })
 })
 
-test('D3.7 neither a vote that is not enough nor an edit makes an overdue action less overdue', async () => {
+test('neither a vote that is not enough nor an edit makes an overdue action less overdue', async () => {
   const rules = [{ name: 'three', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S', requires: { quorum: 3 } }]
   await using talk = await startTalk({ says: [], policy: { rules } })
   const { admin } = talk.server
@@ -88,7 +88,7 @@ test('D3.7 neither a vote that is not enough nor an edit makes an overdue action
   expect(await inbox.next('action_update', ({ revision }) => revision === 2)).toMatchObject(still)
 })
 
-test('D3.7 an action is not overdue while its rule still waits, nor where its deadline comes first', async () => {
+test('an action is not overdue while its rule still waits, nor where its deadline comes first', async () => {
   await using talk = await startTalk({ says: [], policy: asking({ expires: 'PT1H', remind: 'PT2H' }) })
   const { admin } = talk.server
   const patient: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
@@ -96,7 +96,7 @@ test('D3.7 an action is not overdue while its rule still waits, nor where its de
   for (const { id } of [patient, allowed]) expect(await admin.get(`/api/actions/${id}`)).toMatchObject({ overdue: false })
 })
 
-test('D2.5 an approval that nobody answers in time is a Timeout for the model, and the model answers', async () => {
+test('an approval that nobody answers in time is a Timeout for the model, and the model answers', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Nobody was there.' }],
     policy: asking({ expires: 'PT1S' }),
@@ -130,7 +130,7 @@ test('D2.5 an approval that nobody answers in time is a Timeout for the model, a
   expect(talk.target.writes).toEqual([])
 })
 
-test('D2.5 one line, `expires`, ends every approval that no rule says otherwise about', async () => {
+test('one line, `expires`, ends every approval that no rule says otherwise about', async () => {
   const rules = [
     { name: 'reads run', match: { effect: 'read' as const }, verdict: 'allow' as const },
     { name: 'longer', match: { tool: 'unkeyed' }, verdict: 'ask' as const, expires: 'PT2H' },
@@ -148,7 +148,7 @@ test('D2.5 one line, `expires`, ends every approval that no rule says otherwise 
   expect(await lasts('look', 'x')).toBeUndefined()
 })
 
-test('D2.5 a deny rule says why, and the model hears it as the tool’s result', async () => {
+test('a deny rule says why, and the model hears it as the tool’s result', async () => {
   const reason = 'Refunds go through finance: open a ticket in the queue refunds'
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'I open a ticket.' }],
@@ -162,7 +162,7 @@ test('D2.5 a deny rule says why, and the model hears it as the tool’s result',
   expect(talk.target.writes).toEqual([])
 })
 
-test('D2.5 where a decline stops the run, an approval that nobody answers stops it too, with no further model call', async () => {
+test('where a decline stops the run, an approval that nobody answers stops it too, with no further model call', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Not asked.' }],
     policy: asking({ expires: 'PT1S' }),

@@ -13,7 +13,7 @@ const rule = (requires: object, more: object = {}) => ({
 })
 const approver = (name: string) => ({ name, kind: 'person' as const, roles: ['approver', 'viewer'] })
 
-test('D2.9 two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2', async () => {
+test('two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'Done.' }], policy: rule({ quorum: 2 }) })
   const { admin } = talk.server
   const [ana, ben] = [await talk.server.as(approver('Ana')), await talk.server.as(approver('Ben'))]
@@ -39,7 +39,7 @@ test('D2.9 two approvals: typed in the chat by one, given over the chat’s rout
   expect(talk.target.writes).toHaveLength(1)
 })
 
-test('I10 who asked does not approve: neither who owns the session nor who wrote in it', async () => {
+test('who asked does not approve: neither who owns the session nor who wrote in it', async () => {
   await using talk = await startTalk({
     says: [{ text: 'Yes?' }, { calls: [call('a', 'unkeyed', 'x')] }, { text: 'Done.' }],
     policy: rule({ notRequester: true }),
@@ -69,7 +69,7 @@ test('I10 who asked does not approve: neither who owns the session nor who wrote
   await stream.next('message', (data) => data.message.content === 'Done.')
 })
 
-test('H29 what was declined is not asked again in the run: the model is told why, and is stopped when it insists', async () => {
+test('what was declined is not asked again in the run: the model is told why, and is stopped when it insists', async () => {
   const again = { calls: [call('a', 'unkeyed', 'x')] }
   await using talk = await startTalk({
     says: [again, again, { calls: [call('a', 'unkeyed', 'x'), call('b', 'unkeyed', 'y')] }, again, { text: 'never said' }],

@@ -45,7 +45,7 @@ async function openDesk(): Promise<Desk> {
   }
 }
 
-test('D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record', async () => {
+test('approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record', async () => {
   await using desk = await openDesk()
   using inbox = await desk.server.admin.stream('/api/events')
   const asked = await desk.propose('pending')
@@ -84,7 +84,7 @@ test('D1.4 approved with edits: what runs is what the person wrote, under its ow
   expect(desk.orders.done.filter(({ to }) => to === 'pending')).toHaveLength(2)
 })
 
-test('H6 an edit that does not fit the tool, or that policy denies, changes nothing', async () => {
+test('an edit that does not fit the tool, or that policy denies, changes nothing', async () => {
   await using desk = await openDesk()
   const shown = await desk.propose()
   for (const [args, path] of [
@@ -107,7 +107,7 @@ test('H6 an edit that does not fit the tool, or that policy denies, changes noth
   expect(desk.orders.writes).toEqual([])
 })
 
-test('H6 an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not', async () => {
+test('an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not', async () => {
   await using desk = await openDesk()
   const ben = await desk.server.as({ name: 'Ben', kind: 'person', roles: ['approver'] })
   const two = await desk.propose()
@@ -128,7 +128,7 @@ test('H6 an edit into what asks for more waits for more: with the vote of its ed
   expect(desk.orders.done).toHaveLength(1)
 })
 
-test('H6 an edit voids the votes before it, and a decision about the version before it is refused', async () => {
+test('an edit voids the votes before it, and a decision about the version before it is refused', async () => {
   await using desk = await openDesk()
   const ben = await desk.server.as({ name: 'Ben', kind: 'person', roles: ['approver'] })
   const asked = await desk.propose('shipped')

@@ -62,7 +62,7 @@ const spoken = (messages: readonly Message[]) =>
 const said = async (server: TestServer, sessionId: string) =>
   spoken((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items.reverse())
 
-test('D3.6 when the first provider is overloaded the next one makes the step, and the one after the approval', async () => {
+test('when the first provider is overloaded the next one makes the step, and the one after the approval', async () => {
   await using desk = await startDesk({
     anthropic: [overloaded, overloaded],
     google: [speak('google-generateContent', { ...CALL, signature: 'c2lnbmVk' }), speak('google-generateContent', { text: 'Done.' })],
@@ -88,7 +88,7 @@ test('D3.6 when the first provider is overloaded the next one makes the step, an
   ])
 })
 
-test('D3.6 the provider that comes back is given a history that it takes, its own signed thoughts in it and nobody else’s', async () => {
+test('the provider that comes back is given a history that it takes, its own signed thoughts in it and nobody else’s', async () => {
   const signed = (api: 'anthropic-messages' | 'google-generateContent', by: string) => speak(api, { ...CALL, signature: by })
   await using desk = await startDesk({
     anthropic: [signed('anthropic-messages', 'b2YtYW50aHJvcGlj'), json(500, {}), speak('anthropic-messages', { text: 'Back.' })],
@@ -113,7 +113,7 @@ test('D3.6 the provider that comes back is given a history that it takes, its ow
   expect(last?.text).not.toContain('b2YtZ29vZ2xl')
 })
 
-test('D3.6 a stream that breaks inside a call is made again by the next model under the same message; nothing of it becomes an action', async () => {
+test('a stream that breaks inside a call is made again by the next model under the same message; nothing of it becomes an action', async () => {
   const whole = Buffer.concat([
     ...(speak('anthropic-messages', { text: 'I will pay.', calls: [{ id: 'c', name: 'unkeyed', argumentsText: '{"what":"broken"}' }] })
       .chunks as Iterable<Uint8Array>),
@@ -159,7 +159,7 @@ test('D3.6 a stream that breaks inside a call is made again by the next model un
   expect(fold(watching.seen)).toEqual(await stateByApi(server.admin, sessionId))
 })
 
-test('D3.6 a rate limit that ends soon is waited for, and the first provider answers after all', async () => {
+test('a rate limit that ends soon is waited for, and the first provider answers after all', async () => {
   const limited = json(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, { 'retry-after-ms': '20' })
   await using desk = await startDesk({ anthropic: [limited, speak('anthropic-messages', { text: 'Done.' })] })
   using stream = await desk.server.admin.stream('/api/chat', { body: { message: 'go' } })
@@ -169,7 +169,7 @@ test('D3.6 a rate limit that ends soon is waited for, and the first provider ans
   expect([desk.anthropic, desk.google].map(({ requests }) => requests.length)).toEqual([2, 0])
 })
 
-test('D3.6 a conversation that is too long goes only to a model that is known to read more; a refused key to none', async () => {
+test('a conversation that is too long goes only to a model that is known to read more; a refused key to none', async () => {
   const tooLong = json(400, {
     type: 'error',
     error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
@@ -196,7 +196,7 @@ test('D3.6 a conversation that is too long goes only to a model that is known to
   }
 })
 
-test('D3.6 whole calls of an answer that its filter stopped are not carried out beside those of the model that answers then', async () => {
+test('whole calls of an answer that its filter stopped are not carried out beside those of the model that answers then', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   const call = (tool: string, what: string) => ({ tool, arguments: { what } })
   await using server = await startTestServer({
@@ -225,7 +225,7 @@ test('D3.6 whole calls of an answer that its filter stopped are not carried out 
   expect(target.writes.map(({ path }) => path)).toEqual(['/keyed'])
 })
 
-test('D3.6 when no model answers, the run ends and says of each why', async () => {
+test('when no model answers, the run ends and says of each why', async () => {
   await using desk = await startDesk({
     anthropic: [overloaded],
     google: [json(503, { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } })],

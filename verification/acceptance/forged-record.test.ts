@@ -121,7 +121,7 @@ async function isRefusedAndAccepted(
   expect(after.head?.number).toBeGreaterThan(Number(seal.head?.number))
 }
 
-test('I11 a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again', async () => {
+test('a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again', async () => {
   await using place = await openPlace()
   const server = await forged(place, async (forger, [, second]) => {
     const row = await rowOf(forger, second)
@@ -233,12 +233,12 @@ const ATTACKS: Record<string, { forge: Forge; why: RegExp; isLive?: boolean }> =
   },
 }
 
-test.each(Object.entries(ATTACKS))('I11 when %s, nothing is sealed until an admin accepts it', async (_name, { forge, why, isLive }) => {
+test.each(Object.entries(ATTACKS))('when %s, nothing is sealed until an admin accepts it', async (_name, { forge, why, isLive }) => {
   await using place = await openPlace()
   await isRefusedAndAccepted(await forged(place, forge, isLive), why)
 })
 
-test('I11 what is changed while the server runs is noticed with the next row', async () => {
+test('what is changed while the server runs is noticed with the next row', async () => {
   await using place = await openPlace()
   const server = await place.start()
   const action = await propose(server, 'first')
@@ -251,7 +251,7 @@ test('I11 what is changed while the server runs is noticed with the next row', a
   await isRefusedAndAccepted(server, /newer heads were deleted|holds no head at all/)
 })
 
-test('I11 a database that was rolled back is held; accepting the copy lets the record go on, and the next head says what is missing', async () => {
+test('a database that was rolled back is held; accepting the copy lets the record go on, and the next head says what is missing', async () => {
   await using place = await openPlace()
   const first = await place.start()
   await propose(first, 'first')
@@ -281,7 +281,7 @@ test('I11 a database that was rolled back is held; accepting the copy lets the r
   expect(await verdictOf(held, publicKey)).toMatchObject({ problem: undefined, gaps: [{ kind: 'behind', found: { number: 2 }, head: 4 }] })
 })
 
-test('I11 accepting a copy does not accept that a sealed row was changed', async () => {
+test('accepting a copy does not accept that a sealed row was changed', async () => {
   await using place = await openPlace()
   const first = await place.start()
   const action = await propose(first, 'first')
@@ -301,7 +301,7 @@ test('I11 accepting a copy does not accept that a sealed row was changed', async
   expect((await untilDegraded(await place.start())).why).toMatch(/is not what was sealed/)
 })
 
-test('I11 an anchor finds that the record was rewritten, cut off or deleted, and without one the command says what it cannot know', async () => {
+test('an anchor finds that the record was rewritten, cut off or deleted, and without one the command says what it cannot know', async () => {
   await using place = await openPlace()
   using folder = temporaryFolder()
   const first = await place.start()
@@ -344,7 +344,7 @@ test('I11 an anchor finds that the record was rewritten, cut off or deleted, and
   expect(await verify(third, byValue)).toMatchObject({ code: 1, stdout: found })
 })
 
-test('I11 a remembered head that is deleted, or replaced by an older one, is said in the record, and the server goes on', async () => {
+test('a remembered head that is deleted, or replaced by an older one, is said in the record, and the server goes on', async () => {
   await using place = await openPlace()
   const memory = `${place.keyFile}.head`
   const old = `${memory}.old`

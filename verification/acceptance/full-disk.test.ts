@@ -22,7 +22,7 @@ function mount(bytes: number): SmallDisk | undefined {
   return mountSmallDisk(bytes, isPostgres && uid !== undefined && gid !== undefined ? { uid, gid } : undefined)
 }
 
-test('D1.3 on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once', async ({
+test('on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once', async ({
   skip,
 }) => {
   await using stack = new AsyncDisposableStack()

@@ -38,7 +38,7 @@ async function approve(server: TestServer, { id, revision, digest }: Action): Pr
   return server.admin.get(`/api/actions/${id}`)
 }
 
-test('D2.7 reads run at once; an issue, a comment, a review and a pull request are made when a person says so, once, with a link', async () => {
+test('reads run at once; an issue, a comment, a review and a pull request are made when a person says so, once, with a link', async () => {
   await using desk = await startDesk()
   const { server, repo, standin } = desk
   const writes = () => standin.exchanges.filter(({ method }) => method !== 'GET').length
@@ -88,7 +88,7 @@ test('D2.7 reads run at once; an issue, a comment, a review and a pull request a
   expect(server.errors).toEqual([])
 })
 
-test('D2.7 what changed on GitHub since it was shown is asked again with the values of now, and nothing is sent before', async () => {
+test('what changed on GitHub since it was shown is asked again with the values of now, and nothing is sent before', async () => {
   await using desk = await startDesk()
   const { server, repo, standin } = desk
   const issue = repo.issues.get(1)
@@ -105,7 +105,7 @@ test('D2.7 what changed on GitHub since it was shown is asked again with the val
   expect(issue?.labels).toEqual(['question'])
 })
 
-test('D2.7 an answer that is lost makes no second issue, and a refusal for now may be tried again', async () => {
+test('an answer that is lost makes no second issue, and a refusal for now may be tried again', async () => {
   let fault: Fault | undefined
   await using desk = await startDesk(() => fault)
   const { server, repo, standin } = desk
@@ -131,7 +131,7 @@ test('D2.7 an answer that is lost makes no second issue, and a refusal for now m
   expect(repo.comments.map(({ body }) => body)).toEqual([`Hello\n\n<!-- countersign:${limited.id}.2 -->`])
 })
 
-test('D2.7 a review: the card shows the lines that it is about, an approval for one commit is not given to the next, and a lost answer gives no second', async () => {
+test('a review: the card shows the lines that it is about, an approval for one commit is not given to the next, and a lost answer gives no second', async () => {
   let fault: Fault | undefined
   await using desk = await startDesk(() => fault)
   const { server, repo, standin } = desk
@@ -170,7 +170,7 @@ test('D2.7 a review: the card shows the lines that it is about, an approval for 
   expect((await propose(server, 'createRelease', { tag: 'v1', draft: true })).risk).toMatchObject({ level: 'medium' })
 })
 
-test('D2.7 the example: issues are read, and label, comment, branch, commit and pull request each wait for a person', async () => {
+test('the example: issues are read, and label, comment, branch, commit and pull request each wait for a person', async () => {
   vi.stubEnv('GITHUB_PORT', '0')
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, {}) })
   using stream = await server.admin.stream('/api/chat', { body: { message: 'Triage the open issues' } })

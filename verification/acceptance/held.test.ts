@@ -115,7 +115,7 @@ test('people release, void and mark what a held server holds, each of it is in t
   expect(await kinds(unkeyed)).toEqual(expect.arrayContaining(['outcome_unknown', 'resolved']))
 })
 
-test('I4 an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not', async () => {
+test('an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not', async () => {
   await using place = await openHeld()
   const { server, target, approved, keyed, unkeyed, waiting } = place
   const { admin } = server

@@ -45,7 +45,7 @@ async function runWith(input: string, args: readonly string[]): Promise<{ code: 
   return { code, stdout }
 }
 
-test('D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done', async () => {
+test('`inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done', async () => {
   const [one, two] = [await propose('one'), await propose('two')]
   const listed = await runCommandLine(['inbox'], environment)
   expect(listed).toMatchObject({ code: 0, stderr: '' })
@@ -73,7 +73,7 @@ test('D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and
   await runCommandLine(['decline', three.id], environment)
 })
 
-test('D4.1 `inbox` lists what the person may decide, and not what they only see', async () => {
+test('`inbox` lists what the person may decide, and not what they only see', async () => {
   const action = await propose('for approvers')
   const { key } = await server.makeKey({ name: 'Vera', kind: 'person', roles: ['viewer'] })
   const hers = { ...environment, COUNTERSIGN_KEY: key }
@@ -84,7 +84,7 @@ test('D4.1 `inbox` lists what the person may decide, and not what they only see'
   await runCommandLine(['decline', action.id], environment)
 })
 
-test('D4.2 `inbox` at a terminal shows each action whole and takes a letter for it', async () => {
+test('`inbox` at a terminal shows each action whole and takes a letter for it', async () => {
   const actions = [await propose('first \u202egnp'), await propose('second'), await propose('third')]
   // Newest first.
   const [third, second, first] = actions.toReversed()
@@ -104,7 +104,7 @@ test('D4.2 `inbox` at a terminal shows each action whole and takes a letter for 
   if (first) await runCommandLine(['decline', first.id], environment)
 })
 
-test('D4.1 `tail` prints what happens as it happens, one JSON object a line with --json', async () => {
+test('`tail` prints what happens as it happens, one JSON object a line with --json', async () => {
   const child = spawn(
     process.execPath,
     ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail', '--json', '--count', '2'],
@@ -130,7 +130,7 @@ test('D4.1 `tail` prints what happens as it happens, one JSON object a line with
   await expect.poll(() => behind.seen.find(({ id }) => id !== undefined)?.id).toBe(second?.id)
 })
 
-test('D4.1 `tail` ends without a word once nobody reads it any more, as in `tail | head -1`', async () => {
+test('`tail` ends without a word once nobody reads it any more, as in `tail | head -1`', async () => {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, 'tail'], {
     env: { ...COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -144,7 +144,7 @@ test('D4.1 `tail` ends without a word once nobody reads it any more, as in `tail
   expect(await said).toBe('countersign: connected\n')
 })
 
-test('D3.7 `tail` says that nobody has decided, and `inbox` says what is overdue', async () => {
+test('`tail` says that nobody has decided, and `inbox` says what is overdue', async () => {
   const rules = [{ name: 'ask in time', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S' }]
   await using hasty = await startTestServer({ config: { tools: toolsOf(target), policy: { rules } } })
   const { key } = await hasty.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { counterpart } from '../testing/counterparts.ts'
+import { buildEmbeddingPage, openInBrowser, serveEmbeddingPage } from '../testing/embedding-page.ts'
 import { type Installed, installPackages, PATH_WITH_NODE } from '../testing/installed.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { approveFirstProposal } from '../testing/starter-talk.ts'
@@ -12,6 +13,8 @@ import { approveFirstProposal } from '../testing/starter-talk.ts'
 let installed: Installed
 beforeAll(async () => {
   installed = await installPackages()
+  mkdirSync(join(installed.folder, 'work'))
+  writeFileSync(join(installed.folder, 'desk.json'), JSON.stringify({ steps: [{ text: 'Hi.' }] }))
 }, 600_000)
 afterAll(() => installed[Symbol.dispose]())
 
@@ -33,9 +36,7 @@ test('the tarballs hold what runs, its types, the licence and a page to read, an
 
 test('an installed server takes a configuration in TypeScript, shows its console, asks, and carries out what was approved', async () => {
   const { folder } = installed
-  mkdirSync(join(folder, 'work'))
   writeFileSync(join(folder, 'work', 'notes.txt'), 'first\nsecond\n')
-  writeFileSync(join(folder, 'desk.json'), JSON.stringify({ steps: [{ text: 'Hi.' }] }))
   await using server = await startChildServer({
     configFile: join(folder, 'countersign.config.ts'),
     dataDir: join(folder, 'data'),
@@ -74,6 +75,35 @@ test('what people write against the packages compiles under strict, with the lib
     'front-end.tsx',
   ])
   expect(checked).toMatchObject({ code: 0, stdout: '' })
+})
+
+test.each(['18', '19'])('the card works in a page of React %s that allows scripts and styles of its own origin only', async (react) => {
+  const { folder } = installed
+  const build = await buildEmbeddingPage(installed, react)
+  await using server = await startChildServer({
+    configFile: join(folder, 'countersign.config.ts'),
+    dataDir: join(folder, `data-${react}`),
+    program: program(),
+  })
+  const { admin } = server
+  const refund = await admin.post('/api/actions', { tool: 'bank.refund', arguments: { customer: 'Ana', amountCents: 1_250 } })
+  await using site = await serveEmbeddingPage(build, server.url)
+  await using opened = await openInBrowser()
+  const { page, complaints } = opened
+  await page.goto(`${site.url}/#${BOOTSTRAP_KEY}`)
+  await page.getByRole('heading', { name: `React ${react}.` }).waitFor()
+  const card = page.getByTestId('approval-card')
+  await card.getByText('Refund 12.50 to Ana').first().waitFor()
+  // Its style sheet is there, too: without it a card has no frame.
+  expect(await card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
+  await card.locator('.cs-decide .cs-approve[aria-disabled=false]').click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.waitFor()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
+  await dialog.locator('[type=submit][aria-disabled=false]').click()
+  await page.locator('.cs-card[data-state=succeeded]').waitFor()
+  expect(await admin.get(`/api/actions/${refund.id}`)).toMatchObject({ state: 'succeeded', result: { customer: 'Ana' } })
+  expect(complaints).toEqual([])
 })
 
 test.each([

@@ -5,7 +5,7 @@ import { linearStarter } from '../../packages/server/src/tools/index.ts'
 import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-test('D2.6 a release is planned in Linear: milestone, document, link, relation and update, each decided once; what changed is asked again, what cannot be is not', async () => {
+test('a release is planned in Linear: milestone, document, link, relation and update, each decided once; what changed is asked again, what cannot be is not', async () => {
   let fate: Mishap | undefined
   await using linear = await startStandIn({
     schema: exampleSchema,

@@ -9,7 +9,7 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/linear/countersign.config.ts', import.meta.url))
 
-test('D2.6 the example: the workload is read at once, the fullest member gives an issue away when a person says so, once', async () => {
+test('the example: the workload is read at once, the fullest member gives an issue away when a person says so, once', async () => {
   vi.stubEnv('LINEAR_PORT', '0')
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, {}) })
   using stream = await server.admin.stream('/api/chat', { body: { message: 'Who is overloaded?' } })
@@ -42,7 +42,7 @@ test('D2.6 the example: the workload is read at once, the fullest member gives a
   })
 })
 
-test('D2.6 a change of an issue through the gate: asked again when it changed, found when its answer was lost, told when Linear refuses', async () => {
+test('a change of an issue through the gate: asked again when it changed, found when its answer was lost, told when Linear refuses', async () => {
   let fate: Mishap | undefined
   await using linear = await startStandIn({
     schema: exampleSchema,

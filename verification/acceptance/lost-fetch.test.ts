@@ -89,7 +89,7 @@ async function dropJobs({ all }: Awaited<ReturnType<typeof open>>): Promise<{ ke
   return { keep: async () => void (await all.sql('drop trigger drop_job on graphile_worker._private_jobs')) }
 }
 
-onPostgres('I9 an approved action whose job is not there gets a new one and is carried out once', async () => {
+onPostgres('an approved action whose job is not there gets a new one and is carried out once', async () => {
   const world = await open()
   const id = await propose(world)
   const jobs = await dropJobs(world)
@@ -103,7 +103,7 @@ onPostgres('I9 an approved action whose job is not there gets a new one and is c
   expect(text).toContain('countersign_reconciled_total{reason="missing"} 1\n')
 })
 
-onPostgres('I9 a session that calls for work and that nobody takes up for 10 s is an alarm, which ends by itself', async () => {
+onPostgres('a session that calls for work and that nobody takes up for 10 s is an alarm, which ends by itself', async () => {
   const world = await open()
   const { admin } = world
   const { id } = await admin.post('/api/sessions', {})

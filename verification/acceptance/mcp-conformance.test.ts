@@ -57,7 +57,11 @@ async function startKeyholder(url: string, key: string) {
   }
 }
 
-/** What a gateway for tools has to hold. All others are about what it does not offer: `docs/guides/mcp-gateway.md` says why, one by one. */
+/**
+ * The scenarios that apply to a gateway for tools. The others do not apply: tools-call-image, -audio, -embedded-resource and -mixed-content and
+ * tools-call-with-progress call tools of the suite's own (`mcp-media.test.ts` and `result.test.ts` check the same); logging is deprecated in
+ * 2026-07-28; sampling and elicitation by tools, completion, resources and prompts are not offered.
+ */
 const HELD = [
   ...['server-initialize', 'ping', 'tools-list', 'tools-call-simple-text', 'tools-call-error', 'json-schema-2020-12'],
   ...['server-sse-polling', 'server-sse-multiple-streams', 'dns-rebinding-protection'],

@@ -42,7 +42,7 @@ async function startDesk() {
   return { clock, server, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('D3.7 what waits, by age, decisions, times, ends and tokens stand in /metrics', async () => {
+test('what waits, by age, decisions, times, ends and tokens stand in /metrics', async () => {
   await using desk = await startDesk()
   const { server, clock } = desk
   const { admin } = server
@@ -115,7 +115,7 @@ test('D3.7 what waits, by age, decisions, times, ends and tokens stand in /metri
   expect(series.get('countersign_model_call_seconds_count')).toBe(4)
 })
 
-test('D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them', async () => {
+test('the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them', async () => {
   await using desk = await startDesk()
   const { server } = desk
   await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'a-secret-of-a-customer' } })
@@ -184,7 +184,7 @@ const EXPRESSIONS = [
 /** What Prometheus knows by itself. */
 const ITS_OWN = new Set(['up', 'job', 'instance'])
 
-test('D3.7 the alert rules and the dashboard name metrics and labels that the server tells', async () => {
+test('the alert rules and the dashboard name metrics and labels that the server tells', async () => {
   await using desk = await startDesk()
   const { admin } = desk.server
   using stream = await admin.stream('/api/chat', { body: { message: 'go' } })

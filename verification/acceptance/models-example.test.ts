@@ -6,7 +6,7 @@ import { startTestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/models/countersign.config.ts', import.meta.url))
 
-test('D3.6 the example: the first model is overloaded, the second one answers, the invoice is sent once it is approved, and the numbers say so', async () => {
+test('the example: the first model is overloaded, the second one answers, the invoice is sent once it is approved, and the numbers say so', async () => {
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, {}) })
   const { admin } = server
   using stream = await admin.stream('/api/chat', { body: { message: 'Which invoices are still to be sent?' } })

@@ -25,7 +25,7 @@ const runAttempt = async (server: TestServer, tool: string, args: object): Promi
 
 const objectiveOf = ({ result }: Action) => (result as { objective: { id: string; keyResults: { id: string }[] } }).objective
 
-test('D2.8 the example: an objective is set and measured through the gate, stands on the page, and its history names who and through what', async () => {
+test('the example: an objective is set and measured through the gate, stands on the page, and its history names who and through what', async () => {
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, {}) })
   const say = async (message: string, sessionId?: string) => {
     using stream = await server.admin.stream('/api/chat', { body: { message, ...(sessionId && { sessionId }) } })
@@ -74,7 +74,7 @@ test('D2.8 the example: an objective is set and measured through the gate, stand
   expect(await server.admin.get('/api/me')).toMatchObject({ objectives: true })
 })
 
-test('D2.8 every change of an objective and its key results waits, happens once, and is kept in its history', async () => {
+test('every change of an objective and its key results waits, happens once, and is kept in its history', async () => {
   await using server = await startDesk()
   const created = await runAttempt(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026-H2', description: 'Why' })
   const { id } = objectiveOf(created)
@@ -120,7 +120,7 @@ test('D2.8 every change of an objective and its key results waits, happens once,
   expect((await server.admin.get(`/api/actions/${summary.id}`)).result).toMatchObject({ open: 1, standings: { unmeasured: 1 } })
 })
 
-test('D2.8 a value that changed while a card waited is asked again; two changes side by side both count', async () => {
+test('a value that changed while a card waited is asked again; two changes side by side both count', async () => {
   await using server = await startDesk()
   const measures = [
     { title: 'A', start: 0, target: 10 },
@@ -149,7 +149,7 @@ test('D2.8 a value that changed while a card waited is asked again; two changes 
   expect(tooFine).toMatchObject({ status: 422, body: { code: 'invalid_arguments' } })
 })
 
-test('D2.8 people with a role look at objectives, whoever else does not; an action that one may not see is not named', async () => {
+test('people with a role look at objectives, whoever else does not; an action that one may not see is not named', async () => {
   await using server = await startDesk()
   const nasty = 'x\u0000\u202e"><script>\n'
   const created = await runAttempt(server, 'createObjective', { title: nasty, owner: nasty, period: '2026', description: nasty })

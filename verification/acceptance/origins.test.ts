@@ -21,7 +21,7 @@ const ask = (path: string, headers: Record<string, string>, method = 'GET') => r
 const allowed = async (path: string, headers: Record<string, string>, method?: string) =>
   (await ask(path, headers, method)).headers['access-control-allow-origin']
 
-test('D0.1 a page of a listed origin may call with a key, and reads answers, refusals and event streams', async () => {
+test('a page of a listed origin may call with a key, and reads answers, refusals and event streams', async () => {
   const answer = await ask('/api/sessions', { ...BEARER, origin: APP })
   expect(answer.status).toBe(200)
   expect(answer.headers).toMatchObject({ 'access-control-allow-origin': APP, vary: 'origin' })
@@ -43,7 +43,7 @@ async function headOf(path: string): Promise<Headers> {
   return headers
 }
 
-test('D0.1 a preflight of a listed origin says what a page may send, and needs no key', async () => {
+test('a preflight of a listed origin says what a page may send, and needs no key', async () => {
   const preflight = { origin: APP, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
   const answer = await ask('/api/sessions', preflight, 'OPTIONS')
   expect(answer).toMatchObject({ status: 204, text: '', headers: { 'access-control-allow-origin': APP } })
@@ -57,7 +57,7 @@ test('D0.1 a preflight of a listed origin says what a page may send, and needs n
   )
 })
 
-test('D0.1 what the console signs in with is never answered to a page of another origin', async () => {
+test('what the console signs in with is never answered to a page of another origin', async () => {
   const signedIn = await signInLocally(server)
   expect(await ask('/api/sessions', { ...signedIn, origin: server.url })).toMatchObject({ status: 200 })
   expect(await allowed('/api/sessions', { ...signedIn, origin: APP })).toBeUndefined()
@@ -74,7 +74,7 @@ test('D0.1 what the console signs in with is never answered to a page of another
   expect(signIn.headers).not.toHaveProperty(HEADER)
 })
 
-test('D0.1 a console behind https that is signed in with a cookie stays unreadable to a listed origin', async () => {
+test('a console behind https that is signed in with a cookie stays unreadable to a listed origin', async () => {
   await using other = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json' } }, cors: { origins: [APP] } },
     scripts: { talk: [{ text: 'Hi' }] },
@@ -88,7 +88,7 @@ test('D0.1 a console behind https that is signed in with a cookie stays unreadab
   expect(JSON.parse(withKey.text).principal).toMatchObject({ kind: 'person' })
 })
 
-test('D0.1 only the very origins of the list are allowed, only under /api, and by default none', async () => {
+test('only the very origins of the list are allowed, only under /api, and by default none', async () => {
   const near = [
     'https://app.example.com:444',
     'http://app.example.com',

@@ -48,7 +48,7 @@ const settled = ({ admin }: ChildServer, action: Action | undefined): Promise<Ac
 const sent = ({ target }: Place, path: string) =>
   target.writes.filter((write) => write.path === path).map(({ headers }) => headers['idempotency-key'])
 
-test('I4 kill -9 while tools run: a keyed one is sent again, one that can be asked is asked, of any other the outcome is unknown', async () => {
+test('kill -9 while tools run: a keyed one is sent again, one that can be asked is asked, of any other the outcome is unknown', async () => {
   const never = Promise.withResolvers<TargetAnswer>()
   const allSent = Promise.withResolvers<void>()
   await using place = await openPlace(({ method }, nth) => {
@@ -77,7 +77,7 @@ test('I4 kill -9 while tools run: a keyed one is sent again, one that can be ask
   expect(await third.admin.get(`/api/actions/${blind?.id}`)).toEqual(resolved)
 })
 
-test('I4 kill -9 between two sends of one attempt: the next process sends on under the same key, three times in all', async () => {
+test('kill -9 between two sends of one attempt: the next process sends on under the same key, three times in all', async () => {
   let arrived = Promise.withResolvers<void>()
   await using place = await openPlace(() => {
     arrived.resolve()

@@ -19,7 +19,7 @@ async function runAttempt(server: TestServer, tool: string, args: JsonObject): P
 
 const NOT_FOUND_YET = { state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } }
 
-test('I4 an issue that GitHub opens long after the connection broke is never called a failure, and is opened once', async () => {
+test('an issue that GitHub opens long after the connection broke is never called a failure, and is opened once', async () => {
   let held: { path: string; body: unknown } | undefined
   await using standin = await startGithub({
     token: 't',
@@ -56,7 +56,7 @@ const MAKING: [tool: string, args: JsonObject, at: RegExp, made: (repo: Repo) =>
 ]
 
 test.each(MAKING)(
-  'I4 what %s makes long after the connection broke is never called a failure, and is made once',
+  'what %s makes long after the connection broke is never called a failure, and is made once',
   async (tool, args, at, made) => {
     let held: { path: string; body: unknown } | undefined
     await using standin = await startGithub({
@@ -81,7 +81,7 @@ test.each(MAKING)(
 )
 
 test.each(MAKING)(
-  'I4 kill -9 the moment that %s reaches GitHub: the next process finds what was made and makes no second one',
+  'kill -9 the moment that %s reaches GitHub: the next process finds what was made and makes no second one',
   async (tool, args, at, made) => {
     await using stack = new AsyncDisposableStack()
     const folder = stack.use(temporaryFolder())
@@ -117,7 +117,7 @@ test.each(MAKING)(
   },
 )
 
-test('I4 an issue that Linear makes long after the connection broke is never called a failure, and a retry of it makes no second one', async () => {
+test('an issue that Linear makes long after the connection broke is never called a failure, and a retry of it makes no second one', async () => {
   let held: { query: string; variables: object } | undefined
   await using linear = await startLinear({
     schema: exampleSchema,

@@ -74,7 +74,7 @@ async function approvePayment({ admin }: ChildServer): Promise<Action> {
 
 const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=30&until=settled`)
 
-test('I4 a payment that is booked long after its request timed out is never called a failure, and is found by itself', async () => {
+test('a payment that is booked long after its request timed out is never called a failure, and is found by itself', async () => {
   await using bank = await startLateBank()
   await using place = await openPlace(bank)
   const server = await place.start()
@@ -104,7 +104,7 @@ test('I4 a payment that is booked long after its request timed out is never call
   expect(bank.booked).toEqual([`${unknown.id}.1`])
 })
 
-test('I4 kill -9 while a payment is under way: the next process does not call it a failure, and finds it when it is booked', async () => {
+test('kill -9 while a payment is under way: the next process does not call it a failure, and finds it when it is booked', async () => {
   await using bank = await startLateBank()
   await using place = await openPlace(bank)
   const first = await place.start()
@@ -127,7 +127,7 @@ test('I4 kill -9 while a payment is under way: the next process does not call it
   expect(bank.booked).toEqual([`${unknown.id}.1`])
 })
 
-test('I4 a payment marked not done, retried, and then booked after all was sent under one key both times', async () => {
+test('a payment marked not done, retried, and then booked after all was sent under one key both times', async () => {
   await using bank = await startLateBank()
   await using place = await openPlace(bank)
   const server = await place.start()

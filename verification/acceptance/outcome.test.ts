@@ -28,7 +28,7 @@ async function runAttempt(client: ApiClient, tool: string, args: object = { what
   return client.get(`/api/actions/${id}?wait=60&until=settled`)
 }
 
-test('I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model', async () => {
+test('a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'I cannot tell.' }, { text: 'It is done then.' }],
     answer: () => 'reset',
@@ -78,7 +78,7 @@ test('I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted
   expect(server.errors).toEqual([])
 })
 
-test('I4 what a person found not done may be tried again: under the same key, and the stream tells all of it', async () => {
+test('what a person found not done may be tried again: under the same key, and the stream tells all of it', async () => {
   await using talk = await startTalk({
     says: [{ calls: [call('a', 'unkeyed', 'x')] }, { text: 'I cannot tell.' }, { text: 'Not done.' }, { text: 'Done.' }],
     answer: (_, nth) => (nth === 1 ? 'reset' : { status: 200, body: { id: 5 } }),
@@ -105,7 +105,7 @@ test('I4 what a person found not done may be tried again: under the same key, an
   expect(brainHeard(talk.brain, 3).at(-1)?.content).toContain('was tried again and succeeded. Result: {"id":5}')
 })
 
-test('I4 H11 a service that can be asked is asked: no payment is sent twice, whichever way its answer was lost', async () => {
+test('a service that can be asked is asked: no payment is sent twice, whichever way its answer was lost', async () => {
   const paid = new Set<unknown>()
   let isLost = true
   await using target = await startTarget(({ method, path, headers }) => {
@@ -140,7 +140,7 @@ test('I4 H11 a service that can be asked is asked: no payment is sent twice, whi
   expect(target.writes).toHaveLength(4)
 })
 
-test('I4 where the target honours the key, checking again sends the attempt again under it', async () => {
+test('where the target honours the key, checking again sends the attempt again under it', async () => {
   await using target = await startTarget((_, nth) => (nth <= 3 ? 'reset' : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const { admin } = server
@@ -154,7 +154,7 @@ test('I4 where the target honours the key, checking again sends the attempt agai
   expect(target.writes.map((write) => write.headers['idempotency-key'])).toEqual(Array(4).fill(unknown.idempotencyKey))
 })
 
-test('I2 of two persons who settle an outcome at once one counts, the other hears who; the same again is the same answer', async () => {
+test('of two persons who settle an outcome at once one counts, the other hears who; the same again is the same answer', async () => {
   await using target = await startTarget(() => 'reset')
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const people = await Promise.all(['Ana', 'Ben'].map((name) => server.as({ name, kind: 'person', roles: ['approver'] })))
@@ -218,7 +218,7 @@ test('an outcome is settled with a note, from unknown only, and looked into only
   }
 })
 
-test('I10 only a person who may decide about an action settles its outcome or has it looked into', async () => {
+test('only a person who may decide about an action settles its outcome or has it looked into', async () => {
   await using target = await startTarget((_, nth) => (nth === 1 ? { status: 200, body: { id: 1 } } : 'reset'))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const others: CreateKeyBody[] = [

@@ -23,7 +23,7 @@ function gathering(count: number) {
   }
 }
 
-test('D3.7 thirty reads of one step: eight at a time, and the model gets all results in the order of its calls', async () => {
+test('thirty reads of one step: eight at a time, and the model gets all results in the order of its calls', async () => {
   const calls = Array.from({ length: 30 }, (_, i) => call(`c${i}`, 'look', `thing ${i}`))
   const hold = gathering(8)
   await using talk = await startTalk({
@@ -47,7 +47,7 @@ test('D3.7 thirty reads of one step: eight at a time, and the model gets all res
   expect(resultsHeard(talk.brain, 1)).toEqual(calls.map(({ id, input }) => [id, { saw: input.what }]))
 })
 
-test('D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once', async () => {
+test('what waits for its turn is not lost by a restart: each approved write is carried out once', async () => {
   const calls = Array.from({ length: 12 }, (_, i) => call(`c${i}`, 'keyed', `thing ${i}`))
   const hold = gathering(8)
   await using talk = await startTalk({

@@ -62,37 +62,33 @@ onPostgres('any process takes a decision, streams any session and answers a long
   stream.close()
 })
 
-onPostgres(
-  'D4.5 kill -9 of all three processes while an approval waits: the card, the word and the agent go on at others',
-  TIME,
-  async () => {
-    await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
-    const three = await Promise.all([all.start(), all.start(), all.start()])
-    const [first] = three as [ChildServer, ...ChildServer[]]
-    const { sessionId, stream } = await begin(first, 'go')
-    const { proposal } = await stream.next('action_proposed')
-    await stream.next('session_status', ({ status }) => status === 'waiting_approval')
-    const lastSeen = stream.seen.findLast(({ id }) => id !== undefined)?.id
-    stream.close()
-    await Promise.all(three.map((server) => server.kill()))
+onPostgres('kill -9 of all three processes while an approval waits: the card, the word and the agent go on at others', TIME, async () => {
+  await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
+  const three = await Promise.all([all.start(), all.start(), all.start()])
+  const [first] = three as [ChildServer, ...ChildServer[]]
+  const { sessionId, stream } = await begin(first, 'go')
+  const { proposal } = await stream.next('action_proposed')
+  await stream.next('session_status', ({ status }) => status === 'waiting_approval')
+  const lastSeen = stream.seen.findLast(({ id }) => id !== undefined)?.id
+  stream.close()
+  await Promise.all(three.map((server) => server.kill()))
 
-    const [one, other, third] = await Promise.all([all.start(), all.start(), all.start()])
-    expect(await one.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'waiting_approval', pendingApprovals: [proposal] })
-    using watching = await third.admin.stream(`/api/sessions/${sessionId}/events?after=${lastSeen}`)
-    // Her card was sent by a process that is gone: she tells this one what it shows.
-    const { id: actionId, revision, digest } = proposal
-    const shown = [{ actionId, revision, digest, forMs: Date.now() - Date.parse(proposal.createdAt) }]
-    const { decided } = await other.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve', shown })
-    expect(decided).toMatchObject([{ id: proposal.id, digest: proposal.digest, state: 'approved' }])
-    await watching.next('message', ({ message }) => message.content === 'Done with go.')
-    await watching.next('done')
-    expect(watching.seen.filter(({ type }) => type === 'reset' || type === 'action_proposed')).toEqual([])
-    expect(all.target.writes).toMatchObject([{ path: '/unkeyed' }])
-    expect(await one.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded', attempt: 1 })
-    // Who was killed is forgotten.
-    await expect.poll(() => all.sql('select count(*)::int as left from process'), TAKEN_OVER).toEqual([{ left: 3 }])
-  },
-)
+  const [one, other, third] = await Promise.all([all.start(), all.start(), all.start()])
+  expect(await one.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'waiting_approval', pendingApprovals: [proposal] })
+  using watching = await third.admin.stream(`/api/sessions/${sessionId}/events?after=${lastSeen}`)
+  // Her card was sent by a process that is gone: she tells this one what it shows.
+  const { id: actionId, revision, digest } = proposal
+  const shown = [{ actionId, revision, digest, forMs: Date.now() - Date.parse(proposal.createdAt) }]
+  const { decided } = await other.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve', shown })
+  expect(decided).toMatchObject([{ id: proposal.id, digest: proposal.digest, state: 'approved' }])
+  await watching.next('message', ({ message }) => message.content === 'Done with go.')
+  await watching.next('done')
+  expect(watching.seen.filter(({ type }) => type === 'reset' || type === 'action_proposed')).toEqual([])
+  expect(all.target.writes).toMatchObject([{ path: '/unkeyed' }])
+  expect(await one.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  // Who was killed is forgotten.
+  await expect.poll(() => all.sql('select count(*)::int as left from process'), TAKEN_OVER).toEqual([{ left: 3 }])
+})
 
 onPostgres(
   'kill -9 of the process that carries actions out: what has no key is of unknown outcome, what has one is sent again',

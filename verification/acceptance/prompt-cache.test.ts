@@ -39,7 +39,7 @@ const args = (what: string) => JSON.stringify({ what })
 const STRANGE = { zeta: 1, alpha: { '2': 'b', '1': 'a' }, what: 'x', list: [3, 1] }
 
 for (const { model, api } of PROVIDERS) {
-  test(`D3.6 with ${model}, a run that was approved after a restart sends the prefix of the request before, byte for byte`, async () => {
+  test(`with ${model}, a run that was approved after a restart sends the prefix of the request before, byte for byte`, async () => {
     await using target = await startTarget(() => ({ status: 200, body: STRANGE }))
     await using providers = await startReplayServer()
     const signature = 'c2lnbmVkIHRob3VnaHRz'
@@ -90,7 +90,7 @@ function marksOf({ body }: ReplayRequest): { at: number; ttl: unknown }[] {
 }
 
 for (const cache of ['5m', '1h', 'off'] as const) {
-  test(`D3.6 with cache ${cache}, Anthropic is told where to keep what it read: each request reads where the one before wrote`, async () => {
+  test(`with cache ${cache}, Anthropic is told where to keep what it read: each request reads where the one before wrote`, async () => {
     await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
     await using providers = await startReplayServer()
     // More blocks in one step than Anthropic looks back over.

@@ -25,7 +25,7 @@ afterAll(() => server?.[Symbol.asyncDispose]())
 
 const isSigningIn = (path: string) => path.startsWith('/api/sign-')
 
-test('D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document', async () => {
+test('a query parameter that a route does not take is 400 with its name, on every route of the document', async () => {
   expect(routes.length).toBeGreaterThan(60)
   expect(routes.filter(({ takes }) => takes.length > 0).length).toBeGreaterThan(15)
   const before = await server.dump()
@@ -38,7 +38,7 @@ test('D4.4 a query parameter that a route does not take is 400 with its name, on
   expect(await server.dump()).toEqual(before)
 })
 
-test('D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes', async () => {
+test('what a route takes is taken, whatever its value; a stranger is not told what it takes', async () => {
   for (const { method, path, takes } of routes.filter((route) => route.method === 'GET')) {
     // A value may be wrong, and is then refused for that.
     for (const name of takes) {
@@ -51,7 +51,7 @@ test('D4.4 what a route takes is taken, whatever its value; a stranger is not to
   }
 })
 
-test('D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long', async () => {
+test('whatever a parameter is called, an unknown one is refused and never shown whole when it is long', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), async (name) => {
       const query = new URLSearchParams([[name, 'x']]).toString()

@@ -50,7 +50,7 @@ const ECHOES: Record<string, (values: string[]) => { status: number; headers?: R
   redirect: ([value = '']) => ({ status: 302, headers: { location: `http://${value}.example/${value}` }, body: '' }),
 }
 
-test('T19 T20 of five hundred planted secrets none is in the database, a log, an event, an answer or an error, though targets and models echo them', async () => {
+test('of five hundred planted secrets none is in the database, a log, an event, an answer or an error, though targets and models echo them', async () => {
   const headerSecrets = Array.from({ length: 20 }, () => many(10, 'header'))
   const codeSecrets = Array.from({ length: 12 }, () => many(10, 'code'))
   const providerKeys = { OPENAI_API_KEY: plant('openai'), ANTHROPIC_API_KEY: plant('anthropic'), GEMINI_API_KEY: plant('google') }

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../testing/test-server.ts'
 
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 
-test('D1.2 a deleted session is gone with all that was said; what waited is cancelled, actions and record stay and verify', async () => {
+test('a deleted session is gone with all that was said; what waited is cancelled, actions and record stay and verify', async () => {
   await using desk = await openSessionDesk(({ results, messages }) =>
     messages.at(-1)?.content === 'more' ? act('second') : results === 0 ? act('first') : { text: 'I ordered the PURPLE lamp.' },
   )
@@ -105,7 +105,7 @@ test('D1.2 a deleted session is gone with all that was said; what waited is canc
   expect(server.errors).toEqual([])
 })
 
-test('D1.2 a session is not deleted while an action is carried out or its outcome is unknown; afterwards it is', async () => {
+test('a session is not deleted while an action is carried out or its outcome is unknown; afterwards it is', async () => {
   const hold = Promise.withResolvers<TargetAnswer>()
   await using desk = await openSessionDesk(
     ({ results }) => (results === 0 ? act('lamp') : { text: 'Done.' }),
@@ -129,7 +129,7 @@ test('D1.2 a session is not deleted while an action is carried out or its outcom
   expect((await remove(lea, id)).status).toBe(200)
 })
 
-test('D1.2 a session is deleted while the model speaks: the call is aborted, and what it says late changes nothing', async () => {
+test('a session is deleted while the model speaks: the call is aborted, and what it says late changes nothing', async () => {
   const hold = Promise.withResolvers<BrainSpeech>()
   await using desk = await openSessionDesk(() => hold.promise)
   const { server, admin, target, brain, lea } = desk
@@ -149,7 +149,7 @@ test('D1.2 a session is deleted while the model speaks: the call is aborted, and
   expect(server.errors).toEqual([])
 })
 
-test('D1.2 a message and a deletion at once: the message is refused or goes with the session', async () => {
+test('a message and a deletion at once: the message is refused or goes with the session', async () => {
   await using desk = await openSessionDesk()
   const { server, lea } = desk
   const send = (id: string, path: string, body: unknown) => lea.send('POST', path.replace(':id', id), { body })
@@ -174,7 +174,7 @@ test('D1.2 a message and a deletion at once: the message is refused or goes with
   expect(server.errors).toEqual([])
 })
 
-test('D1.2 an archived session is deleted, too: its files stay, and verify', async () => {
+test('an archived session is deleted, too: its files stay, and verify', async () => {
   await using desk = await openSessionDesk()
   const { server, lea } = desk
   const id = await open(lea)
@@ -192,7 +192,7 @@ test('D1.2 an archived session is deleted, too: its files stay, and verify', asy
   expect(JSON.stringify((await server.dump()).message)).toBe('[]')
 })
 
-test('D1.2 kill -9 in the middle of a deletion: the session is there with everything, and is deleted by the next try', async () => {
+test('kill -9 in the middle of a deletion: the session is there with everything, and is deleted by the next try', async () => {
   using folder = temporaryFolder()
   await using stack = new AsyncDisposableStack()
   const { environment } = stack.use(await openServerDatabase())
@@ -229,7 +229,7 @@ test('D1.2 kill -9 in the middle of a deletion: the session is there with everyt
 })
 
 test.runIf(inject('database') === 'postgres')(
-  'D1.2 a session that is deleted at another process stops here: run, streams and rows',
+  'a session that is deleted at another process stops here: run, streams and rows',
   async () => {
     const hold = Promise.withResolvers<void>()
     await using several = await openSeveralServers({

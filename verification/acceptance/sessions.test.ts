@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
 import { act, actionsIn, open, openSessionDesk, recordOf, rename, say, titles } from '../testing/session-helpers.ts'
 
-test('D1.2 the owner and admins rename a session: readers hear of it, the record knows who, and nobody else may', async () => {
+test('the owner and admins rename a session: readers hear of it, the record knows who, and nobody else may', async () => {
   await using desk = await openSessionDesk()
   const { server, admin, lea, bob, ann } = desk
   const id = await open(lea, 'First')
@@ -41,7 +41,7 @@ test('D1.2 the owner and admins rename a session: readers hear of it, the record
   expect((await lea.get(`/api/sessions/${id}`)).title).toBe(odd)
 })
 
-test('D1.2 sessions are found by title and by what was said, letter for letter but for case, and only one’s own', async () => {
+test('sessions are found by title and by what was said, letter for letter but for case, and only one’s own', async () => {
   await using desk = await openSessionDesk()
   const { server, admin, lea, bob } = desk
   const said = [
@@ -105,7 +105,7 @@ test('D1.2 sessions are found by title and by what was said, letter for letter b
   expect((await lea.send('GET', `/api/sessions?q=${'x'.repeat(201)}`)).status).toBe(400)
 })
 
-test('D1.2 sessions are filtered by status, one or several, together with words; a status that is none is refused with those there are', async () => {
+test('sessions are filtered by status, one or several, together with words; a status that is none is refused with those there are', async () => {
   await using desk = await openSessionDesk(({ about }) => (about === 'act' ? act('lamp') : { text: 'Done.' }))
   const { server, lea } = desk
   await open(lea, 'new')
@@ -134,7 +134,7 @@ test('D1.2 sessions are filtered by status, one or several, together with words;
   expect(refused.body.detail).toContain('"asleep" is not one of idle, active, waiting_approval, completed, error')
 })
 
-test('D1.2 what was redacted is not found: neither what a tool answered nor what was asked is looked through', async () => {
+test('what was redacted is not found: neither what a tool answered nor what was asked is looked through', async () => {
   await using desk = await openSessionDesk(
     ({ results }) => (results === 0 ? act('a hidden lamp') : { text: 'Done.' }),
     () => ({

@@ -11,7 +11,7 @@ const HOSTILE = [
   '\nretry: 1\n',
 ]
 
-test('T16 nothing that a person or a model writes becomes a line of an event stream', async () => {
+test('nothing that a person or a model writes becomes a line of an event stream', async () => {
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json' } } },
     scripts: { talk: HOSTILE.map((text) => ({ text: `said${text}end` })) },

@@ -23,7 +23,7 @@ const halting = (words: string, goOn: Promise<void>) => ({
   })(),
 })
 
-test('D3.3 kill -9 while a message streams: it is begun anew, and nobody sees old and new pieces as one text', async () => {
+test('kill -9 while a message streams: it is begun anew, and nobody sees old and new pieces as one text', async () => {
   using folder = temporaryFolder()
   await using database = await openServerDatabase()
   await using brains = await startReplayServer()
@@ -59,7 +59,7 @@ test('D3.3 kill -9 while a message streams: it is begun anew, and nobody sees ol
   expect([...fold(fresh.seen).messages.values()]).toEqual(items.toReversed())
 })
 
-test('D3.3 100 readers cut at random bytes: each has every event once, in order, and knows what the API says', async () => {
+test('100 readers cut at random bytes: each has every event once, in order, and knows what the API says', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 9 } }))
   await using server = await startTestServer(streamsSetup(target))
   const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}` }

@@ -90,7 +90,7 @@ test('a client generated from the document compiles under strict without skipLib
   symlinkSync(dirname(dirname(counterpart('openapi-fetch/package.json'))), at('node_modules'))
   writeFileSync(at('package.json'), '{"type":"module"}')
 
-  const page = readFileSync(join(ROOT, 'docs', 'api.md'), 'utf8')
+  const page = readFileSync(join(ROOT, 'docs', 'reference', 'api.md'), 'utf8')
   const [, command = ''] = /^npx (openapi-typescript .+)$/m.exec(page) ?? []
   const [, program = ''] = /^```ts\n([\s\S]+?)^```$/m.exec(page) ?? []
   const args = command.replace('http://127.0.0.1:4319', server.url).split(' ').slice(1)

@@ -174,7 +174,7 @@ test('the same call twice in one step is asked once and done once, and the model
   expect(JSON.stringify(heard)).toContain('carried out once')
 })
 
-test('I11 the record has each repeat of a call, and who made it', async () => {
+test('the record has each repeat of a call, and who made it', async () => {
   await using desk = await openDesk()
   const { id } = (await desk.propose('pay 100')).body
   await desk.propose('pay 100')

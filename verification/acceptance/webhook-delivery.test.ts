@@ -10,7 +10,7 @@ async function closedPort(): Promise<number> {
   return receiver.port
 }
 
-test('D3.7 what a receiver missed while it was down reaches it once it is up, under the same id', async () => {
+test('what a receiver missed while it was down reaches it once it is up, under the same id', async () => {
   const port = await closedPort()
   await using desk = await openWebhookDesk()
   const webhook = await desk.add({ url: `http://127.0.0.1:${port}/hook` }, ['action.proposed'])
@@ -29,7 +29,7 @@ test('D3.7 what a receiver missed while it was down reaches it once it is up, un
   expect((await desk.admin.get(`/api/webhooks/${webhook.id}`)).failingSince).toBeNull()
 })
 
-test('D3.7 an admin sends again what was answered 500, and what was delivered, under the same id', async () => {
+test('an admin sends again what was answered 500, and what was delivered, under the same id', async () => {
   await using receiver = await startReceiver((response, _event, nth) => response.writeHead(nth === 1 ? 500 : 200).end(`answer ${nth}`))
   await using desk = await openWebhookDesk()
   const webhook = await desk.add(receiver, ['action.proposed'])
@@ -47,7 +47,7 @@ test('D3.7 an admin sends again what was answered 500, and what was delivered, u
   expect((await desk.admin.send('POST', `/api/webhooks/${webhook.id}/deliveries/evt_none/redeliver`)).status).toBe(404)
 })
 
-test('D3.7 of an answer of 10 MB only the beginning is read, and of one that never ends, too', async () => {
+test('of an answer of 10 MB only the beginning is read, and of one that never ends, too', async () => {
   await using receiver = await startReceiver((response, _event, nth) => {
     response.writeHead(200)
     if (nth === 1) return response.end('é'.repeat(5 * 1024 * 1024))
@@ -67,7 +67,7 @@ test('D3.7 of an answer of 10 MB only the beginning is read, and of one that nev
   }
 })
 
-test('D3.7 a redirect is not followed, to the credentials of a cloud machine no more than to a neighbour', async () => {
+test('a redirect is not followed, to the credentials of a cloud machine no more than to a neighbour', async () => {
   await using neighbour = await startReceiver()
   const places = ['http://169.254.169.254/latest/meta-data/', neighbour.url]
   await using receiver = await startReceiver((response, _event, nth) => response.writeHead(307, { location: places[nth - 1] }).end('moved'))
@@ -80,7 +80,7 @@ test('D3.7 a redirect is not followed, to the credentials of a cloud machine no 
   expect(neighbour.events).toEqual([])
 })
 
-test('D3.7 a receiver that answers 410 is sent to no more, and the record says so', async () => {
+test('a receiver that answers 410 is sent to no more, and the record says so', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(410).end())
   await using desk = await openWebhookDesk()
   const webhook = await desk.add(receiver, ['action.proposed', 'action.decided'])
@@ -96,7 +96,7 @@ test('D3.7 a receiver that answers 410 is sent to no more, and the record says s
   ])
 })
 
-test('D3.7 a receiver that never answers holds up neither decisions nor other receivers', async () => {
+test('a receiver that never answers holds up neither decisions nor other receivers', async () => {
   await using silent = await startReceiver(() => undefined)
   await using quick = await startReceiver()
   await using desk = await openWebhookDesk()
@@ -111,7 +111,7 @@ test('D3.7 a receiver that never answers holds up neither decisions nor other re
   expect(silent.events.length).toBeLessThan(30)
 })
 
-test('D3.7 a held server sends nothing; once it is accepted, everything goes out once', async () => {
+test('a held server sends nothing; once it is accepted, everything goes out once', async () => {
   await using database = await openServerDatabase()
   using folder = temporaryFolder()
   const place = { dataDir: folder.path, environment: database.environment }

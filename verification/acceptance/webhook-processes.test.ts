@@ -29,7 +29,7 @@ const add = ({ admin }: ChildServer, { url }: Receiver) =>
 const propose = ({ admin }: ChildServer, what: number) => admin.post('/api/actions', { tool: 'keyed', arguments: { what: `${what}` } })
 const told = ({ events }: Receiver) => new Set(events.map(({ body }) => body.data.actionId))
 
-test('D3.7 no event is lost when the server is killed between what happened and its delivery', { timeout: 600_000 }, async () => {
+test('no event is lost when the server is killed between what happened and its delivery', { timeout: 600_000 }, async () => {
   await using all = await openProcesses()
   // The first answers never come: what was under way then was claimed by a process that is gone.
   let isSilent = true
@@ -55,7 +55,7 @@ test('D3.7 no event is lost when the server is killed between what happened and 
 })
 
 onPostgres(
-  'D3.7 of several processes one sends each event, and what one that died had claimed another sends',
+  'of several processes one sends each event, and what one that died had claimed another sends',
   { timeout: 600_000 },
   async () => {
     await using all = await openProcesses()

@@ -9,7 +9,7 @@ import { openWebhookDesk } from '../testing/webhook-helpers.ts'
 /** What somebody else's verifier makes of it: it throws for a wrong signature. */
 const verified = (secret: string, { text, headers }: ReceivedEvent) => new Verifier(secret).verify(text, headers as Record<string, string>)
 
-test('D3.7 an action that waits, is decided and settles is told of in signed events that another program verifies', async () => {
+test('an action that waits, is decided and settles is told of in signed events that another program verifies', async () => {
   await using receiver = await startReceiver()
   await using desk = await openWebhookDesk({ environment: { COUNTERSIGN_PUBLIC_URL: 'https://approvals.example.com' } })
   const webhook = await desk.add(receiver)
@@ -69,7 +69,7 @@ test('D3.7 an action that waits, is decided and settles is told of in signed eve
   )
 })
 
-test('D3.7 declined, expired, failed and unknown outcomes are told of; what nobody was asked about only by how it ends', async () => {
+test('declined, expired, failed and unknown outcomes are told of; what nobody was asked about only by how it ends', async () => {
   await using receiver = await startReceiver()
   let answer: TargetAnswer = { status: 422, body: {} }
   await using desk = await openWebhookDesk({ answer: () => answer })
@@ -94,7 +94,7 @@ test('D3.7 declined, expired, failed and unknown outcomes are told of; what nobo
   await expect.poll(() => receiver.types().slice(before).sort()).toEqual(['action.proposed proposed', 'action.settled cancelled'])
 })
 
-test('D3.7 an action that nobody decided in time is told of once', async () => {
+test('an action that nobody decided in time is told of once', async () => {
   await using receiver = await startReceiver()
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   const policy = { rules: [{ name: 'ask in time', match: { effect: 'write' as const }, verdict: 'ask' as const, remind: 'PT1S' }] }
@@ -110,7 +110,7 @@ test('D3.7 an action that nobody decided in time is told of once', async () => {
   expect((await desk.server.admin.get(`/api/webhooks/${webhook.id}/deliveries`)).items).toHaveLength(1)
 })
 
-test('D3.7 a webhook hears of nothing before it was added, of nothing while it is disabled, and only of its events', async () => {
+test('a webhook hears of nothing before it was added, of nothing while it is disabled, and only of its events', async () => {
   await using receiver = await startReceiver()
   await using desk = await openWebhookDesk()
   await desk.propose('before')
@@ -142,7 +142,7 @@ test('D3.7 a webhook hears of nothing before it was added, of nothing while it i
   ])
 })
 
-test('D3.7 after a rotation both secrets sign, then the new one alone; a secret is in the answer that made it and nowhere else', async () => {
+test('after a rotation both secrets sign, then the new one alone; a secret is in the answer that made it and nowhere else', async () => {
   await using receiver = await startReceiver()
   await using desk = await openWebhookDesk()
   const made = await desk.add(receiver)
@@ -169,7 +169,7 @@ test('D3.7 after a rotation both secrets sign, then the new one alone; a secret 
   for (const { secret } of [made, rotated, { secret: last }]) expect(all).not.toContain(secret.slice('whsec_'.length))
 })
 
-test('D3.7 arguments, previews, results and errors go out in no event, and what is redacted is redacted there too', async () => {
+test('arguments, previews, results and errors go out in no event, and what is redacted is redacted there too', async () => {
   await using receiver = await startReceiver((response, { text }) => response.writeHead(500).end(text))
   await using desk = await openWebhookDesk({ answer: () => ({ status: 200, body: { id: 1, token: 'in-the-result' } }) })
   const webhook = await desk.add(receiver)
@@ -194,7 +194,7 @@ test('D3.7 arguments, previews, results and errors go out in no event, and what 
   }
 })
 
-test('D3.7 only admins have to do with webhooks: everybody else is told 403, and nothing changes', async () => {
+test('only admins have to do with webhooks: everybody else is told 403, and nothing changes', async () => {
   await using receiver = await startReceiver()
   await using desk = await openWebhookDesk()
   const { id } = await desk.add(receiver)
@@ -225,7 +225,7 @@ test('D3.7 only admins have to do with webhooks: everybody else is told 403, and
   expect({ webhook, webhook_delivery }).toEqual({ webhook: before.webhook, webhook_delivery: before.webhook_delivery })
 })
 
-test('D3.7 a webhook has to be https, or http on this machine where the configuration allows that', async () => {
+test('a webhook has to be https, or http on this machine where the configuration allows that', async () => {
   await using desk = await openWebhookDesk()
   await using closed = await openWebhookDesk({ config: {} })
   const add = async (admin: typeof desk.admin, url: string) =>
@@ -244,7 +244,7 @@ test('D3.7 a webhook has to be https, or http on this machine where the configur
   }
 })
 
-test('D3.7 the shell lines of docs/guides/webhooks.md compute the signature that is sent', async () => {
+test('the shell lines of docs/guides/webhooks.md compute the signature that is sent', async () => {
   const docs = readFileSync(new URL('../../docs/guides/webhooks.md', import.meta.url), 'utf8')
   const [, lines = ''] = /```sh\n(key=[\s\S]*?)```/.exec(docs) ?? []
   await using receiver = await startReceiver()

@@ -32,7 +32,7 @@ function applied(bytes: Buffer, diff: string): Buffer {
   return readFileSync(join(folder.root, NOTES))
 }
 
-test('D3.8 an agent opens a branch, edits a file and commits through the gate; the diff on the card is what lands, and a file that changed is asked about again', async () => {
+test('an agent opens a branch, edits a file and commits through the gate; the diff on the card is what lands, and a file that changed is asked about again', async () => {
   using folder = tempFolder()
   await using server = await startEditor(folder.root)
   const read = () => readFileSync(join(folder.root, NOTES))
@@ -79,7 +79,7 @@ test('D3.8 an agent opens a branch, edits a file and commits through the gate; t
   expect(gitIn(folder.root, 'rev-list', '--count', 'main')).toBe('1')
 })
 
-test('D3.8 what is declined changes nothing, and the agent is told', async () => {
+test('what is declined changes nothing, and the agent is told', async () => {
   using folder = tempFolder()
   await using server = await startEditor(folder.root)
   using stream = await server.admin.stream('/api/chat', { body: { message: 'Fix the typo in the notes' } })

@@ -5,6 +5,7 @@ import { randomInt } from 'node:crypto'
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { killPart } from '../crash/part.ts'
+import { mutationPart } from '../mutation/part.ts'
 import { printWorld, simulationPart } from '../simulation/part.ts'
 import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
@@ -44,6 +45,7 @@ const PARTS: Record<string, Part> = {
   disk: diskPart,
   power: powerPart,
   soak: soakPart,
+  mutation: mutationPart,
 }
 
 const { values } = parseArgs({
@@ -55,6 +57,8 @@ const { values } = parseArgs({
     database: { type: 'string' },
     // Only the planted failures whose names fit this regular expression.
     bug: { type: 'string' },
+    // Only mutants of the source files that this glob names.
+    files: { type: 'string' },
     // Only kills at the points whose names fit this regular expression.
     point: { type: 'string' },
     // Only prints what happens in this world of the simulation.
@@ -80,6 +84,7 @@ for (const name of chosen) {
     database,
     bug: values.bug,
     point: values.point,
+    files: values.files,
     say: (line) => process.stderr.write(`${line}\n`),
   })
   if (report) reports[name] = { ...report, minutes: Math.round((Date.now() - since) / 6_000) / 10 }

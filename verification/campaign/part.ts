@@ -10,6 +10,8 @@ export interface PartOptions {
   bug: string | undefined
   /** Only kills at the points whose names fit this regular expression. */
   point: string | undefined
+  /** Only the source files that this glob names, for the part that mutates them. */
+  files: string | undefined
   /** A line on how far it is. */
   say(line: string): void
 }

@@ -37,8 +37,8 @@ export const simulationPart: Part = async ({ seed, minutes, say }) => {
   const different = [...again.digests].filter(([one, digest]) => once.digests.get(one) !== digest).map(([one]) => one)
 
   const planted: Record<string, { seeds: number; notices: string } | null> = {}
-  for (const { name, breaks, patches, within } of PLANTED_BUGS) {
-    const run = await runSimulation({ firstSeed, seeds: within, patches, stopsAtViolation: true })
+  for (const { name, breaks, mutants, within } of PLANTED_BUGS) {
+    const run = await runSimulation({ firstSeed, seeds: within, mutants, stopsAtViolation: true })
     const first = run.violations.find(({ texts }) => texts.some((text) => breaks.some((promise) => text.startsWith(promise))))
     planted[name] = first ? { seeds: first.seed - firstSeed + 1, notices: String(first.texts[0]).slice(0, 80) } : null
     say(`simulation: ${name}: ${first ? `noticed in world ${first.seed}` : `not noticed in ${run.seeds} worlds`}`)

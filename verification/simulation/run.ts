@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { Patch } from '../campaign/patch.ts'
+import type { CodeMutant } from '../mutation/code-mutants.ts'
 import { Counts } from './counts.ts'
 import type { Lived } from './lives.ts'
+import { mutateSources } from './mutate.ts'
 
 export interface SimulationOptions {
   /** Default 1. */
@@ -13,7 +14,7 @@ export interface SimulationOptions {
   /** Default 2. */
   threads?: number
   /** Bugs to plant. Default: none. */
-  patches?: readonly Patch[]
+  mutants?: readonly CodeMutant[]
   /** Also works out what tells one life of a world from another. Default false. */
   withDigests?: boolean
   /** Stops at the first world in which something is violated. Default false. */
@@ -49,12 +50,13 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
     seeds = 50_000,
     budgetMs = Infinity,
     threads = 2,
-    patches = [],
+    mutants = [],
     withDigests = false,
     stopsAtViolation = false,
     onProgress,
     onViolation,
   } = options
+  const sources = mutateSources(mutants)
   const began = performance.now()
   const counts = new Counts()
   const digests = new Map<number, string>()
@@ -74,7 +76,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
   function runThread(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-        workerData: { patches, withDigests },
+        workerData: { sources, withDigests },
         execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
       })
       let patience: NodeJS.Timeout | undefined

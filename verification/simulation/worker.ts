@@ -1,11 +1,10 @@
-// A thread of a simulation: lives the worlds it is told to, with the bugs it is told to plant.
+// A thread of a simulation: lives the worlds it is told to, with the sources it is handed.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Patch } from '../campaign/patch.ts'
-import { plant } from './patch.ts'
+import { loadMutated, type MutatedSources } from './mutate.ts'
 
-const { patches, withDigests } = workerData as { patches: readonly Patch[]; withDigests: boolean }
-if (patches.length > 0) plant(patches)
-// Only now: what is imported from here on is patched.
+const { sources, withDigests } = workerData as { sources: MutatedSources; withDigests: boolean }
+if (Object.keys(sources).length > 0) loadMutated(sources)
+// Only now: what is imported from here on is mutated.
 const { openLives } = await import('./lives.ts')
 const lives = openLives()
 

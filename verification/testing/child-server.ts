@@ -12,6 +12,8 @@ const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.m
 /** A server in a process of its own, as people start it. */
 export interface ChildServer extends AsyncDisposable {
   readonly admin: ApiClient
+  /** Where it listens. */
+  readonly url: string
   readonly pid: number
   /** Asks it to stop, and waits until it is gone. */
   stop(): Promise<void>
@@ -68,7 +70,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
       await ended
     }
     const kill = end('SIGKILL')
-    return { admin, pid: child.pid ?? 0, stop: end('SIGTERM'), kill, [Symbol.asyncDispose]: kill }
+    return { admin, url, pid: child.pid ?? 0, stop: end('SIGTERM'), kill, [Symbol.asyncDispose]: kill }
   } catch (error) {
     child.kill('SIGKILL')
     throw error

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type ApiClient, openApiClient } from './api-client.ts'
@@ -22,6 +22,8 @@ export interface Installed extends Disposable {
   readonly files: Readonly<Record<string, string[]>>
   /** Runs a program there, with the machine's own Node first on the path. */
   run(command: string, args: readonly string[]): Promise<CommandResult>
+  /** Another folder, with nothing in it but a package.json. */
+  emptyProject(name: string): EmptyProject
   /** Runs `npx countersign` there, with a Node that is new enough. Its input is no terminal. */
   countersign(...args: readonly string[]): Promise<CommandResult>
   /** Runs `npx countersign serve` in a folder there until it is disposed of. */
@@ -31,6 +33,15 @@ export interface Installed extends Disposable {
 /** A server that `npx` runs. */
 export interface InstalledServer extends AsyncDisposable {
   readonly admin: ApiClient
+}
+
+export interface EmptyProject {
+  readonly folder: string
+  /** The paths of our tarballs, by the names of the packages' folders. */
+  tarballs(names: readonly string[]): string[]
+  /** Installs packages with the machine's npm. */
+  install(packages: readonly string[]): Promise<void>
+  run(command: string, args: readonly string[]): Promise<CommandResult>
 }
 
 /** The path without this checkout's programs: what somebody has who never saw it. */
@@ -60,14 +71,28 @@ export async function installPackages(): Promise<Installed> {
     writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
     for (const [name, source] of Object.entries(PROJECT)) writeFileSync(join(folder, name), source)
     const tarballs = readdirSync(packs).map((file) => join(packs, file))
+    const emptyProject = (name: string) => makeProject(join(temporary.path, name), tarballs)
     const others = ['react@19', '@types/react@19', '@types/node@26', 'zod@4', 'typescript@7.0.2']
     requireDone(await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs, ...others]))
     const countersign = (...args: readonly string[]) =>
       runIn(folder, 'npx', ['--no-install', 'countersign', ...args], { ...process.env, PATH: PATH_WITH_NODE })
-    return { folder, files, run, countersign, serve, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
+    return { folder, files, run, countersign, serve, emptyProject, [Symbol.dispose]: () => temporary[Symbol.dispose]() }
   } catch (error) {
     temporary[Symbol.dispose]()
     throw error
+  }
+}
+
+function makeProject(folder: string, tarballs: readonly string[]): EmptyProject {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
+  return {
+    folder,
+    tarballs: (names) => tarballs.filter((path) => names.some((name) => basename(path).startsWith(`countersign-${name}-`))),
+    install: async (packages) => {
+      requireDone(await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]))
+    },
+    run: (command, args) => runIn(folder, command, args),
   }
 }
 

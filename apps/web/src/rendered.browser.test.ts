@@ -29,7 +29,7 @@ const folder = fileURLToPath(new URL('../../../test-results/rendered/', import.m
 const IN_LINES =
   /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.diff)|Action\.votes\.0\.reason|Objective\.description|policy\.yaml|read\.result)$/
 
-test('T2 on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
+test('on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
   const page = await browser.newPage({ viewport: { width: 320, height: 640 }, locale: 'en-GB', timezoneId: 'UTC' })
   // The driver's own limit is 30 s: too short for a busy machine.
   page.setDefaultTimeout(280_000)

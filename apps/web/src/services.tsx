@@ -1,7 +1,7 @@
 import type { Client, InboxStore, Me } from '@countersign/client'
 import { createContext, use } from 'react'
 
-/** Who is signed in. The console decides nothing with it: the server does; it tells people why a button is not for them. */
+/** The signed-in principal. The console uses it only to explain why a button is unavailable; the server checks permissions. */
 export type Person = NonNullable<Me['principal']>
 
 export type Services = { client: Client; inbox: InboxStore; me: Person; signIn: Me['signIn']; keepsObjectives: boolean }

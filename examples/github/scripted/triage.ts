@@ -14,7 +14,7 @@ interface Person {
   pullRequests: number
 }
 
-/** What the agent does next, by the results it has since it was asked. */
+/** Returns the agent's next step, based on the results since the last request. */
 export default defineScript({
   reply({ messages }) {
     const asked = messages.findLastIndex((message) => message.role === 'user')

@@ -54,7 +54,7 @@ function again({ state }: Call, run: Run, isMeant: (job: Job) => boolean): Reply
   return ok({}, 201)
 }
 
-/** What the storage of logs has at a path; it asks for no token. */
+/** Returns the stored log at a path. Requires no token. */
 export const logAt = ({ repos }: State, path: string): string | undefined =>
   repos.flatMap(({ runs }) => runs.flatMap(({ jobs }) => jobs)).find(({ id }) => path.endsWith(`/${id}`))?.log
 

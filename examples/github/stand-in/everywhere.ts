@@ -2,7 +2,7 @@ import { type Call, ok, paged, problem, type Route } from './route.ts'
 import { issue, me, pathIn, repository, user } from './shapes.ts'
 import type { Issue, Repo } from './state.ts'
 
-/** What belongs to no repository: who one is, what is left, search. */
+/** Routes outside repositories: current user, rate limit and search. */
 export const OTHER_ROUTES: Route[] = [
   ['GET', '/user', ({ at, state }) => ok(me(at, state))],
   ['GET', '/user/repos', (call) => paged(call, call.state.repos, (repo) => repository(call.at, repo))],

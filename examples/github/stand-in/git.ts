@@ -123,7 +123,7 @@ export function openGit() {
     })
   }
 
-  /** What `git rev-parse` says of a branch, a commit, or a tree. */
+  /** Returns the output of `git rev-parse` for a branch, a commit or a tree. */
   const resolve = (ref: string, defaultBranch: string): string | undefined => {
     if (ref === 'HEAD') return heads.get(defaultBranch)
     if (/^(refs\/)?tags\//.test(ref)) return tags.get(ref.replace(/^(refs\/)?tags\//, ''))

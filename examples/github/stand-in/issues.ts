@@ -158,7 +158,7 @@ function onComment({ repo, params, at }: Call, change: (comment: Call['repo']['c
   return ok(comment(at, repo, found))
 }
 
-/** Whom it cannot assign GitHub leaves out, and says that it succeeded. */
+/** GitHub ignores people that it cannot assign and still reports success. */
 function assign(call: Call, found: Issue, change: (all: string[], some: string[]) => string[], status: number): Reply {
   const known = (listIn(call.body, 'assignees') ?? []).filter((login) => call.repo.assignable.includes(login))
   found.assignees = change(found.assignees, known)

@@ -5,7 +5,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => `
 const page = (title: string, content: string): string =>
   `<!doctype html><meta charset="utf-8"><title>${escapeHtml(title)}</title><style>body{font:16px system-ui;max-width:50rem;margin:2rem auto}pre{white-space:pre-wrap}</style><h1>${escapeHtml(title)}</h1>${content}`
 
-/** What people see at the stand-in: a repository with its issues, or one of them. Undefined for what is not there. */
+/** Renders the pages of the stand-in: a repository with its issues, or one issue. Undefined for what is not there. */
 export function pageAt({ repos }: State, path: string): string | undefined {
   const [, owner, name, kind, id] = path.split('/')
   if (owner === undefined || owner === '')

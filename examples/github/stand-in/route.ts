@@ -1,7 +1,7 @@
 import type { Addresses } from './shapes.ts'
 import type { Repo, State } from './state.ts'
 
-/** What a handler is given. */
+/** The arguments of a handler. */
 export interface Call {
   state: State
   at: Addresses

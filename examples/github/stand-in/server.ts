@@ -38,7 +38,7 @@ export type Fault = 'before' | 'after' | Reply
 export interface StandInOptions {
   /** Default: one that the system chooses. */
   port?: number
-  /** Whose the token is. */
+  /** The owner of the token. */
   login?: string
   token?: string
   now?: () => Date
@@ -95,7 +95,7 @@ export async function startStandIn({
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy())
   })
-  // Whoever only reads the configuration that starts this has nothing to wait for.
+  // A process that only reads the configuration must not be kept alive by this server.
   server.unref()
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

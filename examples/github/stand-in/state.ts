@@ -141,7 +141,7 @@ export interface Repo {
 
 /** All that the stand-in knows. */
 export interface State {
-  /** Whose the token is. */
+  /** The owner of the token. */
   login: string
   repos: Repo[]
   nextId: number

@@ -10,7 +10,7 @@ interface Issue {
   estimate: number | null
 }
 
-/** What the planner does next, by the results it has since it was asked: look who has too much, look what, propose, say how it ended. */
+/** Returns the planner's next step, based on the results since the last request: find the busiest person, read their issues, propose a change, report the outcome. */
 export default defineScript({
   reply({ messages }) {
     const asked = messages.findLastIndex((message) => message.role === 'user')

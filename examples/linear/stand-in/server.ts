@@ -12,7 +12,7 @@ export interface SentDocument {
   headers: Record<string, string | string[] | undefined>
 }
 
-/** What happens to a request instead of, or after, what it asks for. `lost` carries it out and tears the connection. */
+/** A fault to inject before or after a request is handled. `lost` carries it out and tears the connection. */
 export type Mishap = 'lost' | 'torn' | { status: number; headers?: Record<string, string>; body: unknown }
 
 export interface StandInOptions {

@@ -1,7 +1,7 @@
 import { fits } from './filter.ts'
 import type { Attachment, Document, Issue, Label, Milestone, Project, ProjectUpdate, Relation, Team, World } from './world.ts'
 
-// What of the world an answer is made of: lists become pages, as Linear gives them.
+// Builds answers from the state. Lists are paginated as by Linear.
 
 export interface ListArgs {
   filter?: unknown

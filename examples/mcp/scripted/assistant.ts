@@ -2,7 +2,7 @@ import { defineScript, type ScriptReply } from 'countersign'
 
 const NOTE = 'team-calendar'
 
-/** What the assistant does next, by the results it has since it was asked: look what there is, read, propose, say how it ended. */
+/** Returns the assistant's next step, based on the results since the last request: list, read, propose a change, report the outcome. */
 export default defineScript({
   reply({ messages }) {
     const asked = messages.findLastIndex((message) => message.role === 'user')

@@ -8,7 +8,7 @@ interface Found {
   keyResults: { id: string; title: string; current: number; unit: string }[]
 }
 
-/** What the coach does next: it looks first, then proposes what was asked for, then says what came of it. */
+/** Returns the coach's next step: read, propose the requested change, report the outcome. */
 export default defineScript({
   reply({ messages }) {
     const at = messages.findLastIndex((message) => message.role === 'user')

@@ -7,7 +7,7 @@ interface Part {
   reorderAt: number
 }
 
-/** What the storekeeper does next, by the results it has since it was asked: read what is low, propose a change, say how it ended. */
+/** Returns the storekeeper's next step, based on the results since the last request: read low stock, propose a change, report the outcome. */
 export default defineScript({
   reply({ messages }) {
     const asked = messages.findLastIndex((message) => message.role === 'user')

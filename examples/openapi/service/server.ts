@@ -13,7 +13,7 @@ export interface Part {
 export interface Inventory extends AsyncDisposable {
   url: string
   parts: Map<string, Part>
-  /** What changed something, as it arrived: method and path, without the key. */
+  /** The write requests in order of arrival: method and path, without the key. */
   changes: string[]
 }
 

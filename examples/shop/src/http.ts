@@ -17,8 +17,8 @@ export function readInput<T>(schema: z.ZodType<T>, value: unknown, what: 'body' 
 }
 
 /**
- * A Fastify app whose every error is a problem document. What nobody foresaw is logged whole, under the service's name, and answered
- * without its message.
+ * A Fastify app whose every error is a problem document. Unexpected errors are logged in full under the service's name and answered
+ * without their message.
  */
 export function openApp({ service, bodyLimitBytes }: { service: string; bodyLimitBytes: number }): FastifyInstance {
   const answerError = (error: Error, reply: FastifyReply) => {

@@ -30,7 +30,7 @@ const tool = (name: string) => {
 }
 const context = { actionId: 'act_1', idempotencyKey: 'act_1:1', signal: new AbortController().signal, principalId: undefined }
 
-test('D0.3 both agents have the five tools under the names the desk calls', () => {
+test('both agents have the five tools under the names the desk calls', () => {
   expect(config.agents.map(({ name, model }) => [name, model])).toEqual([
     ['desk', 'scripted/./src/desk/script.ts'],
     ['brain', 'remote/http://127.0.0.1:4401'],
@@ -54,7 +54,7 @@ test('every suggestion leads to calls that the tools take', () => {
   }
 })
 
-test('D0.4 a status change shows what will change, changes it in the shop, and does it once per key', async () => {
+test('a status change shows what will change, changes it in the shop, and does it once per key', async () => {
   const args = { orderId: 'ORD-001', newStatus: 'processing' }
   const update = tool('updateOrderStatus')
   expect(update.describe(args)).toBe('Set order ORD-001 to processing')
@@ -67,7 +67,7 @@ test('D0.4 a status change shows what will change, changes it in the shop, and d
   expect(await effects.json()).toMatchObject({ total: 1, items: [{ orderId: 'ORD-001', idempotencyKey: 'act_1:1' }] })
 })
 
-test('D0.4 a checkout without a customer is an order; one that cannot be is refused in the shop’s words', async () => {
+test('a checkout without a customer is an order; one that cannot be is refused in the shop’s words', async () => {
   const checkout = tool('checkout')
   const args = { items: [{ productId: 'poster', quantity: 1 }] }
   const output = await checkout.execute(args, { ...context, idempotencyKey: 'act_2:1' })
@@ -103,7 +103,7 @@ test('the demo’s script speaks the desk’s mind', async () => {
   expect(events.at(-1)).toEqual({ type: 'finish', reason: 'tool_calls' })
 })
 
-test('D0.7 in client.yaml the change is the client’s, and what it is to send is the shop’s own route', async () => {
+test('in client.yaml the change is the client’s, and what it is to send is the shop’s own route', async () => {
   const { agents } = await loadConfig(fileURLToPath(new URL('../client.yaml', import.meta.url)), { SHOP_URL: shop.url })
   const tools = agents[0]?.tools ?? []
   expect(tools.map(({ name, executor }) => `${name} ${executor}`)).toEqual([

@@ -8,7 +8,7 @@ import { json, problem, type Route, sampleAction, serve } from './testing/log-se
 const CLAIMED_AT = Date.parse('2026-11-21T10:00:05.000Z')
 
 interface Scene {
-  /** What the shop answers to the action's request; default 200 with an order. */
+  /** The shop's answer to the action's request; default 200 with an order. */
   shop?: Route
   claim?: (claim: Claim) => Partial<Claim>
   holdMs?: number
@@ -54,7 +54,7 @@ async function open({
     shop: there,
     run: (options?: CarryOutOptions) => carryOut(client, 'act_1', options),
     claims: () => to('/claim'),
-    /** What the server was told. */
+    /** The reports that the server received. */
     told: () => to('/result').map(({ body }) => JSON.parse(body)),
     toldUnder: () => to('/result').map(({ headers }) => headers['idempotency-key']),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

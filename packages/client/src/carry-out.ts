@@ -3,7 +3,7 @@ import { isApiError } from './api-error.ts'
 import type { ChangeOptions, Client } from './client.ts'
 import { untilItWorks } from './reconnect.ts'
 
-/** What a client says came of an action, besides the hold it speaks of. */
+/** A client's report about the outcome of an action, without the claim that it refers to. */
 type Outcome = { output: unknown } | { error: Extract<ClientResultBody, { error: unknown }>['error'] }
 
 export type CarryOutOptions = {
@@ -12,11 +12,11 @@ export type CarryOutOptions = {
   /** Sends the tool's request; default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
   /**
-   * Carries out what is no request: a tool that is written in code here. What it answers is the result; what it throws leaves the outcome
-   * of a write unknown.
+   * Carries out what is no request: a tool that is written in code here. Its return value is the result. If it throws, the outcome of a
+   * write is unknown.
    */
   perform?: (claim: Claim, signal: AbortSignal) => unknown
-  /** Ends the wait for the claim, and the request. What came of it is told to the server all the same. */
+  /** Ends the wait for the claim, and the request. The outcome is still reported to the server. */
   signal?: AbortSignal
 }
 

@@ -112,9 +112,9 @@ export type Client = Management & {
     decideMany(body: DecisionsBody, options?: ChangeOptions): Promise<DecisionsAnswer>
     /** Reads again what a waiting action would change; a change makes it a new revision. */
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
-    /** What was asked before, as it was shown, the first revision first. */
+    /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
-    /** What could be granted in place of asking again. */
+    /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
@@ -158,8 +158,8 @@ export type Client = Management & {
 }
 
 /**
- * Typed calls to a Countersign server, for browser and Node. Nothing is retried behind your back; every call rejects with an
- * {@link ApiError}.
+ * Typed calls to a Countersign server, for browser and Node. The client never retries by itself. Every failed call rejects with an {@link
+ * ApiError}.
  *
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:4319', key: 'cs_…' })
@@ -176,44 +176,11 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
     { idempotencyKey = crypto.randomUUID(), signal }: ChangeOptions = {},
     { method = 'POST', headers = {} }: Pick<RequestInput, 'method' | 'headers'> = {},
   ) => sendJson<T>(http, path, { method, body, headers: { 'idempotency-key': idempotencyKey, ...headers }, signal })
-  const session = (sessionId: string) => `/api/sessions/${encodeURIComponent(sessionId)}`
-  const action = (actionId: string) => `/api/actions/${encodeURIComponent(actionId)}`
-
   return {
     ...createManagement(http, read, change),
-    sessions: {
-      list: (query, options) => read('/api/sessions', query, options),
-      create: (body = {}, options) => change('/api/sessions', body, options),
-      get: (sessionId, options) => read(session(sessionId), undefined, options),
-      messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
-      post: (sessionId, content, { shown, ...options } = {}) =>
-        change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),
-      cancel: (sessionId, options) => change(`${session(sessionId)}/cancel`, {}, options),
-      rename: (sessionId, title, options) => change(session(sessionId), { title }, options, { method: 'PATCH' }),
-      remove: async (sessionId, options) => void (await change(session(sessionId), undefined, options, { method: 'DELETE' })),
-      approve: (sessionId, body, options) => change(`${session(sessionId)}/approve`, body, options),
-      invite: (sessionId, person, options) => change(`${session(sessionId)}/participants`, { person }, options),
-      uninvite: (sessionId, person, options) =>
-        change(`${session(sessionId)}/participants/${encodeURIComponent(person)}`, undefined, options, { method: 'DELETE' }),
-    },
-    actions: {
-      list: (query, options) => read('/api/actions', query, options),
-      get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
-      full: async (options) => (await read<{ items: FullWaiting[] }>('/api/waiting/full', undefined, options)).items,
-      decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
-      decideMany: (body, options) => change('/api/actions/decisions', body, options),
-      lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
-      revisions: async (actionId, options) =>
-        (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
-      suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
-      retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
-      withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
-      propose: (body, options) => change('/api/actions', body, options),
-      resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),
-      verify: (actionId, options) => change(`${action(actionId)}/verify`, {}, options),
-      claim: (actionId, body = {}, options) => change(`${action(actionId)}/claim`, body, options),
-      result: (actionId, body, options) => change(`${action(actionId)}/result`, body, options),
-    },
+    ...identityCalls(read, change, signInStorage),
+    sessions: sessionCalls(read, change),
+    actions: actionCalls(read, change),
     requests: {
       create: (body, options) => change('/api/agent-requests', body, options),
       execute: (requestId, options) => change(`/api/agent-requests/${encodeURIComponent(requestId)}/execute`, {}, options),
@@ -221,22 +188,65 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
-    me: (options) => read('/api/me', undefined, options),
-    signIn: (signInKey, options) => change('/api/sign-in', { key: signInKey }, options),
-    signInWithLink: (link, options) => change('/api/sign-in', { link }, options),
-    beginSignIn: (returnTo, options) => change('/api/sign-in/oidc', { returnTo }, options),
-    finishSignIn: (answer, { begun, ...options } = {}) => change('/api/sign-in/oidc/finish', { answer, begun }, options),
-    signOut: async ({ everywhere = false, ...options } = {}) => {
-      try {
-        return await change<{ endSessionUrl?: string }>('/api/sign-out', { everywhere }, options)
-      } finally {
-        // Whether or not the server was reached: who leaves a browser is not to be found there again.
-        signInStorage?.write(undefined)
-      }
-    },
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },
     open: (path, input) => send(http, path, input),
   }
 }
+
+const session = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`
+const action = (actionId: string): string => `/api/actions/${encodeURIComponent(actionId)}`
+
+const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
+  list: (query, options) => read('/api/sessions', query, options),
+  create: (body = {}, options) => change('/api/sessions', body, options),
+  get: (sessionId, options) => read(session(sessionId), undefined, options),
+  messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
+  post: (sessionId, content, { shown, ...options } = {}) =>
+    change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),
+  cancel: (sessionId, options) => change(`${session(sessionId)}/cancel`, {}, options),
+  rename: (sessionId, title, options) => change(session(sessionId), { title }, options, { method: 'PATCH' }),
+  remove: async (sessionId, options) => void (await change(session(sessionId), undefined, options, { method: 'DELETE' })),
+  approve: (sessionId, body, options) => change(`${session(sessionId)}/approve`, body, options),
+  invite: (sessionId, person, options) => change(`${session(sessionId)}/participants`, { person }, options),
+  uninvite: (sessionId, person, options) =>
+    change(`${session(sessionId)}/participants/${encodeURIComponent(person)}`, undefined, options, { method: 'DELETE' }),
+})
+
+const actionCalls = (read: Read, change: Change): Client['actions'] => ({
+  list: (query, options) => read('/api/actions', query, options),
+  get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
+  full: async (options) => (await read<{ items: FullWaiting[] }>('/api/waiting/full', undefined, options)).items,
+  decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
+  decideMany: (body, options) => change('/api/actions/decisions', body, options),
+  lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
+  revisions: async (actionId, options) =>
+    (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
+  suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
+  retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
+  withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
+  propose: (body, options) => change('/api/actions', body, options),
+  resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),
+  verify: (actionId, options) => change(`${action(actionId)}/verify`, {}, options),
+  claim: (actionId, body = {}, options) => change(`${action(actionId)}/claim`, body, options),
+  result: (actionId, body, options) => change(`${action(actionId)}/result`, body, options),
+})
+
+type IdentityCalls = Pick<Client, 'me' | 'signIn' | 'signInWithLink' | 'beginSignIn' | 'finishSignIn' | 'signOut'>
+
+const identityCalls = (read: Read, change: Change, signInStorage: SignInStorage | undefined): IdentityCalls => ({
+  me: (options) => read('/api/me', undefined, options),
+  signIn: (signInKey, options) => change('/api/sign-in', { key: signInKey }, options),
+  signInWithLink: (link, options) => change('/api/sign-in', { link }, options),
+  beginSignIn: (returnTo, options) => change('/api/sign-in/oidc', { returnTo }, options),
+  finishSignIn: (answer, { begun, ...options } = {}) => change('/api/sign-in/oidc/finish', { answer, begun }, options),
+  signOut: async ({ everywhere = false, ...options } = {}) => {
+    try {
+      return await change<{ endSessionUrl?: string }>('/api/sign-out', { everywhere }, options)
+    } finally {
+      // Even when the server could not be reached: a person who signs out must not stay signed in on this browser.
+      signInStorage?.write(undefined)
+    }
+  },
+})

@@ -4,7 +4,7 @@ import { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { isFinal, type RetryOptions, scheduleTimeout, waitToRetry } from './reconnect.ts'
 
-/** What a person may be told about the stream. `closed`: it ended for good, by your signal or by a refusal. */
+/** The state of the stream, as shown to people. `closed`: it ended for good, by your signal or by a refusal. */
 export type ConnectionState =
   | { kind: 'connecting' }
   | { kind: 'live' }

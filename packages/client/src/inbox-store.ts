@@ -3,7 +3,7 @@ import { type Actions, markOverdue, mergeActions, updateAction } from './action-
 import type { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
-import { scheduleTimeout, untilItWorks } from './reconnect.ts'
+import { type RetryOptions, type Schedule, scheduleTimeout, untilItWorks } from './reconnect.ts'
 import { asApiError, type StoreOptions } from './session-store.ts'
 import { createValue, type Store } from './store.ts'
 
@@ -32,140 +32,161 @@ const MAX_LISTED = 1_000
 const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
 /**
- * Every action that needs a person, live until `close()`. What was decided, here or elsewhere, stays 5 s, so that nothing
- * vanishes under a pointer.
+ * Every action that needs a person, live until `close()`. Decided actions stay for 5 s, so that nothing disappears under a pointer.
  *
  * @example
  * const inbox = openInbox(client)
  * inbox.subscribe(() => { document.title = `(${inbox.get().waiting}) Approvals` })
  */
 export function openInbox(client: Client, options: StoreOptions = {}): InboxStore {
-  const schedule = options.schedule ?? scheduleTimeout
-  const value = createValue<InboxSnapshot>({
-    items: [],
-    waiting: 0,
-    unknown: 0,
-    more: false,
-    loaded: false,
-    connection: { kind: 'connecting' },
-    failure: null,
-  })
-  const closing = new AbortController()
-  const { signal } = closing
-  const lingering = new Map<string, () => void>()
-  let held: Actions = {}
+  const inbox = new Inbox(client, options)
+  void inbox.follow()
+  return inbox
+}
 
-  const onState = (connection: ConnectionState) => {
-    value.set({ ...value.get(), connection })
-    // The list is read once the stream stands, so that nothing falls between the two; and again after each cut.
-    if (connection.kind === 'live') void untilItWorks(list, quiet).catch(giveUp)
+const EMPTY: InboxSnapshot = {
+  items: [],
+  waiting: 0,
+  unknown: 0,
+  more: false,
+  loaded: false,
+  connection: { kind: 'connecting' },
+  failure: null,
+}
+
+class Inbox implements InboxStore {
+  readonly #client: Client
+  readonly #schedule: Schedule
+  readonly #retrying: RetryOptions & StoreOptions
+  readonly #value = createValue(EMPTY)
+  readonly #closing = new AbortController()
+  /** Functions that cancel the removal timer of each decided action, by action id. */
+  readonly #lingering = new Map<string, () => void>()
+  #held: Actions = {}
+
+  constructor(client: Client, options: StoreOptions) {
+    this.#client = client
+    this.#schedule = options.schedule ?? scheduleTimeout
+    this.#retrying = { ...options, signal: this.#closing.signal }
   }
-  const retrying = { ...options, signal, onState }
-  const quiet = { ...retrying, onState: () => {} }
 
-  async function list(): Promise<void> {
-    const listed = [await listState('proposed'), await listState('outcome_unknown')]
+  readonly get = this.#value.get
+  readonly subscribe = this.#value.subscribe
+
+  readonly close = (): void => {
+    this.#closing.abort()
+    for (const cancel of this.#lingering.values()) cancel()
+    this.#lingering.clear()
+  }
+
+  /** Takes events until the store is closed or gives up. */
+  async follow(): Promise<void> {
+    const onState = (connection: ConnectionState) => {
+      this.#set({ connection })
+      // The list is read once the stream stands, so that nothing falls between the two; and again after each cut.
+      if (connection.kind === 'live') this.#retry(() => this.#list())
+    }
+    try {
+      for await (const event of events(this.#client, { path: '/api/events', ...this.#retrying, onState })) this.#take(event)
+    } catch (error) {
+      this.#giveUp(error)
+    }
+  }
+
+  #set(changed: Partial<InboxSnapshot>): void {
+    this.#value.set({ ...this.#value.get(), ...changed })
+  }
+
+  #retry(work: () => Promise<void>): void {
+    untilItWorks(work, this.#retrying).catch((error: unknown) => this.#giveUp(error))
+  }
+
+  async #list(): Promise<void> {
+    const listed = [await this.#listState('proposed'), await this.#listState('outcome_unknown')]
     const found = listed.flatMap(({ items }) => items)
     const ids = new Set(found.map((action) => action.id))
-    keep(found)
-    value.set({ ...value.get(), more: listed.some(({ more }) => more), loaded: true })
-    for (const action of Object.values(held)) if (needsPerson(action) && !ids.has(action.id)) await fetchAction(action.id)
+    this.#keep(found)
+    this.#set({ more: listed.some(({ more }) => more), loaded: true })
+    for (const action of Object.values(this.#held)) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
   }
 
-  async function listState(state: Action['state']): Promise<{ items: Action[]; more: boolean }> {
+  async #listState(state: Action['state']): Promise<{ items: Action[]; more: boolean }> {
+    const { signal } = this.#closing
     const items: Action[] = []
     let cursor: string | undefined
     do {
-      const page = await client.actions.list({ state, limit: 200, cursor }, { signal })
+      const page = await this.#client.actions.list({ state, limit: 200, cursor }, { signal })
       items.push(...page.items)
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined && items.length < MAX_LISTED)
     return { items, more: cursor !== undefined }
   }
 
-  async function fetchAction(actionId: string): Promise<void> {
-    keep([await client.actions.get(actionId, {}, { signal })])
+  async #fetchAction(actionId: string): Promise<void> {
+    this.#keep([await this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })])
   }
 
-  function take(event: SessionEvent): void {
-    if (event.type === 'reset') void untilItWorks(list, quiet).catch(giveUp)
-    if (event.type === 'action_proposed') keep([event.data.proposal])
+  #take(event: SessionEvent): void {
+    if (event.type === 'reset') this.#retry(() => this.#list())
+    if (event.type === 'action_proposed') this.#keep([event.data.proposal])
     if (event.type === 'approval_overdue') {
       const { actionId } = event.data
-      change(actionId, markOverdue(held[actionId], event.data), true)
+      this.#change(actionId, markOverdue(this.#held[actionId], event.data), true)
     }
     if (event.type === 'action_update') {
       const { proposalId } = event.data
-      change(proposalId, updateAction(held[proposalId], event.data), needsPerson(event.data))
+      this.#change(proposalId, updateAction(this.#held[proposalId], event.data), needsPerson(event.data))
     }
   }
 
-  /** Takes in a changed action; one that the event alone cannot tell is fetched where it may need a person. */
-  function change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
-    if (changed !== undefined) hold({ ...held, [actionId]: changed })
-    else if (mayNeedPerson) void untilItWorks(() => fetchAction(actionId), quiet).catch(giveUp)
-    else drop(actionId)
+  /** Takes in a changed action; when the event alone does not say enough, fetches it where it may need a person. */
+  #change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
+    if (changed !== undefined) this.#hold({ ...this.#held, [actionId]: changed })
+    else if (mayNeedPerson) this.#retry(() => this.#fetchAction(actionId))
+    else this.#drop(actionId)
   }
 
-  /** Takes in what needs a person, and news of what is held; what never waited, because policy decided it, is not for the inbox. */
-  function keep(actions: readonly Action[]): void {
-    hold(
-      mergeActions(
-        held,
-        actions.filter((action) => needsPerson(action) || action.id in held),
-      ),
-    )
+  /** Takes in actions that need a person, and news of those held. An action that policy decided never waited: it is not for the inbox. */
+  #keep(actions: readonly Action[]): void {
+    const wanted = actions.filter((action) => needsPerson(action) || action.id in this.#held)
+    this.#hold(mergeActions(this.#held, wanted))
   }
 
-  /** Takes `next` as the held actions; whatever no longer waits leaves after a while. */
-  function hold(next: Actions): void {
-    if (next === held) return
-    held = next
+  /** Takes `next` as the held actions; those that no longer wait leave after a while. */
+  #hold(next: Actions): void {
+    if (next === this.#held) return
+    this.#held = next
     for (const action of Object.values(next)) {
       const { id } = action
       if (needsPerson(action)) {
-        lingering.get(id)?.()
-        lingering.delete(id)
-      } else if (!lingering.has(id)) {
-        lingering.set(
-          id,
-          schedule(() => drop(id), LINGER_MS),
-        )
+        this.#lingering.get(id)?.()
+        this.#lingering.delete(id)
+      } else if (!this.#lingering.has(id)) {
+        const cancel = this.#schedule(() => this.#drop(id), LINGER_MS)
+        this.#lingering.set(id, cancel)
       }
     }
-    show()
+    this.#show()
   }
 
-  function drop(actionId: string): void {
-    if (!(actionId in held)) return
-    lingering.get(actionId)?.()
-    lingering.delete(actionId)
-    const { [actionId]: _, ...rest } = held
-    held = rest
-    show()
+  #drop(actionId: string): void {
+    if (!(actionId in this.#held)) return
+    this.#lingering.get(actionId)?.()
+    this.#lingering.delete(actionId)
+    const { [actionId]: _, ...rest } = this.#held
+    this.#held = rest
+    this.#show()
   }
 
-  function show(): void {
-    const items = Object.values(held).sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))
+  #show(): void {
+    const items = Object.values(this.#held).sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))
     const count = (state: Action['state']) => items.filter((action) => action.state === state).length
-    value.set({ ...value.get(), items, waiting: count('proposed'), unknown: count('outcome_unknown') })
+    this.#set({ items, waiting: count('proposed'), unknown: count('outcome_unknown') })
   }
 
-  function giveUp(error: unknown): void {
-    if (signal.aborted) return
-    close()
-    value.set({ ...value.get(), connection: { kind: 'closed' }, failure: asApiError(error) })
+  #giveUp(error: unknown): void {
+    if (this.#closing.signal.aborted) return
+    this.close()
+    this.#set({ connection: { kind: 'closed' }, failure: asApiError(error) })
   }
-
-  function close(): void {
-    closing.abort()
-    for (const cancel of lingering.values()) cancel()
-    lingering.clear()
-  }
-
-  async function follow(): Promise<void> {
-    for await (const event of events(client, { path: '/api/events', ...retrying })) take(event)
-  }
-  void follow().catch(giveUp)
-  return { get: value.get, subscribe: value.subscribe, close }
 }

@@ -51,7 +51,7 @@ type ListOf<Item> = { items: Item[]; nextCursor: string | null }
 type Tried = Extract<TestPolicyBody, { call: unknown }>
 type Replayed = Extract<TestPolicyBody, { replay: unknown }>
 
-/** Who may do what, and the record of it: for persons, most of it for admins. */
+/** Manages permissions and reads the audit record. For people; most calls need the admin role. */
 export type Management = {
   policy: {
     get(options?: CallOptions): Promise<PolicyView>
@@ -62,11 +62,11 @@ export type Management = {
     rollback(body: RollbackBody, options?: ChangeOptions): Promise<SavedPolicy>
     versions(page?: Page, options?: CallOptions): Promise<PolicyVersionList>
     version(version: number, options?: CallOptions): Promise<PolicyVersionView>
-    /** What policy says about a call that may never be made. */
+    /** Evaluates policy for a hypothetical call. */
     test(body: Tried, options?: CallOptions): Promise<TestedCall>
-    /** What it would have said about the calls of the last days. */
+    /** Evaluates the document for the calls of the last days. */
     replay(body: Replayed, options?: CallOptions): Promise<ReplayedActions>
-    /** What the version that is tried would have said otherwise; `not_found` where none is. */
+    /** Lists the calls for which the shadow version differs; `not_found` where none is. */
     shadow(options?: CallOptions): Promise<ShadowReport>
     endShadow(options?: ChangeOptions): Promise<void>
   }
@@ -80,7 +80,7 @@ export type Management = {
     create(body: DelegationBody, options?: ChangeOptions): Promise<Delegation>
     revoke(delegationId: string, options?: ChangeOptions): Promise<Delegation>
   }
-  /** Who can be named where a person is asked for, by name. */
+  /** Lists the people that a field can name, by name. */
   people: {
     list(query?: Page & { q?: string }, options?: CallOptions): Promise<ListOf<Person>>
     /** With everything that they can act with. For admins, as all that follows. */
@@ -88,7 +88,7 @@ export type Management = {
     changeRoles(personId: string, roles: string[], options?: ChangeOptions): Promise<PersonDetails>
     /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what still waits. */
     disable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
-    /** Lets them in again. What ended stays ended. */
+    /** Lets them in again. Keys, grants and delegations that ended stay ended. */
     enable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
   }
   /** Where one is signed in oneself. */
@@ -99,7 +99,7 @@ export type Management = {
     /** Signs out everywhere but here. */
     endOthers(options?: ChangeOptions): Promise<void>
   }
-  /** What people aim at, and how far it is. Changed by tools, through the gate. */
+  /** Reads objectives and their progress. Changed by tools, through the gate. */
   objectives: {
     list(query?: ObjectiveQuery, options?: CallOptions): Promise<ListOf<Objective>>
     get(objectiveId: string, options?: CallOptions): Promise<Objective>
@@ -109,7 +109,7 @@ export type Management = {
   /** Whether the server holds everything because its database looks like a copy, and what people do about that. */
   hold: {
     get(options?: CallOptions): Promise<HoldView>
-    /** Makes the copy an installation of its own: everything that was not voided goes on. */
+    /** Accepts the copy as an installation of its own. Every action that was not voided continues. */
     accept(options?: ChangeOptions): Promise<HoldView>
     /** Lets one approved action start. */
     release(actionId: string, options?: ChangeOptions): Promise<Action>
@@ -124,7 +124,7 @@ export type Management = {
     /** Accepts the record as it is found, although it is not the one that the server remembers: it is sealed again from then on. */
     accept(reason: string, options?: ChangeOptions): Promise<AuditSealView>
   }
-  /** What was asked, decided, done and counted in a time. */
+  /** Returns the counts of proposals, decisions and executions in a period. */
   stats(query?: StatsQuery, options?: CallOptions): Promise<Stats>
   keys: {
     list(page?: Page, options?: CallOptions): Promise<KeyList>
@@ -148,7 +148,7 @@ export type Management = {
     rotate(webhookId: string, overlap?: string, options?: ChangeOptions): Promise<CreatedWebhook>
     /** Sends a test event. */
     test(webhookId: string, options?: ChangeOptions): Promise<WebhookDelivery>
-    /** What was sent there, newest first. */
+    /** Lists the deliveries, newest first. */
     deliveries(webhookId: string, query?: WebhookDeliveryQuery, options?: CallOptions): Promise<ListOf<WebhookDelivery>>
     /** Sends one again, under the same `webhook-id`. */
     redeliver(webhookId: string, deliveryId: string, options?: ChangeOptions): Promise<WebhookDelivery>
@@ -165,23 +165,14 @@ export type Change = <T>(
 
 const webhook = (webhookId: string): string => `/api/webhooks/${encodeURIComponent(webhookId)}`
 
+const DELETE = { method: 'DELETE' } as const
+
 /** The calls of {@link Management}. */
 export function createManagement(http: HttpOptions, read: Read, change: Change): Management {
   const remove = <T>(path: string, id: string, options?: ChangeOptions) =>
-    change<T>(`${path}/${encodeURIComponent(id)}`, undefined, options, { method: 'DELETE' })
+    change<T>(`${path}/${encodeURIComponent(id)}`, undefined, options, DELETE)
   return {
-    policy: {
-      get: (options) => read('/api/policy', undefined, options),
-      text: async (options) => (await send(http, '/api/policy', { query: { format: 'yaml' }, ...options })).text(),
-      save: (body, basedOn, options) => change('/api/policy', body, options, { method: 'PUT', headers: { 'if-match': `"${basedOn}"` } }),
-      rollback: (body, options) => change('/api/policy/rollback', body, options),
-      versions: (page, options) => read('/api/policy/versions', page, options),
-      version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
-      test: (body, options) => change('/api/policy/test', body, options),
-      replay: (body, options) => change('/api/policy/test', body, options),
-      shadow: (options) => read('/api/policy/shadow', undefined, options),
-      endShadow: (options) => change('/api/policy/shadow', undefined, options, { method: 'DELETE' }),
-    },
+    policy: policyCalls(http, read, change),
     grants: {
       list: (query, options) => read('/api/grants', query, options),
       create: (body, options) => change('/api/grants', body, options),
@@ -203,7 +194,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
     consoleSessions: {
       list: (page, options) => read('/api/console-sessions', page, options),
       end: (consoleSessionId, options) => remove('/api/console-sessions', consoleSessionId, options),
-      endOthers: (options) => change('/api/console-sessions', undefined, options, { method: 'DELETE' }),
+      endOthers: (options) => change('/api/console-sessions', undefined, options, DELETE),
     },
     objectives: {
       list: (query, options) => read('/api/objectives', query, options),
@@ -230,17 +221,32 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       create: (body, options) => change('/api/keys', body, options),
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
     },
-    webhooks: {
-      list: (page, options) => read('/api/webhooks', page, options),
-      get: (webhookId, options) => read(webhook(webhookId), undefined, options),
-      create: (body, options) => change('/api/webhooks', body, options),
-      change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),
-      delete: (webhookId, options) => remove('/api/webhooks', webhookId, options),
-      rotate: (webhookId, overlap, options) => change(`${webhook(webhookId)}/rotate`, overlap === undefined ? {} : { overlap }, options),
-      test: (webhookId, options) => change(`${webhook(webhookId)}/test`, undefined, options),
-      deliveries: (webhookId, query, options) => read(`${webhook(webhookId)}/deliveries`, query, options),
-      redeliver: (webhookId, deliveryId, options) =>
-        change(`${webhook(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, undefined, options),
-    },
+    webhooks: webhookCalls(read, change),
   }
 }
+
+const policyCalls = (http: HttpOptions, read: Read, change: Change): Management['policy'] => ({
+  get: (options) => read('/api/policy', undefined, options),
+  text: async (options) => (await send(http, '/api/policy', { query: { format: 'yaml' }, ...options })).text(),
+  save: (body, basedOn, options) => change('/api/policy', body, options, { method: 'PUT', headers: { 'if-match': `"${basedOn}"` } }),
+  rollback: (body, options) => change('/api/policy/rollback', body, options),
+  versions: (page, options) => read('/api/policy/versions', page, options),
+  version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
+  test: (body, options) => change('/api/policy/test', body, options),
+  replay: (body, options) => change('/api/policy/test', body, options),
+  shadow: (options) => read('/api/policy/shadow', undefined, options),
+  endShadow: (options) => change('/api/policy/shadow', undefined, options, DELETE),
+})
+
+const webhookCalls = (read: Read, change: Change): Management['webhooks'] => ({
+  list: (page, options) => read('/api/webhooks', page, options),
+  get: (webhookId, options) => read(webhook(webhookId), undefined, options),
+  create: (body, options) => change('/api/webhooks', body, options),
+  change: (webhookId, body, options) => change(webhook(webhookId), body, options, { method: 'PATCH' }),
+  delete: (webhookId, options) => change(webhook(webhookId), undefined, options, DELETE),
+  rotate: (webhookId, overlap, options) => change(`${webhook(webhookId)}/rotate`, overlap === undefined ? {} : { overlap }, options),
+  test: (webhookId, options) => change(`${webhook(webhookId)}/test`, undefined, options),
+  deliveries: (webhookId, query, options) => read(`${webhook(webhookId)}/deliveries`, query, options),
+  redeliver: (webhookId, deliveryId, options) =>
+    change(`${webhook(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, undefined, options),
+})

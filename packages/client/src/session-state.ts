@@ -9,7 +9,7 @@ export type RunError = EventDataOf<'error'>
 
 /** Everything a session's log says, folded. Immutable; unchanged parts keep their identity. */
 export type SessionState = {
-  /** Null until it is loaded. What waits and how far the log was read stand beside it, kept current. */
+  /** Null until it is loaded. The waiting actions and the position in the log are updated separately. */
   session: Omit<Session, 'pendingApprovals' | 'unknownOutcomes' | 'lastSeq'> | null
   /** Ordered by `seq`. */
   messages: readonly Message[]
@@ -19,7 +19,7 @@ export type SessionState = {
   actions: Actions
   /** Ids of the actions that wait for a person, oldest first. */
   pendingApprovals: readonly string[]
-  /** Why the last run stopped; null again when the session goes on. */
+  /** The reason that the last run stopped; null once the session continues. */
   runError: RunError | null
   /** Ids of actions that changed in a way the log does not spell out: fetch them and fold them in with {@link foldActions}. */
   toFetch: readonly string[]
@@ -70,7 +70,7 @@ export function foldSession<S extends SessionState>(state: S, event: SessionEven
   return event.seq === undefined ? next : { ...next, lastSeq: event.seq }
 }
 
-/** The state with a page of older messages in front. What it holds already is newer, and stays. */
+/** The state with a page of older messages in front. Entries that the state already holds are newer and stay. */
 export function foldOlder<S extends SessionState>(state: S, older: readonly Message[]): S {
   const known = new Set(state.messages.map(({ id }) => id))
   const messages = [...older.filter(({ id }) => !known.has(id)), ...state.messages].sort((a, b) => a.seq - b.seq)
@@ -134,8 +134,13 @@ function after(state: SessionState, event: Exclude<SessionEvent, { type: 'reset'
       return { streaming: [], startedCalls: [] }
     case 'error':
       return { streaming: [], startedCalls: [], runError: event.data }
-    // `session` is for chat callers; a type of a newer server is none of ours.
+    // They change nothing here: `session` opens a chat, and a deleted session ends its stream.
+    case 'session':
+    case 'session_deleted':
+      return {}
     default:
+      event satisfies never
+      // An event of a newer server.
       return {}
   }
 }

@@ -1,8 +1,8 @@
-import type { Message } from '@countersign/core'
+import type { Message, MessageList, SessionEvent } from '@countersign/core'
 import { ApiError, isApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { type ConnectionState, type EventsOptions, events } from './events.ts'
-import { untilItWorks } from './reconnect.ts'
+import { type RetryOptions, untilItWorks } from './reconnect.ts'
 import { EMPTY_SESSION, foldActions, foldOlder, foldSession, type SessionState, sessionState } from './session-state.ts'
 import { createValue, type Store } from './store.ts'
 
@@ -23,92 +23,124 @@ export type StoreOptions = Pick<EventsOptions, 'silenceMs' | 'schedule' | 'rando
 
 /**
  * A session, live: loads it with its messages, then follows its events until `close()`. While `session` is null it is loading.
- * Nothing is thrown at you: what went wrong for good is in `failure`.
+ * The store never throws. A permanent error is in `failure`.
  *
  * @example
  * const store = openSession(client, sessionId)
  * const stop = store.subscribe(() => render(store.get()))
  */
 export function openSession(client: Client, sessionId: string, { pageSize, ...options }: SessionOptions = {}): SessionStore {
-  const value = createValue<SessionSnapshot>({ ...EMPTY_SESSION, connection: { kind: 'connecting' }, failure: null, older: 'none' })
-  /** Where the next page of older messages begins; undefined where there is none. */
-  let cursor: string | undefined
-  const closing = new AbortController()
-  const { signal } = closing
-  const retrying = { ...options, signal, onState: (connection: ConnectionState) => value.set({ ...value.get(), connection }) }
+  const session = new LiveSession(client, sessionId, { pageSize, options })
+  void session.follow()
+  return session
+}
 
-  async function load(): Promise<void> {
-    const session = await client.sessions.get(sessionId, { signal })
-    // After a reset, as many as there were: nobody loses what they are reading.
-    const newest = await loadMessages(pageSize && Math.max(pageSize, value.get().messages.length))
+class LiveSession implements SessionStore {
+  readonly #client: Client
+  readonly #sessionId: string
+  readonly #pageSize: number | undefined
+  readonly #retrying: RetryOptions & StoreOptions
+  readonly #closing = new AbortController()
+  readonly #value = createValue<SessionSnapshot>({ ...EMPTY_SESSION, connection: { kind: 'connecting' }, failure: null, older: 'none' })
+  /** Where the next page of older messages begins; undefined after the last. */
+  #cursor: string | undefined
+
+  constructor(client: Client, sessionId: string, { pageSize, options }: { pageSize: number | undefined; options: StoreOptions }) {
+    this.#client = client
+    this.#sessionId = sessionId
+    this.#pageSize = pageSize
+    const onState = (connection: ConnectionState) => this.#set({ connection })
+    this.#retrying = { ...options, signal: this.#closing.signal, onState }
+  }
+
+  readonly get = this.#value.get
+  readonly subscribe = this.#value.subscribe
+  readonly close = (): void => this.#closing.abort()
+
+  readonly loadOlder = async (): Promise<void> => {
+    const from = this.#cursor
+    if (from === undefined || this.get().older === 'loading') return
+    this.#set({ older: 'loading' })
+    try {
+      const page = await this.#page(from)
+      // A reset loaded the list anew meanwhile.
+      if (this.#cursor !== from) return
+      this.#cursor = page.nextCursor ?? undefined
+      this.#value.set({ ...foldOlder(this.get(), page.items), older: this.#cursor === undefined ? 'none' : 'more' })
+    } catch {
+      if (this.#cursor === from) this.#set({ older: 'failed' })
+    }
+  }
+
+  /** Loads the session, then takes its events until the store is closed or gives up. */
+  async follow(): Promise<void> {
+    try {
+      await untilItWorks(() => this.#load(), this.#retrying)
+      const path = `/api/sessions/${encodeURIComponent(this.#sessionId)}/events`
+      for await (const event of events(this.#client, { path, after: this.get().lastSeq, ...this.#retrying })) await this.#take(event)
+    } catch (error) {
+      this.#giveUp(error)
+    }
+  }
+
+  #set(changed: Partial<SessionSnapshot>): void {
+    this.#value.set({ ...this.get(), ...changed })
+  }
+
+  async #take(event: SessionEvent): Promise<void> {
+    if (event.type === 'session_deleted') throw new ApiError('not_found', 404, `${event.data.by.name} deleted this session.`)
+    const before = this.get().toFetch
+    this.#value.set(foldSession(this.get(), event))
+    // A reset carries the newest messages only.
+    if (event.type === 'reset') await untilItWorks(() => this.#load(), this.#retrying)
+    for (const id of this.get().toFetch) if (!before.includes(id)) this.#fetchAction(id).catch((error: unknown) => this.#giveUp(error))
+  }
+
+  async #load(): Promise<void> {
+    const session = await this.#client.sessions.get(this.#sessionId, { signal: this.#closing.signal })
+    // After a reset, at least as many as before: nobody loses what they are reading.
+    const newest = await this.#loadMessages(this.#pageSize && Math.max(this.#pageSize, this.get().messages.length))
     const state = sessionState(session, newest.messages)
-    // The text of a message that is being written lives only in the events since the last whole message.
+    // The text of a message that is being written is only in the events since the last complete message.
     const wholeSeqs = state.messages.filter((message) => !message.queued && message.seq <= session.lastSeq).map((message) => message.seq)
     const lastSeq = session.status === 'active' ? Math.max(0, ...wholeSeqs) : session.lastSeq
-    cursor = newest.cursor
-    value.set({ ...value.get(), ...state, lastSeq, older: cursor === undefined ? 'none' : 'more' })
+    this.#cursor = newest.cursor
+    this.#set({ ...state, lastSeq, older: this.#cursor === undefined ? 'none' : 'more' })
   }
 
   /** @param atLeast Undefined for all. */
-  async function loadMessages(atLeast: number | undefined): Promise<{ messages: Message[]; cursor: string | undefined }> {
+  async #loadMessages(atLeast: number | undefined): Promise<{ messages: Message[]; cursor: string | undefined }> {
     const messages: Message[] = []
     let next: string | undefined
     do {
-      const page = await client.sessions.messages(sessionId, { limit: pageSize ?? 200, cursor: next }, { signal })
+      const page = await this.#page(next)
       messages.push(...page.items)
       next = page.nextCursor ?? undefined
     } while (next !== undefined && (atLeast === undefined || messages.length < atLeast))
     return { messages, cursor: next }
   }
 
-  async function loadOlder(): Promise<void> {
-    const from = cursor
-    if (from === undefined || value.get().older === 'loading') return
-    value.set({ ...value.get(), older: 'loading' })
-    try {
-      const page = await client.sessions.messages(sessionId, { limit: pageSize ?? 200, cursor: from }, { signal })
-      // A reset began the list anew meanwhile.
-      if (cursor !== from) return
-      cursor = page.nextCursor ?? undefined
-      value.set({ ...foldOlder(value.get(), page.items), older: cursor === undefined ? 'none' : 'more' })
-    } catch {
-      if (cursor === from) value.set({ ...value.get(), older: 'failed' })
-    }
+  #page(cursor: string | undefined): Promise<MessageList> {
+    return this.#client.sessions.messages(this.#sessionId, { limit: this.#pageSize ?? 200, cursor }, { signal: this.#closing.signal })
   }
 
-  async function follow(): Promise<void> {
-    await untilItWorks(load, retrying)
-    const path = `/api/sessions/${encodeURIComponent(sessionId)}/events`
-    for await (const event of events(client, { path, after: value.get().lastSeq, ...retrying })) {
-      if (event.type === 'session_deleted') throw new ApiError('not_found', 404, `${event.data.by.name} deleted this session.`)
-      const before = value.get().toFetch
-      value.set(foldSession(value.get(), event))
-      // A reset carries the newest messages only.
-      if (event.type === 'reset') await untilItWorks(load, retrying)
-      for (const id of value.get().toFetch) if (!before.includes(id)) void fetchAction(id).catch(giveUp)
-    }
-  }
-
-  async function fetchAction(actionId: string): Promise<void> {
-    const ask = () => client.actions.get(actionId, {}, { signal })
-    const action = await untilItWorks(ask, { ...retrying, onState: () => {} }).catch((error: unknown) => {
-      // One that is not shown to this person is no reason to stop showing the session.
+  async #fetchAction(actionId: string): Promise<void> {
+    const ask = () => this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })
+    const action = await untilItWorks(ask, { ...this.#retrying, onState: () => {} }).catch((error: unknown) => {
+      // An action that this person may not see is no reason to stop showing the session.
       if (isApiError(error) && error.status === 404) return undefined
       throw error
     })
-    if (action) value.set(foldActions(value.get(), [action]))
+    if (action) this.#value.set(foldActions(this.get(), [action]))
   }
 
-  function giveUp(error: unknown): void {
-    if (signal.aborted) return
-    closing.abort()
-    value.set({ ...value.get(), connection: { kind: 'closed' }, failure: asApiError(error) })
+  #giveUp(error: unknown): void {
+    if (this.#closing.signal.aborted) return
+    this.#closing.abort()
+    this.#set({ connection: { kind: 'closed' }, failure: asApiError(error) })
   }
-
-  void follow().catch(giveUp)
-  return { get: value.get, subscribe: value.subscribe, close: () => closing.abort(), loadOlder }
 }
 
-/** A failure in words, also for what no call foresaw. */
+/** `error` as an {@link ApiError}, also when no call foresaw it. */
 export const asApiError = (error: unknown): ApiError =>
   isApiError(error) ? error : new ApiError('internal', 0, 'The answer of the server could not be understood.', {}, { cause: error })

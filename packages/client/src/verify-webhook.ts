@@ -6,7 +6,7 @@ const PREFIX = 'whsec_'
 
 type Named = { id: string; name: string }
 
-/** What a webhook is sent about an action. Arguments and results are read over the API. */
+/** The payload of a webhook about an action. Arguments and results are read over the API. */
 export interface WebhookActionData extends Pick<Action, 'sessionId' | 'state' | 'revision' | 'digest' | 'tool' | 'effect' | 'agent'> {
   actionId: string
   headline: string

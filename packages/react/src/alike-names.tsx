@@ -18,7 +18,7 @@ export const AlikeNames = memo(function AlikeNames({ action }: { action: Action 
   if (pairs.length === 0) return null
   return (
     <div className="cs-again">
-      <strong>Names that look alike and are not the same</strong>
+      <strong>Names that look alike but differ</strong>
       <ul>
         {pairs.map(({ one, other, how }) => (
           <li key={one + other}>

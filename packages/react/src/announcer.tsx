@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { outcomeText } from './outcome.ts'
 import { RISK_WORDS, STATE_WORDS } from './words.ts'
 
-/** What a screen reader is to hear now; each belongs into a live region of its own, as in {@link CardAnnouncer}. */
+/** The current announcements for screen readers. Each needs a live region of its own, as in {@link CardAnnouncer}. */
 export type Announcements = { polite: string; assertive: string }
 
 /** Arrivals within this time are one message. */
@@ -15,7 +15,7 @@ const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
 /**
  * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, the same once it is overdue, and
  * one for each outcome;
- * assertive ones only for what failed or may have run. What is there at first is not news.
+ * assertive ones only for what failed or may have run. The initial content is not announced.
  */
 export function useCardAnnouncements(actions: readonly Action[]): Announcements {
   const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })

@@ -406,6 +406,15 @@ test('a long argument with its payload in the tail holds a high risk until it is
   expect(await card().locator('pre').textContent()).toContain(body)
 })
 
+test('the risk line names the level, the reason and where the level comes from', async () => {
+  page = await cards.open()
+  const line = card().locator('.cs-risk')
+  await show(page, { action: sampleAction({ risk: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' } }) })
+  expect(await line.textContent()).toBe('Medium risk · changes data (default for writes)')
+  await show(page, { action: sampleAction({ risk: { level: 'high', reasons: ['it is a DELETE'], setBy: 'unverified' } }) })
+  expect(await line.textContent()).toBe('High risk · it is a DELETE (guessed, not verified)')
+})
+
 test('markup, links and unseen characters are plain text and fetch nothing', async () => {
   page = await cards.open()
   const requests: string[] = []

@@ -3,8 +3,8 @@ import type { KeyboardEvent } from 'react'
 export type CardKey = 'arm' | 'decline' | 'commit' | 'disarm'
 
 /**
- * What a key pressed inside a card asks for; undefined leaves it alone. Nothing inside fields, dialogs and on held keys; a bare
- * Enter asks for something only on the card itself, while it is armed.
+ * Returns the command for a key pressed inside a card, or undefined for other keys. Keys inside fields and dialogs and repeated keys have
+ * no command. A bare Enter counts only on the card itself while it is armed.
  */
 export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, shortcuts: boolean): CardKey | undefined {
   const target = event.target as HTMLElement

@@ -10,8 +10,8 @@ import { clockText } from './time.ts'
 type Row = NonNullable<Action['preview']>[number]
 
 /**
- * What would change: field, old → new. A creation has new values only, a deletion old ones only. What somebody only says about the call stands
- * in a box of its own.
+ * Shows the changes: field, old value → new value. A creation has new values only, a deletion old ones only. Unverified descriptions of
+ * the call have a box of their own.
  */
 export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; nowMs: number; onLookAgain?: (() => void) | undefined }) {
   const { preview, previewError, previewedAt } = action
@@ -56,7 +56,7 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
   )
 }
 
-/** What others say about the call, marked as not verified. */
+/** Shows descriptions of the call by others, marked as not verified. */
 function Said({ rows }: { rows: readonly Row[] }) {
   return rows.map((row, index) =>
     row.unverified ? (

@@ -8,7 +8,7 @@ import { useCooldown } from './use-cooldown.ts'
 type ConfirmProps = {
   action: Action
   title: string
-  /** What would happen, said once more. */
+  /** Repeats what will happen. */
   children: ReactNode
   /** Why nothing can be decided now, if so. */
   resting: Rest
@@ -61,12 +61,7 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
           {title}
         </p>
         <div id={`${id}-what`}>{children}</div>
-        {action.risk.level === 'critical' ? (
-          <label className="cs-type">
-            Type <code>{showInvisible(name)}</code> to confirm
-            <input value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" spellCheck={false} />
-          </label>
-        ) : null}
+        {action.risk.level === 'critical' ? <TypeName name={name} typed={typed} onType={setTyped} /> : null}
         <p role="status" className="cs-status">
           {ignored}
         </p>
@@ -82,3 +77,10 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
     </dialog>
   )
 }
+
+const TypeName = ({ name, typed, onType }: { name: string; typed: string; onType: (text: string) => void }) => (
+  <label className="cs-type">
+    Type <code>{showInvisible(name)}</code> to confirm
+    <input value={typed} onChange={(event) => onType(event.currentTarget.value)} autoComplete="off" spellCheck={false} />
+  </label>
+)

@@ -1,73 +1,75 @@
-import type { RefObject } from 'react'
-import { CardButton, type Rest } from './card-button.tsx'
-import type { Verdict } from './card-props.ts'
+import { showInvisible } from '@countersign/core/text'
+import type { Extra } from './card/card-inputs.ts'
+import { CardButton } from './card-button.tsx'
 import { DeclineForm } from './decline-form.tsx'
-import type { Step } from './use-decision.ts'
+import { withEdits } from './edits.ts'
+import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 
-type DecideRowProps = {
-  rowRef: RefObject<HTMLDivElement | null>
-  step: Step
-  approveLabel: string
-  /** What this person voted before: only what would be another vote is offered. */
-  voted: Verdict | undefined
-  /** Everything rests: cooling down, sending, not connected. */
-  resting: Rest
-  /** Approving alone rests: something is still hidden, or not whole. */
-  blocked: boolean
-  /** The id of the text that says why. */
-  whyId: string
-  offerStop: boolean
-  onApprove: () => void
-  onDecline: (extra?: { reason?: string; stop?: boolean }) => void
-  onStep: (step: Step) => void
-  onFocusLost: () => void
-}
+const LABEL_CHARS = 48
 
 /** Decline and Approve, the last thing on the card. Resting buttons stay where they are and keep the focus: they only do nothing. */
-export function DecideRow({
-  rowRef,
-  step,
-  approveLabel,
-  voted,
-  resting,
-  blocked,
-  whyId,
-  offerStop,
-  onApprove,
-  onDecline,
-  onStep,
-  onFocusLost,
-}: DecideRowProps) {
-  useKeepFocus(rowRef, onFocusLost)
+export function DecideRow({ view }: { view: CardView }) {
+  const { shown, store, row, card, resting, press, focusCard } = view
+  useKeepFocus(row, focusCard)
+  const isDeclining = shown.state === 'declining'
+  const switchForm = (change: () => void) => {
+    if (card.current?.contains(document.activeElement)) focusCard()
+    change()
+  }
+  const decline = (extra?: Extra) =>
+    press(() => {
+      if (isDeclining) focusCard()
+      store.decline(extra)
+    })
   return (
-    <div ref={rowRef} className="cs-decide">
-      {step === 'declining' ? (
-        <DeclineForm resting={resting} offerStop={offerStop} onDecline={onDecline} onCancel={() => onStep('idle')} />
+    <div ref={row} className="cs-decide">
+      {isDeclining ? (
+        <DeclineForm
+          resting={resting}
+          offerStop={view.props.offerStop ?? false}
+          onDecline={decline}
+          onCancel={() => switchForm(() => store.back())}
+        />
       ) : (
         <div className="cs-buttons">
-          {voted === 'decline' ? null : (
+          {shown.voted === 'decline' ? null : (
             <>
-              <CardButton rest={resting} className="cs-refuse" onClick={() => onDecline()}>
+              <CardButton rest={resting} className="cs-refuse" onClick={() => decline()}>
                 Decline
               </CardButton>
-              <CardButton rest={resting} className="cs-quiet" onClick={() => onStep('declining')}>
+              <CardButton rest={resting} className="cs-quiet" onClick={() => switchForm(() => store.openDecline())}>
                 Decline with reason
               </CardButton>
             </>
           )}
-          {voted === 'approve' ? null : (
-            <CardButton
-              rest={resting || (blocked ? 'blocked' : '')}
-              className="cs-approve"
-              aria-describedby={blocked ? whyId : undefined}
-              onClick={onApprove}
-            >
-              {approveLabel}
-            </CardButton>
-          )}
+          {shown.voted === 'approve' ? null : <ApproveButton view={view} />}
         </div>
       )}
     </div>
   )
 }
+
+function ApproveButton({ view: { shown, store, resting, press, id } }: { view: CardView }) {
+  const { edits, action } = shown
+  const isBlocked = shown.blocked !== null
+  return (
+    <CardButton
+      rest={resting || (isBlocked ? 'blocked' : '')}
+      className="cs-approve"
+      aria-describedby={isBlocked ? `${id}-why` : undefined}
+      onClick={() => press(() => store.approve())}
+    >
+      {edits.length === 0 ? `Approve: ${shorten(showInvisible(action.description))}` : `Approve${withEdits(edits)}`}
+    </CardButton>
+  )
+}
+
+/** Never cut within what is spelled out. */
+const shorten = (text: string): string =>
+  text.length <= LABEL_CHARS
+    ? text
+    : `${text
+        .slice(0, LABEL_CHARS - 1)
+        .replace(/⟦[^⟧]*$/, '')
+        .trimEnd()}…`

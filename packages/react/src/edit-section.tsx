@@ -4,14 +4,14 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { CardButton } from './card-button.tsx'
 import type { Arguments, Edit } from './edits.ts'
 
-/** What the card hands to an editor of arguments. */
+/** The props that the card passes to an editor of arguments. */
 export type EditorSlot = {
   action: Action
   /** As edited so far. */
   value: Arguments
   /** `undefined` while what stands there is not a whole value: nobody can approve that. */
   onChange: (value: Arguments | undefined) => void
-  /** What the server said is wrong, by JSON pointer into the arguments. */
+  /** The server's validation errors, by JSON pointer into the arguments. */
   issues: readonly ApiIssue[]
 }
 
@@ -19,11 +19,10 @@ type EditSectionProps = EditorSlot & {
   editor: (slot: EditorSlot) => ReactNode
   edits: readonly Edit[]
   isBroken: boolean
-  onReset: () => void
 }
 
 /** Approving with other arguments: the editor behind a disclosure, and each edit as what the agent asked and what it would be. */
-export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditSectionProps) {
+export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionProps) {
   const [open, setOpen] = useState(false)
   // Undone, the editor begins anew: it may hold more than whole values.
   const [round, setRound] = useState(0)
@@ -39,7 +38,7 @@ export function EditSection({ editor, edits, isBroken, onReset, ...slot }: EditS
         <CardButton
           className="cs-small"
           onClick={() => {
-            onReset()
+            slot.onChange(slot.action.arguments)
             setRound(round + 1)
           }}
         >

@@ -6,7 +6,7 @@ export type Arguments = Action['arguments']
 export type Edit = { path: string; oldValue?: unknown; newValue?: unknown }
 
 /**
- * What was changed from `before` to `after`, value by value. Lists of another length are one change: which entry is which cannot be told.
+ * Returns the changes from `before` to `after`, value by value. Lists of another length are one change: which entry is which cannot be told.
  * @example
  * listEdits({ amount: 5, to: 'ada' }, { amount: 4, to: 'ada' }) // [{ path: 'amount', oldValue: 5, newValue: 4 }]
  */
@@ -18,8 +18,9 @@ export function listEdits(before: unknown, after: unknown, path = ''): Edit[] {
   return [...keys].flatMap((key) => listEdits(was[key], is[key], path === '' ? key : `${path}.${key}`))
 }
 
-/** The words on the button: "Approve with 2 edits". */
-export const editCount = (count: number): string => (count === 1 ? '1 edit' : `${count} edits`)
+/** " with 2 edits", for "Approve with 2 edits"; empty without any. */
+export const withEdits = ({ length }: readonly Edit[]): string =>
+  length === 0 ? '' : ` with ${length === 1 ? '1 edit' : `${length} edits`}`
 
 const entriesOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === 'object' && value !== null ? { ...value } : undefined
@@ -29,7 +30,7 @@ function isAlike(before: unknown, after: unknown): boolean {
   return Array.isArray(before) === Array.isArray(after)
 }
 
-// The order of keys says nothing: digests are over canonical JSON.
+// The order of keys is ignored, because digests use canonical JSON.
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
 
 function sorted(value: unknown): unknown {

@@ -8,7 +8,7 @@ import { askedBy } from './may-decide.ts'
 import { RawArguments } from './raw-arguments.tsx'
 import { agoText, clockText, spanText } from './time.ts'
 import { Votes } from './votes.tsx'
-import { joined, namesOf, RISK_SETTERS, RISK_WORDS } from './words.ts'
+import { joined, namesOf, RISK_WORDS, riskSource } from './words.ts'
 
 type EvidenceProps = {
   action: Action
@@ -21,7 +21,7 @@ type EvidenceProps = {
   onLookAgain: (() => void) | undefined
 }
 
-/** What a person needs to judge an action, in reading order: risk, change, who, why, policy and expiry, raw arguments. */
+/** Shows the evidence for a decision in reading order: risk, change, requester, reason, policy and expiry, raw arguments. */
 export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, onLookAgain }: EvidenceProps) {
   const { risk, agent, agentVerified, policy, createdAt } = action
   const names = namesOf(askedBy(action))
@@ -29,8 +29,8 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, 
     <>
       <AskedAgain action={action} nowMs={nowMs} />
       <p id={riskId} className="cs-risk" data-level={risk.level}>
-        <strong>{RISK_WORDS[risk.level]}</strong> {showInvisible(joined(...risk.reasons))}{' '}
-        <span className="cs-note">{RISK_SETTERS[risk.setBy]}</span>
+        <strong>{RISK_WORDS[risk.level]}</strong> {risk.reasons.length > 0 && `· ${showInvisible(joined(...risk.reasons))} `}
+        <span className="cs-note">({riskSource(risk)})</span>
       </p>
       <AlikeNames action={action} />
       <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />

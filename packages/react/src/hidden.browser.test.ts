@@ -22,7 +22,7 @@ const card = () => page.getByTestId('approval-card')
 const approve = () => card().locator('.cs-approve').last()
 const rest = () => approve().getAttribute('data-rest')
 const untilApprove = () => page.locator('.cs-approve[aria-disabled=false]').waitFor()
-const goTo = () => card().getByRole('button', { name: 'Go to what is hidden' })
+const goTo = () => card().getByRole('button', { name: 'Go to hidden text' })
 const violations = async () => {
   const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`)
@@ -33,7 +33,7 @@ const risk = (level: (typeof LEVELS)[number]) => ({ level, reasons: [], setBy: '
 const BODY = `${'safe words '.repeat(6_082)}PAYLOAD`
 
 for (const level of LEVELS) {
-  test(`T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: ${level} risk`, async () => {
+  test(`66,900 folded characters hold Approve until they are opened and scrolled to their end: ${level} risk`, async () => {
     page = await cards.open()
     await show(page, { action: sampleAction({ risk: risk(level), arguments: { orderId: 'ORD-001', body: BODY } }) })
     await untilReady(page)
@@ -59,7 +59,7 @@ for (const level of LEVELS) {
   })
 }
 
-test('T3 many short arguments behind the closed disclosure hold Approve as one long one does', async () => {
+test('many short arguments behind the closed disclosure hold Approve as one long one does', async () => {
   page = await cards.open()
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, `${at} ${'y'.repeat(400)}`]))
   await show(page, { action: sampleAction({ arguments: many }) })
@@ -73,7 +73,7 @@ test('T3 many short arguments behind the closed disclosure hold Approve as one l
   await untilApprove()
 })
 
-test('T3 without a preview the arguments stand open, and are scrolled to their end', async () => {
+test('without a preview the arguments stand open, and are scrolled to their end', async () => {
   page = await cards.open({ viewport: { width: 900, height: 2_000 } })
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, `${at} ${'y'.repeat(400)}`]))
   await show(page, { action: sampleAction({ arguments: many, preview: null }) })
@@ -84,7 +84,7 @@ test('T3 without a preview the arguments stand open, and are scrolled to their e
   await untilApprove()
 })
 
-test('T3 what is not a person’s reading opens nothing: a new revision hides it again', async () => {
+test('what is not a person’s reading opens nothing: a new revision hides it again', async () => {
   page = await cards.open()
   const action = sampleAction({ preview: [{ field: 'body', oldValue: 'x', newValue: BODY }] })
   await show(page, { action })
@@ -101,7 +101,7 @@ test('T3 what is not a person’s reading opens nothing: a new revision hides it
   await expect.poll(rest).toBe('blocked')
 })
 
-test('T3 "don’t ask again" is no way round what is hidden', async () => {
+test('"don’t ask again" is no way round what is hidden', async () => {
   page = await cards.open()
   const suggestion = { refusal: null, exact: { matched: 3, of: 30 }, rule: null }
   await show(page, { action: sampleAction({ arguments: { body: BODY } }), suggestion })
@@ -134,7 +134,7 @@ test('a value of 500 KB stays usable: the page stays short, keys answer at once'
   expect(height).toBeLessThan(2_500)
 })
 
-test('T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit', async () => {
+test('names that look alike are marked and told apart: in the preview, among the arguments, in an edit', async () => {
   page = await cards.open()
   const action = sampleAction({
     description: 'Make аdmin the owner',

@@ -6,7 +6,7 @@ type Line = Record<string, unknown>
 
 /** The columns of a short list whose entries are objects of plain values, such as the lines of an order; undefined for every other value. */
 export function columnsOf(value: unknown): { lines: Line[]; columns: string[] } | undefined {
-  // What is longer has a head, a tail and a button.
+  // A longer text shows its head, its tail and a button.
   if (!Array.isArray(value) || value.length === 0 || JSON.stringify(value).length > LONG_TEXT_CHARS) return undefined
   if (!value.every((line) => isLine(line))) return undefined
   const columns = [...new Set(value.flatMap((line) => Object.keys(line)))]

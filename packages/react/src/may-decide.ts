@@ -34,6 +34,6 @@ export function whyNot(
   return null
 }
 
-/** What this person said about the revision that waits; another vote takes its place. Undefined while they have said nothing. */
+/** Returns this person's vote on the waiting revision. A later vote replaces it. Undefined while they have said nothing. */
 export const ownVote = ({ votes }: Pick<Action, 'votes'>, me: Principal | null): Vote | undefined =>
   votes.find((vote) => vote.by.id === me?.id)

@@ -2,8 +2,8 @@ import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 
 /**
- * What a person types to confirm a critical action: the argument that names its object (one called `id`, `name`, … first), else the
- * first short argument, else the tool. Never something that cannot be seen and typed.
+ * Returns the text that a person types to confirm a critical action: the argument that names its object (`id`, `name`, … first), else the
+ * first short argument, else the tool. Never returns a text with invisible characters.
  * @example
  * objectName({ tool: 'deleteOrder', arguments: { note: 'old', orderId: 'ORD-001' } }) // 'ORD-001'
  */

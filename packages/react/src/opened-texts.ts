@@ -1,5 +1,5 @@
 import { createContext } from 'react'
+import type { Opened } from './card/card-facts.ts'
 
-/** Which texts of one card a person has opened, and which they have seen to the end, by their path. */
-export type Opened = { has: (path: string) => boolean; open: (path: string) => void; read: (path: string) => void }
+/** The texts of the card around: which of them are open, and how they report that they were read. */
 export const OpenedTexts = createContext<Opened>({ has: () => true, open: () => {}, read: () => {} })

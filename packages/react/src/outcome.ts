@@ -18,7 +18,7 @@ export function linkHost(url: string): string {
   return host === 'relative.invalid' ? '' : showInvisible(`//${host}`).slice(2)
 }
 
-/** What became of an action, in one line; empty while it waits. */
+/** Returns the outcome of an action in one line, or an empty text while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
   const { state, updatedAt, votes, error, attempt, executor, checks } = action
   const at = clockText(updatedAt, nowMs)

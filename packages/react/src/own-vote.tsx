@@ -1,7 +1,7 @@
 import type { Vote } from '@countersign/client'
 import { CardButton } from './card-button.tsx'
 
-/** What this person voted, and the way to another vote while others are waited for. */
+/** Shows this person's vote, with a button to change it while further votes are missing. */
 export function OwnVote({ vote: { verdict }, isChanging, onChange }: { vote: Vote; isChanging: boolean; onChange: () => void }) {
   return (
     <p className="cs-readonly">

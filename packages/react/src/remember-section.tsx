@@ -1,6 +1,6 @@
 import type { Action, GrantSuggestion, Remember } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
-import { useEffect, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 
 const TIMES = { PT1H: '1 hour', PT8H: '8 hours', P1D: '1 day', P7D: '7 days', P30D: '30 days' } as const
@@ -14,7 +14,7 @@ type RememberProps = {
   onChoose: (terms: Remember, words: string) => void
 }
 
-/** "Don't ask again": closed at first, with the literal rule and what it would have answered. Nothing here has a shortcut. */
+/** "Don't ask again": closed at first, with the literal rule and what it would have answered. These controls have no keyboard shortcut. */
 export function RememberSection(props: RememberProps) {
   const [open, setOpen] = useState(false)
   return (
@@ -27,75 +27,101 @@ export function RememberSection(props: RememberProps) {
   )
 }
 
-function Terms({ action, onSuggest, resting, onChoose }: RememberProps) {
-  const [suggestion, setSuggestion] = useState<GrantSuggestion>()
-  const [failure, setFailure] = useState('')
-  const scopes = [...(action.sessionId === null ? [] : (['session'] as const)), 'agent' as const]
-  const [scope, setScope] = useState<Remember['scope']>(scopes[0] ?? 'agent')
-  const [time, setTime] = useState<keyof typeof TIMES>('PT1H')
-  const [byRule, setByRule] = useState(false)
-  const id = useId()
+function Terms(props: RememberProps) {
+  const { action } = props
+  const found = useSuggestion(props)
+  if (found === 'failed') return <p role="alert">The possible grants could not be loaded.</p>
+  if (found === undefined) return <p className="cs-note">Loading earlier decisions…</p>
+  if (found.refusal !== null) return <p>This cannot be granted: {showInvisible(found.refusal)}.</p>
+  return <TermsForm key={`${action.id} ${action.digest}`} {...props} suggestion={found} />
+}
+
+/** The possible grants, read once for each version of the action. */
+function useSuggestion({ action, onSuggest }: RememberProps): GrantSuggestion | 'failed' | undefined {
+  const [found, setFound] = useState<GrantSuggestion | 'failed'>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each version that is looked at
   useEffect(() => {
     let isGone = false
     onSuggest().then(
-      (found) => isGone || setSuggestion(found),
-      () => isGone || setFailure('What could be granted could not be read.'),
+      (suggestion) => isGone || setFound(suggestion),
+      () => isGone || setFound('failed'),
     )
     return () => {
       isGone = true
     }
   }, [action.id, action.digest])
+  return found
+}
 
-  if (failure !== '') return <p role="alert">{failure}</p>
-  if (suggestion === undefined) return <p className="cs-note">Reading what was decided before…</p>
-  if (suggestion.refusal !== null) return <p>This cannot be granted: {showInvisible(suggestion.refusal)}.</p>
+function TermsForm({ action, resting, onChoose, suggestion }: RememberProps & { suggestion: GrantSuggestion }) {
   const { exact, rule } = suggestion
   const agent = showInvisible(action.agent ?? action.requestedBy.name)
-  const scopeWords = { session: 'in this session', agent: `for ${agent}, in every session` }
+  const scopes = { ...(action.sessionId === null ? {} : { session: 'In this session' }), agent: `For ${agent}, in every session` }
+  const [scope, setScope] = useState<Remember['scope']>(action.sessionId === null ? 'agent' : 'session')
+  const [time, setTime] = useState<keyof typeof TIMES>('PT1H')
+  const [byRule, setByRule] = useState(false)
+  const id = useId()
   const isRule = byRule && rule !== null
-  const what = isRule ? `where ${showInvisible(rule.when)}` : 'with exactly these arguments'
-  const words = `${showInvisible(action.tool)} runs without asking ${scopeWords[scope]}, ${what}, for ${TIMES[time]}`
-  const choose = () => onChoose({ scope, expiresIn: time, ...(isRule ? { when: rule.when } : { exact: true }) }, words)
+  const choose = () => {
+    const where = scope === 'session' ? 'in this session' : `for ${agent}, in every session`
+    const what = isRule ? `where ${showInvisible(rule.when)}` : 'with exactly these arguments'
+    const words = `${showInvisible(action.tool)} runs without asking ${where}, ${what}, for ${TIMES[time]}`
+    onChoose({ scope, expiresIn: time, ...(isRule ? { when: rule.when } : { exact: true }) }, words)
+  }
   return (
     <>
       <fieldset className="cs-choices">
         <legend>What</legend>
-        <label>
-          <input type="radio" name={`${id}-what`} checked={!isRule} onChange={() => setByRule(false)} /> Exactly these arguments
+        <Choice group={`${id}-what`} isChosen={!isRule} onChoose={() => setByRule(false)}>
+          Exactly these arguments
           <Matched {...exact} />
-        </label>
+        </Choice>
         {rule === null ? null : (
-          <label>
-            <input type="radio" name={`${id}-what`} checked={isRule} onChange={() => setByRule(true)} /> Where{' '}
-            <code>{showInvisible(rule.when)}</code>
+          <Choice group={`${id}-what`} isChosen={isRule} onChoose={() => setByRule(true)}>
+            Where <code>{showInvisible(rule.when)}</code>
             <Matched {...rule} />
-          </label>
+          </Choice>
         )}
       </fieldset>
       <fieldset className="cs-choices">
         <legend>Where</legend>
-        {scopes.map((each) => (
-          <label key={each}>
-            <input type="radio" name={`${id}-scope`} checked={scope === each} onChange={() => setScope(each)} />{' '}
-            {each === 'session' ? 'In this session' : `For ${agent}, in every session`}
-          </label>
+        {Object.entries(scopes).map(([each, text]) => (
+          <Choice key={each} group={`${id}-scope`} isChosen={scope === each} onChoose={() => setScope(each as Remember['scope'])}>
+            {text}
+          </Choice>
         ))}
       </fieldset>
-      <label className="cs-time">
-        For{' '}
-        <select value={time} onChange={({ currentTarget }) => setTime(currentTarget.value as keyof typeof TIMES)}>
-          {Object.entries(TIMES).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ForHowLong time={time} onChange={setTime} />
       <CardButton rest={resting} onClick={() => resting || choose()}>
         Approve and don’t ask again…
       </CardButton>
     </>
+  )
+}
+
+type ChoiceProps = { group: string; isChosen: boolean; onChoose: () => void; children: ReactNode }
+
+/** One of several choices; those of one `group` are one stop of the keyboard. */
+function Choice({ group, isChosen, onChoose, children }: ChoiceProps) {
+  return (
+    <label>
+      <input type="radio" name={group} checked={isChosen} onChange={onChoose} /> {children}
+    </label>
+  )
+}
+
+function ForHowLong({ time, onChange }: { time: keyof typeof TIMES; onChange: (time: keyof typeof TIMES) => void }) {
+  return (
+    <label className="cs-time">
+      For{' '}
+      <select value={time} onChange={({ currentTarget }) => onChange(currentTarget.value as keyof typeof TIMES)}>
+        {Object.entries(TIMES).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 

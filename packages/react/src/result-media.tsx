@@ -4,7 +4,7 @@ import { mediaBytes, mediaOf, showInvisible, type ToolMedia } from '@countersign
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
 const SOUND = /^audio\/[\w.+-]+$/
 
-/** The pictures, sounds and files in a tool's result. Nothing of them is fetched: they are in the result. */
+/** The pictures, sounds and files in a tool's result. They are part of the result, so nothing is fetched. */
 export function ResultMedia({ result }: { result: Parameters<typeof mediaOf>[0] }) {
   const media = mediaOf(result)
   if (media.length === 0) return null

@@ -10,10 +10,10 @@ const asRefusal = (error: unknown): Refusal => (typeof error === 'object' && err
 /** The action as the server knows it now, where a refusal carries it. */
 export const actionOf = (error: unknown): Action | undefined => asRefusal(error).action
 
-/** What is wrong with edited arguments, by place. */
+/** Returns the errors of the edited arguments by position. */
 export const issuesOf = (error: unknown): readonly ApiIssue[] => asRefusal(error).issues ?? []
 
-/** Why a decision was not taken, as a sentence for the person who made it. Errors are told apart by `code`, as the client's are. */
+/** Why a decision was not taken, as a sentence for the person who made it. Errors are distinguished by `code`, like those of the client. */
 export function sayError(error: unknown, nowMs: number): string {
   const { code, message, action } = asRefusal(error)
   if (code === 'already_decided' || code === 'illegal_transition') {

@@ -1,36 +1,25 @@
 import type { Action } from '@countersign/client'
 import { showInvisible, withoutMedia } from '@countersign/core/text'
-import type { ReactNode, RefObject } from 'react'
-import { CardButton, type Rest } from './card-button.tsx'
-import type { Outcome } from './card-props.ts'
+import type { ReactNode } from 'react'
+import { CardButton } from './card-button.tsx'
 import { JsonText } from './json-text.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { ResolveRow } from './resolve-row.tsx'
 import { ResultMedia } from './result-media.tsx'
 import { ActionFacts } from './status-bar.tsx'
+import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 import { joined } from './words.ts'
 
-type SettledProps = {
-  action: Action
-  nowMs: number
-  rowRef: RefObject<HTMLDivElement | null>
-  resting: Rest
-  onRetry: (() => void) | undefined
-  onVerify: (() => void) | undefined
-  onResolve: ((outcome: Outcome, note: string) => void) | undefined
-  onFocusLost: () => void
-  /** The evidence, behind a disclosure now. */
-  children: ReactNode
-}
-
-/** What became of an action, in one line; everything that was judged stays one click away. */
-export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onResolve, onFocusLost, children }: SettledProps) {
-  useKeepFocus(rowRef, onFocusLost)
-  const { state, result, resultUrl } = action
+/** Shows the outcome of an action in one line. The evidence (`children`) stays one click away. */
+export function Settled({ view, children }: { view: CardView; children: ReactNode }) {
+  const { shown, store, nowMs, row, resting, press, focusCard } = view
+  useKeepFocus(row, focusCard)
+  const { action, offers } = shown
+  const { result, resultUrl } = action
   return (
     <>
-      <div ref={rowRef} className="cs-line">
+      <div ref={row} className="cs-line">
         <span className="cs-outcome" dir="auto">
           {outcomeText(action, nowMs)}
         </span>
@@ -39,18 +28,18 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
             {joined('View result', linkHost(resultUrl))}
           </a>
         ) : null}
-        {state === 'failed' && onRetry ? (
-          <CardButton rest={resting} onClick={onRetry}>
+        {offers.retry ? (
+          <CardButton rest={resting} onClick={() => press(() => store.retry())}>
             Retry
           </CardButton>
         ) : null}
       </div>
-      {state === 'outcome_unknown' && onResolve ? (
+      {offers.resolve ? (
         <ResolveRow
           resting={resting}
-          onVerify={action.error?.retryable ? onVerify : undefined}
-          onResolve={onResolve}
-          onClose={onFocusLost}
+          onVerify={offers.verify ? () => press(() => store.verify()) : undefined}
+          onResolve={(outcome, note) => press(() => store.resolve(outcome, note))}
+          onClose={focusCard}
         />
       ) : null}
       <Resolved action={action} />
@@ -71,7 +60,7 @@ export function Settled({ action, nowMs, rowRef, resting, onRetry, onVerify, onR
   )
 }
 
-/** Who said what came of an unknown outcome, and how they know. */
+/** Shows who resolved an unknown outcome and their evidence. */
 function Resolved({ action: { resolution } }: { action: Action }) {
   if (resolution === null) return null
   return (

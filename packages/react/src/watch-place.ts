@@ -20,7 +20,7 @@ export function watchPlace(element: Element, onShift: () => void): { look: () =>
     // Each small step begins another observation: together they may be a move.
     if (apartPx(stands, observed) >= 1) observe()
   }
-  // No event tells of a move. An intersection area cut to exactly the element's own box makes every move an intersection change;
+  // The browser sends no event when an element moves. An intersection area cut to exactly the element's own box makes every move an intersection change;
   // asking for the box on every frame would say the same and keep the processor awake.
   function observe(): void {
     observer?.disconnect()

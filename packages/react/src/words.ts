@@ -21,13 +21,14 @@ export const RISK_WORDS: Readonly<Record<RiskLevel, string>> = {
   critical: 'Critical risk',
 }
 
-export const RISK_SETTERS: Readonly<Record<Action['risk']['setBy'], string>> = {
-  policy: 'set by policy',
-  tool: "set by the tool's author",
-  unverified: 'unverified hint',
+/** Returns the source of a risk level. The server's default for writes is medium; any other unverified level is a guess. */
+export function riskSource({ setBy, level }: Action['risk']): string {
+  if (setBy === 'policy') return 'set by policy'
+  if (setBy === 'tool') return "set by the tool's author"
+  return level === 'medium' ? 'default for writes' : 'guessed, not verified'
 }
 
-/** Why decisions rest while the stream is not live. */
+/** The explanation shown while the stream is not live and decisions are paused. */
 export const PAUSED_WORDS: Readonly<Record<Exclude<ConnectionState['kind'], 'live'>, string>> = {
   connecting: 'Connecting. Decisions are paused.',
   reconnecting: 'Reconnecting. Decisions are paused.',
@@ -35,7 +36,7 @@ export const PAUSED_WORDS: Readonly<Record<Exclude<ConnectionState['kind'], 'liv
   closed: 'Disconnected. Reload the page to decide.',
 }
 
-/** True where one person may allow later calls as well; the server says in the end. */
+/** Returns true if one person may approve later calls too. The server makes the final check. */
 export const mayGrant = (action: Action): boolean => !isHighRisk(action) && action.requires.quorum === 1
 
 /** "Ada and Sam". */
@@ -44,25 +45,25 @@ export const namesOf = (people: readonly Pick<Principal, 'name'>[]): string => s
 const names = (action: Action, verdict: 'approve' | 'decline'): string =>
   namesOf(action.votes.filter((vote) => vote.verdict === verdict).map((vote) => vote.by))
 
-/** "by Ada", "by policy": who let it run. */
+/** Returns who approved the action: "by Ada", "by policy". */
 export const approvedBy = (action: Action): string => {
   const people = names(action, 'approve')
   if (people !== '') return `by ${people}`
   return action.policy.verdict === 'allow' ? 'by policy' : ''
 }
 
-/** "by Sam", "by policy": who refused it. */
+/** Returns who declined the action: "by Sam", "by policy". */
 export const declinedBy = (action: Action): string => {
   const people = names(action, 'decline')
   if (people !== '') return `by ${people}`
   return action.policy.verdict === 'deny' ? 'by policy' : ''
 }
 
-/** The reason a person gave, else that of the policy. */
+/** Returns the reason that a person gave, or else the reason of the policy. */
 export const declineReason = (action: Action): string => {
   const given = action.votes.find((vote) => vote.verdict === 'decline')?.reason
   return showInvisible(given ?? (action.policy.verdict === 'deny' ? action.policy.reason : ''))
 }
 
-/** Keeps the texts that say something, apart. */
+/** Joins the texts that are not empty with a dot. */
 export const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join(' · ')

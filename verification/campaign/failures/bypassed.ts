@@ -9,11 +9,11 @@ export const BYPASSED: readonly Failure[] = [
     bugs: [
       plant('an edited call is not held against policy', [
         'verification/acceptance/edits.test.ts',
-        'H6 an edit that does not fit the tool, or that policy denies, changes nothing',
+        'an edit that does not fit the tool, or that policy denies, changes nothing',
       ]),
       plant('an edited call asks for what the first one asked for', [
         'verification/acceptance/edits.test.ts',
-        'H6 an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not',
+        'an edit into what asks for more waits for more: with the vote of its editor where they may decide, without it where not',
       ]),
     ],
   },
@@ -30,18 +30,18 @@ export const BYPASSED: readonly Failure[] = [
     bugs: [
       plant('a decline is stored as an approval', [
         'verification/acceptance/d2.test.ts',
-        'D2.5 a decline with its reason is the tool’s result, and the model answers',
+        'a decline with its reason is the tool’s result, and the model answers',
       ]),
       {
         bug: 'a declined action is put up for execution, and starts',
         test: {
           file: 'verification/acceptance/d2.test.ts',
-          name: 'D2.5 a decline with its reason is the tool’s result, and the model answers',
+          name: 'a decline with its reason is the tool’s result, and the model answers',
         },
       },
       plant('votes are not counted again when it starts', [
         'verification/campaign/bound/bound.test.ts',
-        'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+        'whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
       ]),
     ],
   },
@@ -57,7 +57,7 @@ export const BYPASSED: readonly Failure[] = [
       ]),
       plant('an agent calls any tool that there is', [
         'verification/acceptance/d2.test.ts',
-        'D2.1 an agent may not use a tool that it was not given',
+        'an agent may not use a tool that it was not given',
       ]),
       {
         bug: 'what a remote brain announces is a call',
@@ -102,7 +102,7 @@ export const BYPASSED: readonly Failure[] = [
       ]),
       plant('an approval in a session is one of all that wait', [
         'verification/acceptance/d4.test.ts',
-        'D4.3 with two waiting it wants to know which one; a rejection carries its reason to the model',
+        'with two waiting it wants to know which one; a rejection carries its reason to the model',
       ]),
     ],
   },
@@ -117,7 +117,7 @@ export const BYPASSED: readonly Failure[] = [
       ]),
       plant('a grant never ends', [
         'packages/server/src/gate/grants/grants.test.ts',
-        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+        'a grant ends: by its time, by its uses, by its revocation, with its tool',
       ]),
     ],
   },
@@ -128,13 +128,13 @@ export const BYPASSED: readonly Failure[] = [
     bugs: [
       plant('a grant goes by the name of its tool', [
         'packages/server/src/gate/grants/grants.test.ts',
-        'T30 a grant ends: by its time, by its uses, by its revocation, with its tool',
+        'a grant ends: by its time, by its uses, by its revocation, with its tool',
       ]),
       {
         bug: 'a decision goes by the name of its tool',
         test: {
           file: 'verification/campaign/bound/bound.test.ts',
-          name: 'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+          name: 'whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
         },
       },
     ],
@@ -168,7 +168,7 @@ export const BYPASSED: readonly Failure[] = [
     bugs: [
       plant('only the first call of a step is asked about', [
         'verification/acceptance/d4.test.ts',
-        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+        'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
     ],
   },
@@ -179,11 +179,11 @@ export const BYPASSED: readonly Failure[] = [
     bugs: [
       plant('what was declined is asked again', [
         'verification/acceptance/decisions.test.ts',
-        'H29 what was declined is not asked again in the run: the model is told why, and is stopped when it insists',
+        'what was declined is not asked again in the run: the model is told why, and is stopped when it insists',
       ]),
       plant('a high risk may be granted', [
         'packages/server/src/gate/grants/grants.test.ts',
-        'T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone',
+        'nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone',
       ]),
     ],
   },

@@ -13,11 +13,11 @@ export const CALLERS: readonly Failure[] = [
     bugs: [
       plant('a remote brain does not get its headers', [
         D0_BRAIN_TEST,
-        'D0.1 a remote brain gets its own headers, and hears the session, who wrote and which agent it is',
+        'a remote brain gets its own headers, and hears the session, who wrote and which agent it is',
       ]),
       plant('the values of its headers are no secrets', [
         D0_BRAIN_TEST,
-        'D0.1 the secret of a remote brain is in no row, no answer and no log, even when the brain repeats it',
+        'the secret of a remote brain is in no row, no answer and no log, even when the brain repeats it',
       ]),
     ],
   },
@@ -28,15 +28,15 @@ export const CALLERS: readonly Failure[] = [
     bugs: [
       plant('a listed origin reads what the console’s sign-in answers', [
         D0_ORIGINS_TEST,
-        'D0.1 a console behind https that is signed in with a cookie stays unreadable to a listed origin',
+        'a console behind https that is signed in with a cookie stays unreadable to a listed origin',
       ]),
       plant('an origin that begins like a listed one is allowed', [
         D0_ORIGINS_TEST,
-        'D0.1 only the very origins of the list are allowed, only under /api, and by default none',
+        'only the very origins of the list are allowed, only under /api, and by default none',
       ]),
       plant('a listed origin reads addresses outside of the API', [
         D0_ORIGINS_TEST,
-        'D0.1 only the very origins of the list are allowed, only under /api, and by default none',
+        'only the very origins of the list are allowed, only under /api, and by default none',
       ]),
     ],
   },
@@ -47,11 +47,11 @@ export const CALLERS: readonly Failure[] = [
     bugs: [
       plant('`expires` of the document holds for the default only', [
         DEADLINES_TEST,
-        'D2.5 one line, `expires`, ends every approval that no rule says otherwise about',
+        'one line, `expires`, ends every approval that no rule says otherwise about',
       ]),
       plant('`expires` of the document holds for rules only', [
         DEADLINES_TEST,
-        'D2.5 one line, `expires`, ends every approval that no rule says otherwise about',
+        'one line, `expires`, ends every approval that no rule says otherwise about',
       ]),
     ],
   },
@@ -60,10 +60,10 @@ export const CALLERS: readonly Failure[] = [
     failure: 'An agent was refused and not told why',
     held: 'the reason of a deny rule is what the model hears: core policy/evaluate.ts, gate/execute/tool-result.ts',
     bugs: [
-      plant('the reason of a rule is left out', [DEADLINES_TEST, 'D2.5 a deny rule says why, and the model hears it as the tool’s result']),
+      plant('the reason of a rule is left out', [DEADLINES_TEST, 'a deny rule says why, and the model hears it as the tool’s result']),
       plant('a model hears of a denial as of a decline without a reason', [
         DEADLINES_TEST,
-        'D2.5 a deny rule says why, and the model hears it as the tool’s result',
+        'a deny rule says why, and the model hears it as the tool’s result',
       ]),
     ],
   },

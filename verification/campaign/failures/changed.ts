@@ -2,7 +2,7 @@ import { type Failure, plant } from './planted-failure.ts'
 
 const BOUND = [
   'verification/campaign/bound/bound.test.ts',
-  'I3 H5 whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
+  'whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
 ] as const
 
 /** What runs is not what was shown or decided. */
@@ -14,7 +14,7 @@ export const CHANGED: readonly Failure[] = [
     bugs: [
       plant('an edit is shown, and the first arguments run', [
         'verification/acceptance/edits.test.ts',
-        'D1.4 approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
+        'approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
       ]),
       plant('the model is not told of an edit', [
         'verification/acceptance/histories.test.ts',
@@ -29,11 +29,11 @@ export const CHANGED: readonly Failure[] = [
     bugs: [
       plant('the target is not looked at again', [
         'verification/acceptance/bound.test.ts',
-        'I3 H7 what changed after it was shown is not carried out: it is asked again, with the values of now and the reason',
+        'what changed after it was shown is not carried out: it is asked again, with the values of now and the reason',
       ]),
       plant('the version that was read is not sent', [
         'verification/acceptance/bound.test.ts',
-        'H7 a change between the last look and the send is refused by the target, and asked again with the values of now',
+        'a change between the last look and the send is refused by the target, and asked again with the values of now',
       ]),
       plant('values that cannot be read again count as the same', [
         'verification/acceptance/bound.test.ts',
@@ -48,7 +48,7 @@ export const CHANGED: readonly Failure[] = [
     bugs: [
       plant('what the target refused as stale counts as told', [
         'verification/acceptance/bound.test.ts',
-        'H7 I6 what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done',
+        'what its target refused as stale is told to the model once, as the result of its call, when the one asked again is done',
       ]),
     ],
   },
@@ -73,7 +73,7 @@ export const CHANGED: readonly Failure[] = [
     bugs: [
       plant('a decision holds for any revision', [
         'verification/acceptance/d1.test.ts',
-        'D1.1 a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
+        'a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
       ]),
       plant('a provider’s id stands for two calls', [
         'verification/acceptance/histories.test.ts',
@@ -81,7 +81,7 @@ export const CHANGED: readonly Failure[] = [
       ]),
       plant('what is asked again keeps its votes', [
         'verification/acceptance/edits.test.ts',
-        'H6 an edit voids the votes before it, and a decision about the version before it is refused',
+        'an edit voids the votes before it, and a decision about the version before it is refused',
       ]),
     ],
   },
@@ -104,7 +104,7 @@ export const CHANGED: readonly Failure[] = [
       plant('a policy that denies by now is not asked', BOUND),
       plant('a grant that is over still carries what it approved', [
         'packages/server/src/gate/grants/grants.test.ts',
-        'H37 what a grant approved and has not started is asked again when the grant does not hold any more',
+        'what a grant approved and has not started is asked again when the grant does not hold any more',
       ]),
     ],
   },

@@ -16,7 +16,7 @@ export const FORGED: readonly Failure[] = [
       },
       plant('a program decides like a person', [
         'packages/server/src/gate/caller.test.ts',
-        'I10 no program decides, manages or sees everything, whatever roles it carries',
+        'no program decides, manages or sees everything, whatever roles it carries',
       ]),
     ],
   },
@@ -27,11 +27,11 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('who asked approves', [
         'verification/acceptance/decisions.test.ts',
-        'I10 who asked does not approve: neither who owns the session nor who wrote in it',
+        'who asked does not approve: neither who owns the session nor who wrote in it',
       ]),
       plant('an agent’s owner is nobody who asked', [
         'packages/server/src/gate/decide/delegations.test.ts',
-        'I10 who asked approves by no delegation, their own or another’s',
+        'who asked approves by no delegation, their own or another’s',
       ]),
     ],
   },
@@ -57,7 +57,7 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('the first vote decides', [
         'verification/acceptance/decisions.test.ts',
-        'D2.9 two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2',
+        'two approvals: typed in the chat by one, given over the chat’s route by another; in between it says 1 of 2',
       ]),
       plant('a right counts as often as it is used', [
         'packages/core/src/decision/tally.test.ts',
@@ -72,7 +72,7 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('the record says that the system did it', [
         'verification/acceptance/audit.test.ts',
-        'I11 every transition has one row of the record, chained to the one before, with who, what and by which rule',
+        'every transition has one row of the record, chained to the one before, with who, what and by which rule',
       ]),
     ],
   },
@@ -84,11 +84,11 @@ export const FORGED: readonly Failure[] = [
       plant('a sentence that begins with the word is the word', ['packages/core/src/commands.test.ts', 'any other text is only a message']),
       plant('a word approves all that wait', [
         'verification/acceptance/d4.test.ts',
-        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+        'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
       plant('what was declined is told to the model as done', [
         'verification/acceptance/d2.test.ts',
-        'D2.5 a decline with its reason is the tool’s result, and the model answers',
+        'a decline with its reason is the tool’s result, and the model answers',
       ]),
       plant('the exact word is a message', [
         'verification/acceptance/typed-words.test.ts',
@@ -130,7 +130,7 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('an agent with the role changes the policy', [
         'packages/server/src/gate/caller.test.ts',
-        'I10 no program decides, manages or sees everything, whatever roles it carries',
+        'no program decides, manages or sees everything, whatever roles it carries',
       ]),
       plant('an agent is given the role of those who decide', [
         'verification/acceptance/keys.test.ts',

@@ -26,12 +26,12 @@ export const HISTORIES: readonly Failure[] = [
     bugs: [
       plant('all calls but the first are refused', [
         'verification/acceptance/d0.test.ts',
-        'D0.2 every require-action of one answer becomes a card of its own, with its state in the database',
+        'every require-action of one answer becomes a card of its own, with its state in the database',
       ]),
       plant('the model is asked when the first call is settled', TWO_CALLS),
       plant('results stand in the order in which they came', [
         'verification/acceptance/parallel.test.ts',
-        'D3.7 thirty reads of one step: eight at a time, and the model gets all results in the order of its calls',
+        'thirty reads of one step: eight at a time, and the model gets all results in the order of its calls',
       ]),
     ],
   },
@@ -42,11 +42,11 @@ export const HISTORIES: readonly Failure[] = [
     bugs: [
       plant('a message comes without its actions', [
         'verification/acceptance/d1.test.ts',
-        'D1.2 a restart on the same data shows every card in its state, with its message',
+        'a restart on the same data shows every card in its state, with its message',
       ]),
       plant('a session does not say what waits in it', [
         'verification/acceptance/d4.test.ts',
-        'D4.4 a session is idle, active, waiting, completed or in error, and lists what waits',
+        'a session is idle, active, waiting, completed or in error, and lists what waits',
       ]),
     ],
   },
@@ -74,7 +74,7 @@ export const HISTORIES: readonly Failure[] = [
       ]),
       plant('the model is told twice of an action that is tried again', [
         'verification/acceptance/outcome.test.ts',
-        'I4 what a person found not done may be tried again: under the same key, and the stream tells all of it',
+        'what a person found not done may be tried again: under the same key, and the stream tells all of it',
       ]),
     ],
   },
@@ -85,7 +85,7 @@ export const HISTORIES: readonly Failure[] = [
     bugs: [
       plant('only the latest call can be named', [
         'verification/acceptance/d4.test.ts',
-        'D4.2 with two waiting, "yes" decides nothing and says so; naming one decides that one',
+        'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
     ],
   },
@@ -96,7 +96,7 @@ export const HISTORIES: readonly Failure[] = [
     bugs: [
       plant('the pieces of a whole message are kept', [
         'verification/acceptance/d3.test.ts',
-        'D3.3 wherever a reader was cut off, what it reads on with makes it know what the API says',
+        'wherever a reader was cut off, what it reads on with makes it know what the API says',
       ]),
     ],
   },

@@ -61,7 +61,7 @@ export const INSIDE: readonly Failure[] = [
       ]),
       plant('a read is sent again although it ended two processes', [
         'packages/server/src/gate/execute/recover.test.ts',
-        'sqlite: I14 a read that two processes did not survive is not sent a third time, and the model is told why',
+        'sqlite: a read that two processes did not survive is not sent a third time, and the model is told why',
       ]),
       plant('a body has as many values as fit', [BODIES_TEST, 'a body of very many values is refused for that, however few bytes it has']),
       plant('an answer names every issue', [BODIES_TEST, 'an answer names at most 20 issues, each cut, and says how many more there are']),

@@ -16,11 +16,11 @@ export const REPEATED: readonly Failure[] = [
       },
       plant('who comes second is told nothing of the first', [
         'verification/acceptance/d1.test.ts',
-        'D1.3 of two persons the second learns who was first, with the action as it is now',
+        'of two persons the second learns who was first, with the action as it is now',
       ]),
       {
         bug: 'a retry starts what is under way',
-        test: { file: 'verification/acceptance/d1.test.ts', name: 'D1.5 ten parallel retries are one attempt' },
+        test: { file: 'verification/acceptance/d1.test.ts', name: 'ten parallel retries are one attempt' },
       },
       {
         bug: 'the second click of a double click is sent',
@@ -43,19 +43,19 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('after a crash everything is sent again', [
         'packages/server/src/gate/execute/recover.test.ts',
-        'sqlite: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again',
+        'sqlite: after a crash an unkeyed attempt is of unknown outcome, and is not sent again',
       ]),
       plant('after a crash it is sent under another key', [
         'packages/server/src/gate/execute/recover.test.ts',
-        'sqlite: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes',
+        'sqlite: after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes',
       ]),
       plant('what a stale process answers is taken', [
         'packages/server/src/gate/execute/recover.test.ts',
-        'sqlite: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale',
+        'sqlite: of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale',
       ]),
       plant('a process that hung sends what was taken over', [
         'packages/server/src/gate/execute/recover.test.ts',
-        'sqlite: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing',
+        'sqlite: a process that hung behind its intent, and was taken over meanwhile, sends nothing',
       ]),
     ],
   },
@@ -66,7 +66,7 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('a start forgets what was approved', [
         'verification/acceptance/parallel.test.ts',
-        'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+        'what waits for its turn is not lost by a restart: each approved write is carried out once',
       ]),
       plant('a long poll listens after it has read', [
         'packages/server/src/gateway/read-until.test.ts',
@@ -81,11 +81,11 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('what may have happened is called a failure', [
         'packages/server/src/gate/execute/execute.test.ts',
-        'I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
+        'a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
       ]),
       plant('the model is told that it failed', [
         'verification/acceptance/outcome.test.ts',
-        'I4 H10 D4.4 a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
+        'a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
       ]),
       plant('a cut answer of a write is a refusal', [
         'packages/server/src/tools/route-table.test.ts',
@@ -93,15 +93,15 @@ export const REPEATED: readonly Failure[] = [
       ]),
       plant('a refusal of a repeat settles what the send before it did', [
         'packages/server/src/gate/execute/execute.test.ts',
-        'I4 "refused" about a repeat settles nothing: the send before it may have acted',
+        '"refused" about a repeat settles nothing: the send before it may have acted',
       ]),
       plant('what is not found yet has failed', [
         'packages/server/src/gate/execute/not-found.test.ts',
-        'I4 an effect that comes after the first looks did not find it is never called a failure: it is found later',
+        'an effect that comes after the first looks did not find it is never called a failure: it is found later',
       ]),
       plant('a retry after an unknown outcome has a new key', [
         'packages/server/src/gate/execute/not-found.test.ts',
-        'I4 a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since',
+        'a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since',
       ]),
     ],
   },
@@ -112,7 +112,7 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('the key is the run’s', [
         'verification/acceptance/parallel.test.ts',
-        'D3.7 what waits for its turn is not lost by a restart: each approved write is carried out once',
+        'what waits for its turn is not lost by a restart: each approved write is carried out once',
       ]),
     ],
   },
@@ -164,7 +164,7 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('connections are kept', [
         'packages/server/src/tools/http-call.test.ts',
-        'I4 a connection that another client kept open to the same target is not used',
+        'a connection that another client kept open to the same target is not used',
       ]),
     ],
   },
@@ -183,7 +183,7 @@ export const REPEATED: readonly Failure[] = [
       ]),
       plant('a transaction that is run again goes by what it did before', [
         'packages/server/src/gate/execute/retry-failed.test.ts',
-        'I1 a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own',
+        'a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own',
       ]),
       plant('nobody looks around after a commit of unknown fate', [
         'packages/server/src/dispatch/cluster/resync.test.ts',
@@ -198,23 +198,23 @@ export const REPEATED: readonly Failure[] = [
     bugs: [
       plant('an event goes out without its row of the record', [
         'verification/acceptance/audit.test.ts',
-        'I11 what happens in a session is one chain, and who cancels or stops it is in it',
+        'what happens in a session is one chain, and who cancels or stops it is in it',
       ]),
       plant('a row need not follow the one before it', [
         'packages/server/src/audit/tampers.test.ts',
-        'I11 what is changed in the database before it is sealed is found by the row behind it',
+        'what is changed in the database before it is sealed is found by the row behind it',
       ]),
       plant('a row may name any row as the one before it', [
         'packages/server/src/audit/tampers.test.ts',
-        'I11 a row that names another one as the row before it is found, although its head was signed over it',
+        'a row that names another one as the row before it is found, although its head was signed over it',
       ]),
       plant('a head leaves out which row each row follows', [
         'packages/server/src/audit/tampers.test.ts',
-        'I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
+        'which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
       ]),
       plant('the server signs again over rows that were changed', [
         'verification/acceptance/forged-record.test.ts',
-        'I11 a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
+        'a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
       ]),
       plant('a head does not follow the one before it', [
         'packages/server/src/audit/sealer.test.ts',

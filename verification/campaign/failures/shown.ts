@@ -5,7 +5,7 @@ export const SHOWN: readonly Failure[] = [
   {
     whose: 'CVE-2025-54133 (Cursor)',
     failure: 'The dialog hid the arguments',
-    held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react use-opened.ts',
+    held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react card/card-facts.ts',
     bugs: [
       plant('what is hidden holds nothing', [
         'packages/react/src/approval-card.browser.test.ts',
@@ -13,19 +13,19 @@ export const SHOWN: readonly Failure[] = [
       ]),
       plant('what is hidden holds a high risk only', [
         'packages/react/src/hidden.browser.test.ts',
-        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+        '66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
       ]),
       plant('what was opened counts as read', [
         'packages/react/src/hidden.browser.test.ts',
-        'T3 66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
+        '66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
       ]),
       plant('arguments behind the closed disclosure are not counted', [
         'packages/core/src/text/hidden.test.ts',
-        'T3 more than 2,000 hidden characters need opening at any risk, wherever they are',
+        'more than 2,000 hidden characters need opening at any risk, wherever they are',
       ]),
       plant('an approval that is remembered needs no reading', [
         'packages/react/src/hidden.browser.test.ts',
-        'T3 "don’t ask again" is no way round what is hidden',
+        '"don’t ask again" is no way round what is hidden',
       ]),
     ],
   },
@@ -36,7 +36,7 @@ export const SHOWN: readonly Failure[] = [
     bugs: [
       plant('characters of no width stay what they are', [
         'packages/core/src/text/show-invisible.test.ts',
-        'T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
+        'every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
       ]),
       plant('the card shows the description as it came', [
         'packages/react/src/approval-card.browser.test.ts',
@@ -44,7 +44,7 @@ export const SHOWN: readonly Failure[] = [
       ]),
       plant('two hosts that look alike look alike', [
         'packages/core/src/text/show-invisible.test.ts',
-        'T4 a host in other letters shows the host that will be asked, and an encoded one how it reads',
+        'a host in other letters shows the host that will be asked, and an encoded one how it reads',
       ]),
     ],
   },
@@ -55,15 +55,15 @@ export const SHOWN: readonly Failure[] = [
     bugs: [
       plant('a letter of another script is a letter like others', [
         'packages/core/src/text/mark-names.test.ts',
-        'T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
+        'a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number',
       ]),
       plant('brackets that somebody wrote take a mark away', [
         'packages/core/src/text/mark-names.test.ts',
-        'T4 brackets that were written to look like a mark take none away',
+        'brackets that were written to look like a mark take none away',
       ]),
       plant('values that look alike are shown side by side without a word', [
         'packages/react/src/hidden.browser.test.ts',
-        'T4 names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
+        'names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
       ]),
     ],
   },
@@ -89,7 +89,7 @@ export const SHOWN: readonly Failure[] = [
   {
     whose: 'ours: T31, T32',
     failure: 'The card changed under the cursor: the click was for another one',
-    held: 'buttons rest after every change and move, and a decision names what was seen: react use-cooldown.ts, use-decision.ts',
+    held: 'buttons rest after every change and move, and a decision names what was seen: react use-cooldown.ts, card/create-approval-card.ts',
     bugs: [
       plant('buttons do not rest', [
         'packages/react/src/approval-card.browser.test.ts',

@@ -15,11 +15,11 @@ export const SURFACES: readonly Failure[] = [
     bugs: [
       plant('anybody reads any request', [
         CHECKPOINT_TEST,
-        'D3.5 agents execute their own requests, persons approve, and nobody else learns that there is one',
+        'agents execute their own requests, persons approve, and nobody else learns that there is one',
       ]),
       plant('a held request is said to run', [
         CHECKPOINT_TEST,
-        'D3.1 a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end',
+        'a request runs when it is executed: to the next pause, with its checkpoint, and from there to its end',
       ]),
     ],
   },
@@ -30,15 +30,15 @@ export const SURFACES: readonly Failure[] = [
     bugs: [
       plant('a round is not counted', [
         ARCHIVE_SCHEDULE_TEST,
-        'D3.7 the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record',
+        'the server archives on its schedule: once for all processes, counted on through restarts, with a row in the record',
       ]),
       plant('a held server archives', [
         ARCHIVE_SCHEDULE_TEST,
-        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+        'a schedule that finds nothing writes no row, and one that is held changes nothing',
       ]),
       plant('a round that finds nothing writes a row', [
         ARCHIVE_SCHEDULE_TEST,
-        'D3.7 a schedule that finds nothing writes no row, and one that is held changes nothing',
+        'a schedule that finds nothing writes no row, and one that is held changes nothing',
       ]),
     ],
   },
@@ -49,15 +49,15 @@ export const SURFACES: readonly Failure[] = [
     bugs: [
       plant('a route that takes no query takes any', [
         QUERY_PARAMETERS_TEST,
-        'D4.4 a query parameter that a route does not take is 400 with its name, on every route of the document',
+        'a query parameter that a route does not take is 400 with its name, on every route of the document',
       ]),
       plant('a stranger is told what a route takes', [
         QUERY_PARAMETERS_TEST,
-        'D4.4 what a route takes is taken, whatever its value; a stranger is not told what it takes',
+        'what a route takes is taken, whatever its value; a stranger is not told what it takes',
       ]),
       plant('an unknown name is repeated at any length', [
         QUERY_PARAMETERS_TEST,
-        'D4.4 whatever a parameter is called, an unknown one is refused and never shown whole when it is long',
+        'whatever a parameter is called, an unknown one is refused and never shown whole when it is long',
       ]),
     ],
   },
@@ -68,19 +68,19 @@ export const SURFACES: readonly Failure[] = [
     bugs: [
       plant('the terminal does not show with what a tool is called', [
         INBOX_COMMAND_TEST,
-        'D4.2 `inbox` at a terminal shows each action whole and takes a letter for it',
+        '`inbox` at a terminal shows each action whole and takes a letter for it',
       ]),
       plant('who comes too late is told that all is well', [
         INBOX_COMMAND_TEST,
-        'D4.1 D4.3 `inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
+        '`inbox` shows what waits, `approve` and `decline` decide it, and the exit code says whether it was done',
       ]),
       plant('the terminal lists what the person may not decide', [
         INBOX_COMMAND_TEST,
-        'D4.1 `inbox` lists what the person may decide, and not what they only see',
+        '`inbox` lists what the person may decide, and not what they only see',
       ]),
       plant('the terminal prints events without their ids', [
         INBOX_COMMAND_TEST,
-        'D4.1 `tail` prints what happens as it happens, one JSON object a line with --json',
+        '`tail` prints what happens as it happens, one JSON object a line with --json',
       ]),
     ],
   },
@@ -91,7 +91,7 @@ export const SURFACES: readonly Failure[] = [
     bugs: [
       plant('a service that only monitors may propose', [
         METRICS_TEST,
-        'D3.7 the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
+        'the metrics say nothing of what is in an action, and only admins, viewers and services that monitor read them',
       ]),
     ],
   },

@@ -2,14 +2,28 @@ import { FAILURES } from './failures.ts'
 import { NOT_OURS } from './not-ours.ts'
 import type { NamedTest } from './planted-failure.ts'
 
-/** The rows of the table in `docs/concepts/guarantees.md`, one for each planted failure. */
-export const ourRows = (): string[] =>
+const OURS = '| whose | what went wrong | what of ours prevents it | what would be wrong | noticed by |'
+const NOT_OURS_HEADING = '| whose | what went wrong | why it cannot happen here |'
+
+/** The page with the rows of both tables written anew. @throws Error when a table has no heading on the page. */
+export const withTables = (page: string): string => withRows(withRows(page, OURS, ourRows()), NOT_OURS_HEADING, notOurRows())
+
+function withRows(page: string, heading: string, rows: readonly string[]): string {
+  const lines = page.split('\n')
+  const at = lines.indexOf(heading)
+  if (at < 0) throw new Error(`the page has no table with the heading ${heading}`)
+  const first = at + 2
+  const end = lines.findIndex((line, i) => i >= first && !line.startsWith('|'))
+  return [...lines.slice(0, first), ...rows, ...lines.slice(end < 0 ? lines.length : end)].join('\n')
+}
+
+/** One row for each bug. */
+const ourRows = (): string[] =>
   FAILURES.flatMap(({ whose, failure, held, bugs }) =>
     bugs.map(({ bug, test }, i) => row(...(i === 0 ? [whose, failure, held] : ['', '', '']), bug, noticedBy(test))),
   )
 
-/** The rows of what cannot happen here. */
-export const notOurRows = (): string[] => NOT_OURS.map(({ whose, failure, why }) => row(whose, failure, why))
+const notOurRows = (): string[] => NOT_OURS.map(({ whose, failure, why }) => row(whose, failure, why))
 
 const row = (...cells: string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 

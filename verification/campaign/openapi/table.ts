@@ -1,6 +1,6 @@
 import { documentsOf, howItOpens, SPECS } from './run-documents.ts'
 
-/** How every published document at hand opens, as the lines of a table of docs/guides/openapi.md: those with one reason together. */
+/** How every published document at hand opens, as the lines of a table of documents.md: those with one reason together. */
 export async function tableOfDocuments(): Promise<string> {
   const whole: string[] = []
   const byReason = new Map<string, string[]>()

@@ -114,7 +114,10 @@ function openVoting(store: Store, table: Table) {
         })
         const row = await rowOf(store, id)
         await store.transact((outbox) =>
-          revise(outbox, undefined, row as Revisable, prepared, { why: 'preview', reason: 'It changed.' }, Date.now()),
+          revise({ outbox, session: undefined, nowMs: Date.now(), caller: undefined }, row as Revisable, prepared, {
+            why: 'preview',
+            reason: 'It changed.',
+          }),
         )
         continue
       }

@@ -40,7 +40,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       onDecide={async (verdict, details) => {
         const decided = await client.actions.decide(action.id, { verdict, ...details })
         onSettled?.(decided)
-        // Not awaited: the decision is taken, and the card shows the rest as it happens.
+        // Not awaited: the decision is stored, and the card shows the execution as it progresses.
         if (decided.state === 'approved' && isClients) void carryOut().catch(() => undefined)
       }}
       editor={(slot) => (

@@ -37,9 +37,9 @@ export default function ActionPage() {
     }
     const isMissing = isApiError(error) && error.code === 'not_found'
     return (
-      <Page title={isMissing ? 'No such action' : 'Action'}>
+      <Page title={isMissing ? 'Action not found' : 'Action'}>
         <div className="empty" role="alert">
-          <h2>{isMissing ? 'This action does not exist, or is not yours to see.' : 'The action could not be loaded.'}</h2>
+          <h2>{isMissing ? 'This action does not exist, or you do not have access to it.' : 'The action could not be loaded.'}</h2>
           <p>{errorText(error)}</p>
           <Button variant="outlined" onClick={() => refetch()}>
             Try again
@@ -129,7 +129,7 @@ export default function ActionPage() {
         <section aria-labelledby="raw-title">
           <h2 id="raw-title">Raw</h2>
           <details className="raw-details">
-            <summary>The action as the server keeps it</summary>
+            <summary>The action as stored on the server</summary>
             <RawJson label="Action" value={action} />
           </details>
         </section>

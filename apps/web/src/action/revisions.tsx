@@ -6,7 +6,7 @@ import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Loaded } from '../ui/index.ts'
 
-/** What was asked before: each revision as it was shown, and why it ended. */
+/** Lists earlier revisions as they were shown, each with the reason it ended. */
 export function Revisions({ action }: { action: Action }) {
   const { client } = useServices()
   const { id, revision } = action

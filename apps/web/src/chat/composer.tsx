@@ -4,9 +4,9 @@ import { Button, Icon, IconButton, Notice, TextareaAutosize } from '../ui/index.
 import { keepDraft, readDraft } from './drafts.ts'
 
 type ComposerProps = {
-  /** Whose draft this is: a session's id, or `new`. */
+  /** The key of the draft: a session's id, or `new`. */
   draftOf: string
-  /** Resolves once the server has the text; rejects with what went wrong, and the text stays. */
+  /** Resolves once the server has accepted the text. On rejection the text stays in the field. */
   onSend: (text: string) => Promise<void>
   /** Why nothing can be sent now. The text can still be written. */
   blocked?: string
@@ -14,11 +14,11 @@ type ComposerProps = {
   hint?: string
   autoFocus?: boolean
   field?: RefObject<HTMLTextAreaElement | null>
-  /** While the agent works: what ends that. */
+  /** Stops the agent. Set only while it is running. */
   onStop?: () => Promise<void>
 }
 
-/** Where a person writes. Enter sends, Shift+Enter breaks the line; nothing that arrives meanwhile moves the caret or the text. */
+/** The message field. Enter sends, Shift+Enter breaks the line. Incoming messages never move the caret or the text. */
 export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocus = false, field, onStop }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(draftOf))
   const [failure, setFailure] = useState('')
@@ -38,7 +38,7 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
     setFailure('')
     try {
       await onSend(sent)
-      // Only what was sent goes: somebody may have typed on while the server answered.
+      // Remove only the sent text, because somebody may have typed more while the server answered.
       const held = readDraft(draftOf)
       change(held.startsWith(sent) ? held.slice(sent.length).trimStart() : held)
     } catch (error) {

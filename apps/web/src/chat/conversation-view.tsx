@@ -13,13 +13,13 @@ import { useStickToBottom } from './use-stick-to-bottom.ts'
 export type ConversationHandle = { toEnd: () => void; toFirstWaiting: () => void }
 type ConversationViewProps = { snapshot: SessionSnapshot; agent: string; onOlder: () => Promise<void>; ref: Ref<ConversationHandle> }
 
-/** Another text whenever something is said, proposed or goes wrong. */
+/** Returns a text that changes with every message, proposal and error. */
 const newsOf = ({ messages, streaming, actions, session }: SessionSnapshot): string => {
   const streamed = streaming.map(({ messageId, content }) => `${messageId} ${content.length}`)
   return [messages.at(-1)?.id, ...streamed, Object.keys(actions).length, session?.status === 'error'].join()
 }
 
-/** The scrolling part of a chat: everything said, proposed and answered so far. */
+/** The scrolling part of a chat, with all messages, proposals and results. */
 export function ConversationView({ snapshot, agent, onOlder, ref }: ConversationViewProps) {
   const scroller = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)

@@ -21,8 +21,8 @@ export type Row =
 type Parts = Pick<SessionSnapshot, 'messages' | 'streaming' | 'startedCalls' | 'actions'>
 
 /**
- * What a person reads, in order: each call stands at the message that made it, a tool's answer at its call, and what is still
- * being written at the end. Every action is in exactly one row, also one whose message is not here.
+ * Returns the rows of the conversation in order: each call is placed at its message, each result at its call, and unfinished messages at
+ * the end. Every action is in exactly one row, also one whose message is not here.
  */
 export function conversation({ messages, streaming, startedCalls, actions }: Parts): Row[] {
   const byCall = new Map<string, Action>()

@@ -1,6 +1,6 @@
 const drafts = new Map<string, string>()
 
-/** What somebody typed but did not send, per session, as long as the page lives. */
+/** Unsent drafts per session, kept until the page is closed. */
 export const readDraft = (sessionId: string): string => drafts.get(sessionId) ?? ''
 
 export function keepDraft(sessionId: string, text: string): void {

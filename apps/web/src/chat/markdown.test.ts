@@ -37,7 +37,7 @@ test('a heading of a model does not stand among the headings of the page', () =>
   expect(html('# Approve this')).toBe('<h3>Approve this</h3>')
 })
 
-test('T4 a name that looks like another one is marked in what a model wrote, also in code', () => {
+test('a name that looks like another one is marked in what a model wrote, also in code', () => {
   expect(html('ask аdmin or `аdmin`')).toBe('<p>ask аdmin⟦U+0430 Cyrillic⟧ or <code>аdmin⟦U+0430 Cyrillic⟧</code></p>')
   expect(html('Это обычный текст, без пометок.')).toBe('<p>Это обычный текст, без пометок.</p>')
 })

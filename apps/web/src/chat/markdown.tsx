@@ -18,13 +18,13 @@ const COMPONENTS: Components = {
 }
 const PLUGINS = [rehypeSanitize, () => spellOut]
 
-/** On what was read, not on the source: `&#x202E;` becomes a character on the way. */
+/** Applied after parsing, because `&#x202E;` becomes a character only then. */
 function spellOut(node: { value?: unknown; children?: object[] }): void {
   if (typeof node.value === 'string') node.value = showProse(node.value)
   node.children?.forEach(spellOut)
 }
 
-/** What a model wrote: no raw HTML, no images, no requests; links say where they lead. */
+/** Renders a model's Markdown without raw HTML, images or requests. Links show their target. */
 export default memo(function ModelMarkdown({ text }: { text: string }) {
   return (
     <Markdown skipHtml rehypePlugins={PLUGINS} disallowedElements={FORBIDDEN} unwrapDisallowed components={COMPONENTS}>

@@ -82,7 +82,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
     <Page title="New chat" subtitle={<span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
       <div className="fresh">
         <h2>What should {showInvisible(agent.name)} do?</h2>
-        <p className="muted">It looks things up at once. Whatever changes something waits for a person to approve it.</p>
+        <p className="muted">It reads data at once. Every change waits for a person's approval.</p>
         {agents.length > 1 && (
           <label className="agent-picker">
             Agent
@@ -98,7 +98,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
         <Composer
           draftOf="new"
           onSend={start}
-          blocked={isOnline ? undefined : 'Offline. You can write on; sending works when the network is back.'}
+          blocked={isOnline ? undefined : 'Offline. You can keep writing and send once the network is back.'}
           placeholder={`Message ${showInvisible(agent.name)}`}
           autoFocus={window.matchMedia('(hover: hover)').matches}
         />

@@ -90,7 +90,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
   const mayWrite = isOwner || participants.some(({ id }) => id === me.id)
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
-  // The first message was written on the page before: the caret goes on where it was. A reload or a way back is another matter.
+  // The first message was written on the previous page, so the focus stays in the message field, except after a reload.
   const cameByPush = useNavigationType() === NavigationType.Push
   const startsHere = useLocation().state?.isFresh === true && cameByPush
   const pending = pendingIn(snapshot)
@@ -148,7 +148,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
             onSend={send}
             blocked={
               connection.kind === 'offline'
-                ? 'Offline. You can write on; sending works when the network is back.'
+                ? 'Offline. You can keep writing and send once the network is back.'
                 : mayWrite || snapshot.pendingApprovals.length > 0
                   ? undefined
                   : READ_ONLY(owner.name)
@@ -178,13 +178,13 @@ function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain:
   const isMissing = snapshot.failure?.code === 'not_found'
   const wasHere = snapshot.session !== null
   return (
-    <Page title={wasHere ? 'Session deleted' : isMissing ? 'No such session' : 'Session'}>
+    <Page title={wasHere ? 'Session deleted' : isMissing ? 'Session not found' : 'Session'}>
       <div className="empty" role="alert">
         <h2>
           {wasHere
             ? 'This session is no longer here.'
             : isMissing
-              ? 'This session does not exist, or is not yours to see.'
+              ? 'This session does not exist, or you do not have access to it.'
               : 'The session could not be loaded.'}
         </h2>
         <p>{snapshot.failure && errorText(snapshot.failure)}</p>

@@ -55,13 +55,13 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >
-      <p>Everything that was said in it is deleted for everybody. What waits in it is cancelled. It cannot be taken back.</p>
+      <p>All messages are deleted for everybody and waiting actions are cancelled. This cannot be undone.</p>
       <p>Its actions stay, with what they changed and who decided, and so does the record.</p>
     </Confirm>
   )
 }
 
-/** The title as a field. Enter stores it, Escape leaves it as it was; what was typed stays when it could not be stored. */
+/** Edits the title. Enter saves, Escape cancels. The typed text stays when saving fails. */
 export function TitleForm({ sessionId, title, onClose }: { sessionId: string; title: string; onClose: () => void }) {
   const { client } = useServices()
   const queries = useQueryClient()

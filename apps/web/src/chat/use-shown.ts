@@ -38,7 +38,7 @@ export function useShown({ actions, pendingApprovals }: Pick<SessionSnapshot, 'a
   }, [])
 }
 
-/** As many as the server takes with one message. */
+/** The maximum that the server accepts with one message. */
 const MAX_SHOWN = 200
 
 const keyOf = ({ actionId, revision, digest }: Omit<ShownAction, 'forMs'>): string => `${actionId} ${revision} ${digest}`

@@ -12,7 +12,7 @@ const isAtEnd = (region: HTMLElement): boolean => region.scrollHeight - region.c
 export function useStickToBottom(scroller: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>, news: string) {
   const isStuck = useRef(true)
   const [isBehind, setBehind] = useState(false)
-  /** The height of the content when it was looked at last. */
+  /** The height of the content at the last check. */
   const seenPx = useRef(0)
   const newest = useRef(news)
   /** The news when somebody was last at the end. */

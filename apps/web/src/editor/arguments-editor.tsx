@@ -7,7 +7,7 @@ import './editor.css'
 import { JsonField, Properties } from './fields.tsx'
 import type { Schema } from './schema.ts'
 
-/** The arguments of a call as a form drawn from the tool's schema, or as JSON. The server checks them, whatever was entered here. */
+/** Edits the arguments of a call, in a form built from the tool's schema or as JSON. The server validates the result. */
 export default function ArgumentsEditor({ action, value, onChange, issues }: EditorSlot) {
   const { client } = useServices()
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
@@ -24,12 +24,12 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
   const take = (changed: JsonValue | undefined) => {
     if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return whole('', false)
     latest.current = changed
-    // What is not there any more is not half written either.
+    // A removed entry no longer counts as incomplete.
     for (const path of broken.current) if (path === '' || !isThere(changed, path)) broken.current.delete(path)
     onChange(broken.current.size === 0 ? changed : undefined)
   }
   latest.current = value
-  /** The other way to edit begins with the last whole value. */
+  /** Switching between form and JSON starts from the last complete value. */
   const show = (json: boolean) => {
     broken.current.clear()
     onChange(latest.current)
@@ -52,7 +52,7 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
           ))}
         </fieldset>
       ) : (
-        <p className="muted">This tool’s schema is not one that a form can be drawn from.</p>
+        <p className="muted">The form does not support this tool’s schema.</p>
       )}
       {showsForm ? (
         <Properties schema={schema} value={value} onChange={take} onWhole={whole} path="" issues={issues} />

@@ -10,14 +10,14 @@ export type FieldProps = {
   value: JsonValue | undefined
   /** `undefined` leaves the value out. */
   onChange: (value: JsonValue | undefined) => void
-  /** False while what stands in a field is not a value. */
+  /** False while a field holds an incomplete value. */
   onWhole: (path: string, isWhole: boolean) => void
   isRequired: boolean
   path: string
   issues: readonly ApiIssue[]
 }
 
-/** One value with its name, its hints and what is wrong with it. */
+/** Shows one value with its name, its hints and its errors. */
 function Field(props: FieldProps) {
   const { name, schema, value, onChange, isRequired, path, issues } = props
   const kind = fieldKind(schema)
@@ -86,7 +86,7 @@ function Field(props: FieldProps) {
 const objectOf = (value: JsonValue | undefined): Record<string, JsonValue> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-/** The properties of an object; those that the schema does not name are kept and shown as they are. */
+/** Shows the properties of an object. Properties that the schema does not name are kept unchanged. */
 export function Properties({ schema, value, onChange, path, ...rest }: Omit<FieldProps, 'name' | 'isRequired'>) {
   const held = objectOf(value)
   const properties = schema.properties ?? {}
@@ -177,7 +177,7 @@ function Control({ schema, value, onChange, onWhole, path, id, described, isWron
     }
     default:
   }
-  // Of another type than the schema wants, or of one that no field is for: as JSON nothing of it is lost.
+  // The value has an unexpected type or a type without a field. Editing it as JSON loses nothing.
   return <JsonField {...common} value={value} onChange={onChange} onWhole={(isWhole) => onWhole(path, isWhole)} />
 }
 
@@ -190,7 +190,7 @@ type TextFieldProps<Value> = {
   onWhole: (isWhole: boolean) => void
 }
 
-/** Keeps what is typed until it is a number: half a number is none. */
+/** Keeps the typed text until it is a complete number. */
 function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldProps<number> & { schema: Schema }) {
   const [text, setText] = useState(String(value))
   const isOwn = Number(text) === value || Number.isNaN(Number(text)) || text.trim() === ''
@@ -212,11 +212,11 @@ function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldPro
   )
 }
 
-/** A value as JSON, for what no other field is for. */
+/** Edits a value as JSON when no other field supports it. */
 export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<JsonValue | undefined>) {
   const [text, setText] = useState(JSON.stringify(value, null, 2))
   const [isWhole, setWhole] = useState(true)
-  // Changed from elsewhere, by an entry that was removed before it: what is shown is what would be sent.
+  // Removing an earlier entry changes the value of this field, so the text is updated to match what will be sent.
   const shown = isWhole && JSON.stringify(parse(text)) !== JSON.stringify(value) ? JSON.stringify(value, null, 2) : text
   return (
     <>

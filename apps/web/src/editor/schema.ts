@@ -1,6 +1,6 @@
 import type { JsonValue } from '@countersign/client'
 
-/** The part of JSON Schema that a form is drawn from; whatever is beyond it is edited as JSON. */
+/** The part of JSON Schema that the form supports. Anything else is edited as JSON. */
 export type Schema = {
   type?: string | string[]
   title?: string
@@ -49,7 +49,7 @@ export function fieldKind(schema: Schema): FieldKind {
   }
 }
 
-/** What a new entry begins with; of the type that the schema wants. */
+/** Returns the initial value of a new entry, of the type that the schema requires. */
 export function emptyValue(schema: Schema): JsonValue {
   if (schema.const !== undefined) return schema.const
   switch (fieldKind(schema)) {
@@ -70,7 +70,7 @@ export function emptyValue(schema: Schema): JsonValue {
   }
 }
 
-/** The bounds of a value in words; empty where there are none. */
+/** Describes the bounds of a value in words. Returns an empty text when the schema sets no bounds. */
 export function boundsText({ minimum, maximum, minLength, maxLength, minItems, maxItems }: Schema): string {
   return [range(minimum, maximum, ''), range(minLength, maxLength, ' characters'), range(minItems, maxItems, ' entries')]
     .filter((text) => text !== '')
@@ -83,6 +83,6 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return max === undefined ? '' : `at most ${max}${unit}`
 }
 
-/** True for a text that wants more than one line. */
+/** Returns true for a text that needs more than one line. */
 export const isLongText = (value: string, { maxLength = 0 }: Schema): boolean =>
   value.includes('\n') || value.length > LONG_TEXT || maxLength > 1_000

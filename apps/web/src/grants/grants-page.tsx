@@ -17,7 +17,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
 
-/** `/grants`: what is not asked again, until when, and how often that was used. */
+/** `/grants`: lists grants with their expiry and how often each was used. */
 export default function GrantsPage() {
   const { client } = useServices()
   const [all, setAll] = useState(false)
@@ -26,12 +26,12 @@ export default function GrantsPage() {
   )
   const [revoking, setRevoking] = useState<Grant>()
   return (
-    <Page title="Grants" subtitle="What runs without asking, because somebody approved it beforehand">
+    <Page title="Grants" subtitle="Calls that run without asking because somebody approved them in advance">
       <div className="stack">
         <PageBanner />
         <label className="check">
           <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
-          Also those that are over, used up or revoked
+          Show expired, used and revoked
         </label>
         <Loaded of={grants} height={240}>
           {(items) =>

@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { Notice } from '../ui/index.ts'
 import { useHold } from './use-hold.ts'
 
-/** Says on every page that the server starts nothing, and why; nothing while all goes on. */
+/** Shows on every page that the server is on hold and why. Renders nothing otherwise. */
 export function HeldBanner() {
   const { data } = useHold()
   if (!data?.held) return null

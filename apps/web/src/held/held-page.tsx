@@ -18,17 +18,17 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 const HELD_ACTIONS = ['held-actions']
 const STATES = 'proposed,approved,executing,outcome_unknown'
 
-/** Loads the list of held actions and their number again. */
+/** Reloads the list of held actions and their count. */
 const readAgain = (queries: QueryClient) => Promise.all([HOLD, HELD_ACTIONS].map((queryKey) => queries.invalidateQueries({ queryKey })))
 
 const WORDS: Partial<Record<Action['state'], string>> = {
   proposed: 'Waiting for a decision',
   approved: 'Approved, not started',
-  executing: 'Was under way',
+  executing: 'Was running',
   outcome_unknown: 'Outcome unknown',
 }
 
-/** `/held`: what a server holds whose database looks like a copy, and what people do about it. */
+/** `/held`: lists the actions held because the database looks like a copy, with the ways to resolve them. */
 export default function HeldPage() {
   const { client } = useServices()
   const hold = useHold()
@@ -76,7 +76,7 @@ export default function HeldPage() {
   )
 }
 
-/** How many actions are open; undefined for who does not see them all. */
+/** Returns the number of open actions, or undefined when this person may not see all of them. */
 function countOf(hold: HoldView | undefined): number | undefined {
   return hold?.open ? Object.values(hold.open).reduce((sum, count) => sum + count, 0) : undefined
 }
@@ -88,7 +88,7 @@ interface PagesProps {
   onPrevious: (() => void) | undefined
 }
 
-/** How much is open, and the pages of it; above the list, where it stays when the list changes. */
+/** Shows the number of open actions and the page buttons, above the list so that they do not move. */
 function Pages({ number, count, onNext, onPrevious }: PagesProps) {
   return (
     <nav className="row-head" aria-label="Pages of open actions">

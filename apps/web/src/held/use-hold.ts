@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../services.tsx'
 
 export const HOLD = ['hold']
-/** A hold is rare, and another person may end it. */
+/** Poll slowly: a hold is rare, but another person may end it. */
 const LOOK_EVERY_MS = 30_000
 
-/** Whether the server holds everything because its database looks like a copy. */
+/** Reads whether the server is on hold because its database looks like a copy. */
 export function useHold() {
   const { client } = useServices()
   return useQuery({ queryKey: HOLD, queryFn: ({ signal }) => client.hold.get({ signal }), refetchInterval: LOOK_EVERY_MS })

@@ -3,25 +3,25 @@ import { useState } from 'react'
 
 type ListOf<Item> = { items: Item[]; nextCursor: string | null }
 
-/** One page of a list of the server at a time, and the way to the pages beside it. Reading again reads the page in sight alone. */
+/** Reads one page of a list at a time, with functions for the previous and next page. A refetch reads only the visible page. */
 export function usePage<Item>(key: readonly unknown[], read: (cursor: string | undefined, signal: AbortSignal) => Promise<ListOf<Item>>) {
-  /** Where the pages up to the one in sight begin. */
+  /** The cursors of the pages up to the visible one. */
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined])
   const cursor = cursors.at(-1)
   const query = useQuery({
     queryKey: [...key, cursor],
     queryFn: ({ signal }) => read(cursor, signal),
-    // Nothing moves before the next page is there.
+    // The current page stays until the next one has loaded.
     placeholderData: keepPreviousData,
   })
   const next = query.data?.nextCursor
-  /** The button stays enabled while the next page is read: one that is disabled loses the focus. */
+  /** The button stays enabled while the next page loads, because a disabled button loses the focus. */
   function goOn(): void {
     if (next && !query.isPlaceholderData) setCursors([...cursors, next])
   }
   return {
     query,
-    /** From 1. */
+    /** The page number, from 1. */
     number: cursors.length,
     onNext: next ? goOn : undefined,
     onPrevious: cursors.length > 1 ? () => setCursors(cursors.slice(0, -1)) : undefined,

@@ -27,7 +27,7 @@ export default function KeysPage() {
     void queries.invalidateQueries({ queryKey: ['keys'] })
   }
   return (
-    <Page title="Keys" subtitle="What people and programs sign in with">
+    <Page title="Keys" subtitle="Sign-in keys of people and programs">
       <div className="stack">
         <PageBanner />
         {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
@@ -37,7 +37,7 @@ export default function KeysPage() {
           <Loaded of={keys} height={240}>
             {(items) =>
               items.length === 0 ? (
-                <p className="muted">No key was given out yet.</p>
+                <p className="muted">No keys yet.</p>
               ) : (
                 <ul className="rows" aria-label="Keys">
                   {items.map((key) => (
@@ -105,7 +105,7 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
         <span className="muted">
           {principal.kind}, {showInvisible((roles ?? principal.roles).join(', ') || 'no roles')}
         </span>
-        {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: it only reads</span>}
+        {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: read-only</span>}
         {revokedAt === null ? (
           <Button variant="outlined" disabled={!online} onClick={onRevoke}>
             Revoke
@@ -146,7 +146,7 @@ function RevokeKey({ held, onClose }: { held: Key; onClose: () => void }) {
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
-      <p>Whoever uses it is refused from now on, and consoles signed in with it are signed out. It cannot be taken back.</p>
+      <p>Requests with this key are refused from now on, and consoles signed in with it are signed out. This cannot be undone.</p>
     </Confirm>
   )
 }

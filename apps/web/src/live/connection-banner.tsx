@@ -2,7 +2,7 @@ import type { ConnectionState } from '@countersign/client'
 import { useEffect, useState } from 'react'
 import { Notice } from '../ui/index.ts'
 
-/** Nothing while the stream lives; else what is the case and when it is tried again. */
+/** Shows the state of a broken connection and the time of the next attempt. Renders nothing while the stream is live. */
 export function ConnectionBanner({ connection }: { connection: ConnectionState }) {
   if (connection.kind === 'offline') {
     return (

@@ -4,8 +4,8 @@ import { useRef } from 'react'
 import { useWaiting } from './use-waiting.ts'
 
 /**
- * The one polite and the one assertive live region of the console. They tell of approvals that come up, and of the end of those that
- * did while this page was open; never of the past of a session that is merely opened.
+ * The one polite and the one assertive live region of the console. They announce new approvals and the outcomes of those that appeared
+ * while this page was open, never the history of a session.
  */
 export function LiveRegions({ open }: { open: Actions }) {
   const { items, loaded } = useWaiting()

@@ -1,4 +1,4 @@
-/** How far something is, in percent, and in words for who does not see it. */
+/** Shows progress in percent, with a text for screen readers. */
 export function Bar({ value, label }: { value: number; label: string }) {
   return (
     <div className="progress">

@@ -11,7 +11,7 @@ import { standingWords } from './words.ts'
 import '../ui/pages.css'
 import './objectives.css'
 
-/** `/objectives`: what people aim at and how far it is. Changed by agents through the gate, and looked at here. */
+/** `/objectives`: lists objectives and their progress. Agents change them through the gate; this page is read-only. */
 export default function ObjectivesPage() {
   const { client } = useServices()
   const [shown, setShown] = useState<'open' | 'all'>('open')
@@ -19,19 +19,19 @@ export default function ObjectivesPage() {
     client.objectives.list({ cursor, ...(shown === 'open' && { state: 'open' as const }) }, { signal }),
   )
   return (
-    <Page title="Objectives" subtitle="What is aimed at, and how far it is">
+    <Page title="Objectives" subtitle="Goals and their progress">
       <div className="stack">
         <PageBanner />
         <label className="objectives-shown">
           <input type="checkbox" checked={shown === 'all'} onChange={(event) => setShown(event.target.checked ? 'all' : 'open')} />
-          Closed ones, too
+          Show closed
         </label>
         <Loaded of={objectives} height={320}>
           {(items) =>
             items.length === 0 ? (
               <div className="empty">
                 <h2>No objectives</h2>
-                <p>Ask an agent to set one. It waits for a person before it is there.</p>
+                <p>Ask an agent to set one. It appears after a person approves it.</p>
               </div>
             ) : (
               <ul className="rows" aria-label="Objectives">

@@ -11,7 +11,7 @@ const STANDING: Record<Objective['standing'], string> = {
 }
 const OUTCOME: Record<Exclude<Objective['state'], 'open'>, string> = { achieved: 'Achieved', missed: 'Missed', dropped: 'Dropped' }
 
-/** How an objective stands: what is closed says its outcome. */
+/** Returns the status of an objective in words. A closed one gives its outcome. */
 export const standingWords = ({ state, standing }: Objective): string => (state === 'open' ? STANDING[standing] : OUTCOME[state])
 
 export const KIND_WORDS: Record<ObjectiveChange['kind'], string> = {
@@ -38,7 +38,7 @@ const valueText = (value: unknown): string =>
 
 const entriesOf = (value: unknown): [string, unknown][] => (typeof value === 'object' && value !== null ? Object.entries(value) : [])
 
-/** What a change changed, field by field: what was and what is, either of which may not be. */
+/** Lists the fields of a change with the old and the new value. Either may be absent. */
 export function changedFields({ before, after }: ObjectiveChange): { field: string; was?: string; is?: string }[] {
   const was = new Map(entriesOf(before))
   const is = new Map(entriesOf(after))

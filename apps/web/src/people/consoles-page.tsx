@@ -37,7 +37,7 @@ export default function ConsolesPage() {
         </Loaded>
         <More of={consoles} />
         {others.length > 0 && <SignOutOthers onAsk={() => setEnding('others')} />}
-        <p className="muted">One that you do not know may be somebody with your key: sign it out, and have the key revoked.</p>
+        <p className="muted">An unknown session may be somebody with your key. Sign it out and have the key revoked.</p>
       </div>
       {ending && (
         <Boundary>

@@ -23,10 +23,10 @@ export default function DelegationsPage() {
   const queries = useQueryClient()
   const delegations = useList(['delegations'], (cursor, signal) => client.delegations.list({ cursor }, { signal }))
   const [ending, setEnding] = useState<Delegation>()
-  // Who stands for whom decides what this person may vote on.
+  // Delegations determine what this person may vote on.
   const onChanged = () => Promise.all([['delegations'], ['stands-for']].map((queryKey) => queries.invalidateQueries({ queryKey })))
   return (
-    <Page title="Delegations" subtitle="Who votes in whose place">
+    <Page title="Delegations" subtitle="People who vote on behalf of others">
       <div className="stack">
         <PageBanner />
         <DelegationForm onMade={onChanged} />

@@ -14,7 +14,7 @@ export async function personIdOf(client: Client, text: string): Promise<string> 
   return named[0]?.id ?? text
 }
 
-/** Whom a field may name: the people whose name or id has what was typed in it. */
+/** Returns the people whose name or id contains the typed text. */
 export function useOfferedPeople(typed: string): readonly Person[] {
   const { client, me } = useServices()
   const q = useDeferredValue(typed.trim())

@@ -14,7 +14,7 @@ export default function PeoplePage() {
   const [q, setQ] = useState('')
   const people = useList(['people', q], (cursor, signal) => client.people.list({ cursor, ...(q !== '' && { q }) }, { signal }))
   return (
-    <Page title="People" subtitle="Who may decide, and with what">
+    <Page title="People" subtitle="People, their roles and their keys">
       <div className="stack">
         <PageBanner />
         <form className="filters" onSubmit={(event) => event.preventDefault()}>
@@ -26,7 +26,7 @@ export default function PeoplePage() {
         <Loaded of={people} height={240}>
           {(items) =>
             items.length === 0 ? (
-              <p className="muted">{q === '' ? 'Nobody has signed in or got a key yet.' : 'Nobody has this in their name or id.'}</p>
+              <p className="muted">{q === '' ? 'Nobody has signed in or received a key yet.' : 'No matching name or id.'}</p>
             ) : (
               <ul className="rows" aria-label="People">
                 {items.map((person) => (

@@ -43,11 +43,11 @@ export function RolesForm({ person }: { person: PersonDetails }) {
                 mayChange && (
                   <Button
                     variant="outlined"
-                    aria-label={`Take away the role ${showInvisible(role)}`}
+                    aria-label={`Remove the role ${showInvisible(role)}`}
                     disabled={isBlocked}
                     onClick={() => save.mutate(roles.filter((other) => other !== role))}
                   >
-                    Take away
+                    Remove
                   </Button>
                 )
               )}

@@ -19,7 +19,7 @@ export function UnacceptedKeys() {
       {me.unaccepted && (
         <Notice tone="warning">You are signed in with such a key. Sign in another way to accept it, or ask who runs the server.</Notice>
       )}
-      <p className="muted">Whoever has such a key acts as you once you accept it. Accept only what you asked for.</p>
+      <p className="muted">Once you accept a key, its holder acts as you. Accept only keys that you requested.</p>
       <ul className="rows" aria-label="Keys made for you">
         {waiting.map((held) => (
           <UnacceptedKey key={held.id} held={held} mayAccept={!me.unaccepted} />

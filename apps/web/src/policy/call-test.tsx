@@ -8,7 +8,7 @@ import { Problems } from './policy-editor.tsx'
 
 const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'People would be asked', deny: 'It would be denied' } as const
 
-/** What policy says about a call that is pasted here; nothing is proposed. */
+/** Evaluates policy for a pasted call. Proposes nothing. */
 export function CallTest({ document }: { document: string | undefined }) {
   const { client } = useServices()
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })

@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import { aroundChanges, diffLines } from './line-diff.ts'
 
-/** What would change, line by line; the marks say it without colour. */
+/** Shows a diff line by line, with marks that do not depend on colour. */
 export function DiffView({ before, after }: { before: string; after: string }) {
   const lines = aroundChanges(diffLines(before, after))
   if (lines.length === 0) return <p className="muted">Nothing is changed.</p>

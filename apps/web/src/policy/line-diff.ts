@@ -1,7 +1,7 @@
 export type DiffLine = { kind: 'same' | 'removed' | 'added'; text: string }
 
 /**
- * The lines of `before` and `after` in one list: what stayed, what went, what came, by their longest common part.
+ * Compares `before` and `after` line by line, by their longest common subsequence.
  * @example
  * diffLines('a\nb', 'a\nc') // [same a, removed b, added c]
  */
@@ -31,7 +31,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 
 const CONTEXT_LINES = 2
 
-/** The changed lines with a little around them; null where lines are left out. */
+/** Returns the changed lines with some context, and null where lines are omitted. */
 export function aroundChanges(lines: readonly DiffLine[]): (DiffLine | null)[] {
   const isNear = lines.map((_, at) =>
     lines.slice(Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1).some(({ kind }) => kind !== 'same'),

@@ -12,22 +12,22 @@ type Edited = { text: string; base: PolicyView; baseText: string }
 type PolicyEditorProps = {
   edited: Edited
   onEdit: (text: string) => void
-  /** What is in force now: another version than `edited.base` once somebody else has saved one. */
+  /** The active version. It differs from `edited.base` once somebody else has saved one. */
   current: { view: PolicyView; text: string }
-  /** Goes on from what is in force now. */
+  /** Continues from the active version. */
   onRebase: () => void
   onClose: () => void
   onSaved: () => void
 }
 
-/** The document as text: checked, compared with what is in force, and saved with a reason. */
+/** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
 export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
   const { client } = useServices()
   const online = useOnline()
   const id = useId()
   const [reason, setReason] = useState('')
   const [shadow, setShadow] = useState(false)
-  // A replay of no time at all: the document is read and compiled, and nothing else happens.
+  // A replay over an empty period only parses and compiles the document.
   const check = useMutation({ mutationFn: () => client.policy.replay({ document: text, replay: { days: 1e-6, limit: 1 } }) })
   const save = useMutation({
     mutationFn: () => client.policy.save({ document: text, reason: reason.trim(), shadow }, base.version),
@@ -88,7 +88,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
           disabled={isBusy || !online || movedOn || reason.trim() === '' || text === baseText}
           onClick={() => save.mutate()}
         >
-          {shadow ? 'Save and try beside' : 'Save and put in force'}
+          {shadow ? 'Save as trial' : 'Save and activate'}
         </Button>
       </div>
       {reason.trim() === '' && text !== baseText && <p className="muted">Say why before you save.</p>}
@@ -96,7 +96,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
   )
 }
 
-/** Everything that is wrong with a document, each with its place. */
+/** Lists all errors of a document with their positions. */
 export function Problems({ error }: { error: unknown }) {
   const issues: readonly ApiIssue[] = isApiError(error) ? error.issues : []
   return (

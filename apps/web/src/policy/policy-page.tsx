@@ -14,13 +14,13 @@ import { Replay } from './replay.tsx'
 import { ShadowSection } from './shadow-section.tsx'
 import { Versions } from './versions.tsx'
 
-/** `/policy`: what is allowed, asked and denied; trying it, and for admins changing it. */
+/** `/policy`: shows and tests the policy. Admins can change it. */
 export default function PolicyPage() {
   const { client, me } = useServices()
   const queries = useQueryClient()
   const policy = useQuery({
     queryKey: ['policy'],
-    // Both of the same version: a save between the two is read again.
+    // Both reads must be of the same version. If somebody saved between them, read again.
     queryFn: async ({ signal }) => {
       for (;;) {
         const [view, text, after] = [

@@ -6,7 +6,7 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Problems } from './policy-editor.tsx'
 
-/** What policy would have said about the calls of the last days. */
+/** Evaluates policy for the calls of the last days. */
 export function Replay({ document }: { document: string | undefined }) {
   const { client } = useServices()
   const replay = useMutation({
@@ -69,7 +69,7 @@ function Replayed({ replayed: { evaluated, skipped, truncated, was, wouldBe, cha
           ))}
         </p>
       ))}
-      {changes.length === 0 && <p>No verdict would be another.</p>}
+      {changes.length === 0 && <p>No verdict would change.</p>}
     </div>
   )
 }

@@ -7,7 +7,7 @@ import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button, Loaded } from '../ui/index.ts'
 
-/** The version that is tried beside the one in force: what it would have said otherwise, and what to do with it. */
+/** Shows the shadow version: the verdicts that differ from the active version, and the buttons to activate it or end the trial. */
 export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
   const { client, me } = useServices()
   const online = useOnline()
@@ -63,7 +63,7 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
             End the trial
           </Button>
           <Button variant="contained" disabled={!online || use.isPending} onClick={() => use.mutate()}>
-            Put it in force
+            Activate
           </Button>
         </div>
       )}

@@ -9,7 +9,7 @@ import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, useList } from '../ui/index.ts'
 
-/** Every version there was: who saved it and why, what it changed, and the way back to it. */
+/** Lists all versions with author, reason and diff. Each can be restored. */
 export function Versions({ canRollBack }: { canRollBack: boolean }) {
   const { client } = useServices()
   const versions = useList(['policy', 'versions'], (cursor, signal) => client.policy.versions({ cursor }, { signal }))

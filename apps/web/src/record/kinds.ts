@@ -67,5 +67,5 @@ export const isKind = (text: string): text is AuditKind => Object.hasOwn(WORDS, 
 /** Every kind of row, in the order of the filter. */
 export const KINDS: readonly AuditKind[] = Object.keys(WORDS).filter(isKind)
 
-/** The word for a kind; a kind of a newer server is shown as it is. */
+/** Returns the word for a kind. A kind from a newer server is shown unchanged. */
 export const kindWords = (kind: string): string => (isKind(kind) ? WORDS[kind] : showInvisible(kind))

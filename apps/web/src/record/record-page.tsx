@@ -31,7 +31,7 @@ export default function RecordPage() {
       { replace: true },
     )
   return (
-    <Page title="Record" subtitle="What was asked, decided and done">
+    <Page title="Record" subtitle="Every proposal, decision and execution">
       <div className="stack">
         <PageBanner />
         <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
@@ -119,7 +119,7 @@ function TextFilter({ name, label, query, onSet }: TextFilterProps) {
       <input
         defaultValue={query[name] ?? ''}
         spellCheck={false}
-        // Asked when it is whole: not for every letter of an id.
+        // The filter applies once the id is complete, not on every key.
         onBlur={({ currentTarget }) => onSet(name, currentTarget.value.trim())}
         onKeyDown={(event) => event.key === 'Enter' && onSet(name, event.currentTarget.value.trim())}
       />
@@ -173,7 +173,7 @@ function Entry({ row: { kind, actor, at, actionId, scope, seq, sealed, data, has
             <dd className="mono">{prev}</dd>
           </div>
         </dl>
-        {data === null ? <p>What it was about was blanked; the chain still holds.</p> : <RawJson label="Data" value={data} />}
+        {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
       </details>
       {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
     </li>

@@ -1,4 +1,4 @@
-/** Saves an answer as the file that the server names it. Large ones are kept on disk by the browser, not in memory. */
+/** Saves a response under the file name that the server gives. The browser keeps large responses on disk, not in memory. */
 export async function saveFile(response: Response): Promise<void> {
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'countersign-export'
   const url = URL.createObjectURL(await response.blob())

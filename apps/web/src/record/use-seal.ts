@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../services.tsx'
 
 export const SEAL = ['audit-seal']
-/** A problem is rare, and another person may accept it. */
+/** Poll slowly: a problem is rare, but another person may accept it. */
 const LOOK_EVERY_MS = 30_000
 
-/** Whether the record is the one that the server signed, and how far back the server remembers it. */
+/** Reads whether the record matches the server's signature, and how far back the server can check. */
 export function useSeal() {
   const { client } = useServices()
   return useQuery({ queryKey: SEAL, queryFn: ({ signal }) => client.audit.seal({ signal }), refetchInterval: LOOK_EVERY_MS })

@@ -3,14 +3,14 @@ import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
-/** The signed-in person's name and roles, and the way out. */
+/** Shows the signed-in person's name and roles, and the sign-out button. */
 export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { client, me } = useServices()
 
   async function leave(everywhere: boolean) {
     onClose()
     const { endSessionUrl } = await client.signOut({ everywhere }).catch((): { endSessionUrl?: string } => ({}))
-    // A fresh page: nothing that the one who leaves could see stays in memory.
+    // Reload, so that no data of the previous person stays in memory.
     location.assign(endSessionUrl ?? '/')
   }
 

@@ -8,7 +8,7 @@ import { useBarMenu } from './shell-context.ts'
 const load = () => import('./account-list.tsx')
 const AccountList = lazy(load)
 
-/** Who is signed in; behind it the roles and the way out. */
+/** Shows who is signed in. The menu holds the roles and the sign-out button. */
 export function AccountMenu() {
   const { me } = useServices()
   const { ref, anchor, open, close } = useBarMenu('account')

@@ -4,7 +4,7 @@ import { Button, Notice } from '../ui/index.ts'
 
 type BoundaryProps = { fallback?: ReactNode; children: ReactNode }
 
-/** Around every part that is loaded on its own or may fail on its own: the rest of the page stays, and says what happened. */
+/** Error boundary for each part that loads separately. The rest of the page stays usable and shows the error. */
 export class Boundary extends Component<BoundaryProps, { error: unknown }> {
   override state = { error: undefined as unknown }
 

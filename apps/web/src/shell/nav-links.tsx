@@ -17,7 +17,7 @@ const PLACES: readonly Place[] = [
   { to: '/webhooks', name: 'Webhooks', icon: 'settings', isFor: (me) => has(me, 'admin') },
 ]
 
-/** The pages besides chat and inbox, as far as this person may use them. The server says no to the others. */
+/** Links to the pages that this person may use, besides chat and inbox. The server refuses the others. */
 export function NavLinks({ onPick }: { onPick: () => void }) {
   const { me, keepsObjectives } = useServices()
   return PLACES.filter(({ isFor }) => isFor(me, keepsObjectives)).map(({ to, name, icon }) => (

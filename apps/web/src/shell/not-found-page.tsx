@@ -1,12 +1,12 @@
 import { Link } from 'react-router'
 import { Page } from './page.tsx'
 
-/** Any address that is none of ours. */
+/** The page for any unknown address. */
 export function NotFoundPage() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <div className="empty">
-        <h2>There is nothing at this address</h2>
+        <h2>This address does not exist</h2>
         <p>
           <Link to="/">Start a chat</Link> or see <Link to="/waiting">what waits</Link>.
         </p>

@@ -18,7 +18,7 @@ type PageProps = {
   focusHeading?: boolean
   /** `fill`: the page scrolls inside itself; `flow`: the main region scrolls. */
   layout?: 'fill' | 'flow'
-  /** Stands in the place of the heading while somebody changes it. */
+  /** Replaces the heading while somebody edits it. */
   headingForm?: ReactNode
   onHeadingDoubleClick?: (() => void) | undefined
   children: ReactNode
@@ -50,7 +50,7 @@ export function Page({
       firstPage = false
       return
     }
-    // Only a filter changed: whoever is typing into it types on.
+    // Only a filter changed, so the focus stays in its field.
     const isSamePage = kind === NavigationType.Replace && lastPath.current === pathname
     lastPath.current = pathname
     if (focusHeading && !isSamePage) heading.current?.focus({ preventScroll: true })

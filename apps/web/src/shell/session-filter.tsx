@@ -7,7 +7,7 @@ type SessionFilterProps = {
   onStatus: (status: string) => void
 }
 
-/** Finds sessions by words and by what they are doing. */
+/** Filters sessions by text and status. */
 export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFilterProps) {
   return (
     <search className="session-filter">
@@ -22,7 +22,7 @@ export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFi
         onChange={({ currentTarget }) => onType(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Escape' || typed === '') return
-          // Around it a drawer would close.
+          // Without this, Escape would close the drawer.
           event.stopPropagation()
           onType('')
         }}

@@ -13,7 +13,7 @@ import { useSessions } from './use-sessions.ts'
 
 const idOf = (session: Session) => session.id
 
-/** The sessions, newest first, with what each is doing: all, or those that are looked for. */
+/** Lists the sessions that match the filter, newest first, with their status. */
 export function SessionList({ onPick }: { onPick: () => void }) {
   const { filter, typed, setTyped, setStatus, search } = useSessionFilter()
   return (
@@ -34,7 +34,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
   const { shown, fresh, apply, hold } = useSteadyList(rows, idOf)
   const nowMs = useNow()
   const loadMore = () => {
-    // An empty list holds no row still: what the button finds comes in, although the pointer is here.
+    // An empty list has no row to keep in place, so new rows are shown even while the pointer is here.
     if (rows.length === 0) apply()
     void sessions.fetchNextPage()
   }
@@ -53,7 +53,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
   if (rows.length === 0 && !sessions.hasNextPage) {
     return (
       <p className="sessions-note muted" role={isFiltered ? 'status' : undefined}>
-        {isFiltered ? 'No session fits. Try other words or another status.' : 'No sessions yet. Start one above.'}
+        {isFiltered ? 'No session matches. Try other words or another status.' : 'No sessions yet. Start one above.'}
       </p>
     )
   }

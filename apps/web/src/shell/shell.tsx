@@ -14,7 +14,7 @@ import { useSessionsFollowing } from './use-sessions.ts'
 
 const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 
-/** What stays around every page: sidebar (a drawer where it is narrow), live regions and the title of the tab. */
+/** The frame of every page: sidebar (a drawer on narrow screens), live regions and the title of the tab. */
 export function Shell() {
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)

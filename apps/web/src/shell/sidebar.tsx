@@ -6,7 +6,7 @@ import { Button, Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
 import { SessionList } from './session-list.tsx'
 
-/** New chat, what waits, and the sessions. */
+/** Shows the links to a new chat and the waiting approvals, and the list of sessions. */
 export function Sidebar({ onPick }: { onPick: () => void }) {
   const { forMe } = useWaiting()
   const alarms = alarmText(forMe, true)

@@ -9,7 +9,7 @@ export interface SessionFilter {
 const TEXT = 'sessions'
 const STATUS = 'session-status'
 
-/** As long as somebody types on, nothing is asked for. */
+/** Debounce time: no request is sent while somebody is typing. */
 const TYPING_MS = 300
 
 /** The filter of the session list. The address holds it, so that a reload and a link keep it. */
@@ -21,7 +21,7 @@ export function useSessionFilter() {
   const [typed, setTyped] = useState(filter.q)
 
   const set = (name: string, value: string) => {
-    // The address of the browser, not the one that was drawn last: somebody may just have gone to another page.
+    // Read the browser's address, not the last rendered one, because a navigation may be in progress.
     const { pathname: here, search } = window.location
     const next = new URLSearchParams(search)
     if (value === '') next.delete(name)
@@ -29,10 +29,10 @@ export function useSessionFilter() {
     navigate({ pathname: here, search: next.toString() }, { replace: true, preventScrollReset: true })
   }
 
-  // A way back or a link changes the address, and the field follows.
+  // The back button or a link changes the address, so the field is updated.
   useEffect(() => setTyped((before) => (before.trim() === filter.q ? before : filter.q)), [filter.q])
 
-  // On another page the filter belongs to its address: one that waits still would lead back.
+  // A pending filter change would navigate back to the page that was left, so it is cancelled.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed, and where, are the events
   useEffect(() => {
     if (typed.trim() === filter.q) return

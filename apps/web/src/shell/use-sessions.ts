@@ -8,12 +8,12 @@ import type { SessionFilter } from './use-session-filter.ts'
 const KEY = ['sessions'] as const
 const ALL = [...KEY, 'all'] as const
 const PAGE_ROWS = 30
-/** The other windows of this browser hear of it here: the streams that they follow tell nothing of a title. */
+/** Notifies the other windows of this browser, because their event streams do not report title changes. */
 const CHANNEL = 'countersign.sessions'
-/** How many pages a search that finds nothing goes through by itself. The server looks through 2,000 sessions for each. */
+/** How many pages an empty search reads automatically. The server scans 2,000 sessions per page. */
 const SEARCHED_PAGES = 5
 
-/** The sessions that fit, newest first, page by page. */
+/** Reads the matching sessions, newest first, page by page. */
 export function useSessions({ q, status }: SessionFilter) {
   const { client } = useServices()
   const asked = { limit: PAGE_ROWS, ...(q && { q }), ...(status && { status }) }
@@ -22,8 +22,8 @@ export function useSessions({ q, status }: SessionFilter) {
     queryFn: ({ pageParam, signal }) => client.sessions.list({ ...asked, ...(pageParam ? { cursor: pageParam } : {}) }, { signal }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor ?? undefined,
-    // Sessions without approvals tell nobody that they moved on.
-    // What was found after several pages would be searched for anew from the first.
+    // Sessions without approvals send no event when they change, so the list is polled.
+    // Polling would repeat a search of several pages from the first page, so such a search is not polled.
     refetchInterval: ({ state }) => (q && (state.data?.pages.length ?? 0) > 1 ? false : 30_000),
   })
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = found
@@ -36,17 +36,17 @@ export function useSessions({ q, status }: SessionFilter) {
   return { ...found, isSearching }
 }
 
-/** Asks for the lists again, soon. */
+/** Schedules a reload of the lists. */
 export const refreshSessions = (queries: QueryClient) => queries.invalidateQueries({ queryKey: KEY })
 
-/** Says in this browser's other windows that a session has another title, or is no more. */
+/** Notifies this browser's other windows that a session was renamed or deleted. */
 export function tellOtherWindows(): void {
   const channel = new BroadcastChannel(CHANNEL)
   channel.postMessage('changed')
   channel.close()
 }
 
-/** Asks for the list again whenever an approval comes, moves or goes: its session has another status then. */
+/** Reloads the list whenever an approval is added, changes or is removed, because that changes the status of its session. */
 export function useSessionsFollowing(actions: readonly Action[]): void {
   const queries = useQueryClient()
   const moved = actions.map(({ id, state, overdue }) => `${id} ${state} ${overdue}`).join()
@@ -62,7 +62,7 @@ export function useSessionsFollowing(actions: readonly Action[]): void {
   }, [queries])
 }
 
-/** Puts what an open session just said about itself into the list; one that the list lacks makes it ask again. */
+/** Updates the list with the current state of an open session. A session that is missing from the list causes a reload. */
 export function noteSession(queries: QueryClient, session: Session): void {
   const all = queries.getQueryData<InfiniteData<SessionList>>(ALL)
   if (all && !all.pages.some((page) => page.items.some((each) => each.id === session.id))) {

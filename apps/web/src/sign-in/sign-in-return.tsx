@@ -16,7 +16,7 @@ export default function SignInReturn({ client, onSignIn }: { client: Client; onS
     const answer = location.search
     if (answer === '' && !hasBegun.current) location.replace('/')
     hasBegun.current = true
-    // Not kept in the history: it is used up by then, and of no use to who comes back.
+    // The address is not kept in the history, because its code works only once.
     history.replaceState(null, '', location.pathname)
     if (answer === '') return
     client.finishSignIn(answer, { begun: takeBegunSignIn() }).then(

@@ -15,8 +15,8 @@ const attempt = <T>(work: () => T): T | undefined => {
 }
 
 /**
- * Keeps the console's secret for plain http in the storage of its origin. Unlike a cookie, the browser does not send it to other ports of the
- * same host.
+ * Keeps the console's secret in the storage of its origin when served over plain http. The browser sends a cookie to all ports of a host,
+ * but never sends stored data.
  */
 export const storedSignIn: SignInStorage = {
   read: () => attempt(() => localStorage.getItem(CONSOLE)) ?? inMemory,

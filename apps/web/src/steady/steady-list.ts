@@ -1,4 +1,4 @@
-/** What is drawn while the real list moves on behind it. */
+/** The rendered list while the real list changes. */
 export type Steady<T> = {
   shown: T[]
   /** How many rows of the real list are not shown yet. */
@@ -9,8 +9,8 @@ export type Steady<T> = {
 
 /**
  * The list to draw while somebody's pointer or focus is in it: the rows of `before`, in their order, each with its latest value; rows
- * that left the real list stay with their last value, new ones wait. So no button ever moves under a finger. What comes behind the
- * last row moves nothing and is let in.
+ * that left the real list stay with their last value, new ones wait. So no button ever moves under a finger. Rows added after the last
+ * one move nothing, so they are shown at once.
  */
 export function holdList<T>(before: readonly T[], now: readonly T[], idOf: (row: T) => string): Steady<T> {
   const latest = new Map(now.map((row) => [idOf(row), row]))

@@ -2,7 +2,7 @@ import { type FocusEvent, useRef, useState } from 'react'
 import { holdList } from './steady-list.ts'
 
 /**
- * A list that stands still while the pointer is over it or the focus is in it.
+ * Returns a list that does not change while the pointer is over it or the focus is in it.
  * Spread `hold` on the element around the rows; `apply` lets the waiting rows in.
  */
 export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string) {

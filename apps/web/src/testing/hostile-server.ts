@@ -5,13 +5,13 @@ import type { HostileAnswers } from './hostile-answers.ts'
 
 export interface HostileServer extends AsyncDisposable {
   url: string
-  /** What was asked for that is neither the console nor its API: nothing on a page may fetch anything. */
+  /** Requests for anything but the console and its API. No page may make one. */
   strays: string[]
   /** Sends an event on every open stream at this address. */
   push(path: string, type: string, data: unknown): void
 }
 
-/** The real console, over HTTP and under its own policy, in front of a server all of whose texts lie. */
+/** Serves the real console over HTTP with its own content security policy and a server whose texts are all hostile. */
 export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answer'>): Promise<HostileServer> {
   const files = await buildConsole()
   const streams = new Map<ServerResponse, string>()

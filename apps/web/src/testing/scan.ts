@@ -1,4 +1,4 @@
-/** What a page shows, and what is wrong with how it does. */
+/** The content of a page and its rendering errors. */
 export interface Scan {
   problems: string[]
   /** The numbers of the planted texts that are on it, spelled out. */

@@ -7,13 +7,13 @@ import { openAll, readAll } from './scan.ts'
 export interface Surface {
   /** One after another at the same address stand on the same page, as the one before left it. */
   at: string
-  /** What a person does there first. */
+  /** The first interaction on that page. */
   steps?: (page: Page) => Promise<void>
   /** The fields that have to be in sight there. */
   shows: string[]
 }
 
-/** What every card that waits has to show. */
+/** The content that every waiting card must show. */
 const CARD = [
   'Action.description',
   'Action.tool',
@@ -212,7 +212,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByLabel('Document (YAML or JSON)').press('End')
       await page.getByLabel('Document (YAML or JSON)').pressSequentially(' ')
       await page.getByLabel(/^Reason/).fill('why')
-      await page.getByRole('button', { name: 'Save and put in force' }).click()
+      await page.getByRole('button', { name: 'Save and activate' }).click()
       await page.getByText('The policy cannot be used').waitFor()
     },
     shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],

@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function snapshot(): number {
-  // Nobody ticked while nothing was shown: the first reader after a pause must not get an old time.
+  // The clock stops without readers, so the first reader after a pause reads the current time.
   if (!timer && Date.now() - nowMs > STEP_MS) nowMs = Date.now()
   return nowMs
 }

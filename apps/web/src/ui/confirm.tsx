@@ -13,7 +13,7 @@ type ConfirmProps = {
   onClose: () => void
 }
 
-/** Asks once more before something that is not taken back. The way out has the focus. */
+/** Asks for confirmation before an irreversible change. The cancel button has the focus. */
 export default function Confirm({ title, children, action, isBusy, failure = '', onConfirm, onClose }: ConfirmProps) {
   const id = useId()
   return (

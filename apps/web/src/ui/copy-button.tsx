@@ -1,7 +1,7 @@
 import Button from '@mui/material/Button'
 import { useState } from 'react'
 
-/** Copies a text, and says whether that worked. */
+/** Copies a text and reports whether that succeeded. */
 export function CopyButton({ text }: { text: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {

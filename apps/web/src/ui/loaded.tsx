@@ -7,12 +7,12 @@ import { Skeleton } from './skeleton.tsx'
 
 type LoadedProps<Data> = {
   of: UseQueryResult<Data>
-  /** What it would look like, so that nothing moves when it comes. */
+  /** A placeholder of the final size, so that the layout does not shift when the data arrives. */
   height: number
   children: (data: Data) => ReactNode
 }
 
-/** What a query has found; before that the place it takes, and what went wrong with a way to ask again. Old data stays in sight. */
+/** Shows the data of a query, a placeholder while it loads, and on failure the error with a retry button. Stale data stays visible. */
 export function Loaded<Data>({ of: { data, error, isPending, refetch }, height, children }: LoadedProps<Data>) {
   const failure = error && (
     <div role="alert">

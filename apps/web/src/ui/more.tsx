@@ -1,7 +1,7 @@
 import Button from '@mui/material/Button'
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 
-/** Brings the next page of a list. */
+/** Loads the next page of a list. */
 export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage } }: { of: UseInfiniteQueryResult }) {
   if (!hasNextPage) return null
   return (

@@ -5,7 +5,7 @@ type Tone = 'plain' | 'warning' | 'error'
 
 const ICONS: Record<Tone, IconName> = { plain: 'clock', warning: 'alert', error: 'alert' }
 
-/** One line that tells what is the case, with what can be done about it at its end. */
+/** Shows a one-line notice with its action at the end. */
 export function Notice({
   tone = 'plain',
   action,

@@ -1,4 +1,4 @@
-// What opens over the page, apart from the other parts: it is loaded when the first one opens.
+// Menus and dialogs are in a chunk of their own, which loads when the first one opens.
 export { default as Dialog } from '@mui/material/Dialog'
 export { default as Drawer } from '@mui/material/Drawer'
 export { default as Menu } from '@mui/material/Menu'

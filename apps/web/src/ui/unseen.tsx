@@ -1,6 +1,6 @@
 import { showLines } from '@countersign/react'
 
-/** Beside a field, which holds a text as it is: the lines of it that have something in them that cannot be seen, spelled out. */
+/** Shows, beside a field, the lines of its text that contain invisible characters, with these characters spelled out. */
 export function Unseen({ text }: { text: string }) {
   const lines = text.split('\n').map((line) => ({ line, shown: showLines(line) }))
   const told = lines.filter(({ line, shown }) => line !== shown)

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 
 type ListOf<Item> = { items: Item[]; nextCursor: string | null }
 
-/** A list of the server, page after page; `data` holds all that were read. */
+/** Reads a list page by page. `data` holds all entries read so far. */
 export const useList = <Item>(key: readonly unknown[], read: (cursor: string | undefined, signal: AbortSignal) => Promise<ListOf<Item>>) =>
   useInfiniteQuery({
     queryKey: key,

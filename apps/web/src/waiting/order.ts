@@ -2,7 +2,7 @@ import type { Action } from '@countersign/client'
 
 const RISKS: Action['risk']['level'][] = ['critical', 'high', 'medium', 'low']
 
-/** What is overdue first; then by deadline (without one last), then the higher risk, then what waits longest. */
+/** Sorts overdue actions first, then by deadline (those without one last), then by higher risk, then by longest wait. */
 export function byUrgency(a: Action, b: Action): number {
   return (
     Number(b.overdue) - Number(a.overdue) ||

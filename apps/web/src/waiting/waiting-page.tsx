@@ -19,7 +19,7 @@ import './waiting.css'
 const idOf = (action: Action) => action.id
 const needsPerson = ({ state }: Action) => state === 'proposed' || state === 'outcome_unknown'
 
-/** `/waiting`: what waits for a person, over all sessions. */
+/** `/waiting`: lists the actions of all sessions that wait for a person. */
 export default function WaitingPage() {
   const { items, waiting, unknown, more, actionable, loaded, connection: stream, failure } = useWaiting()
   const overdue = items.filter((action) => action.overdue).length
@@ -50,11 +50,11 @@ export default function WaitingPage() {
 
   function letIn() {
     flushSync(apply)
-    // The pill is gone, and with it the focus that was on it.
+    // The pill had the focus and was removed, so the focus moves to the first card.
     cards()[0]?.focus({ preventScroll: true })
   }
 
-  /** The button that decided is gone: the focus goes on to the next that waits, never back to the top. */
+  /** The pressed button was removed, so the focus moves to the next waiting action instead of the top of the page. */
   function focusNext(decidedId: string) {
     const row = feed.current?.querySelector(`[data-row="${decidedId}"]`)
     // Only for the keyboard: under a pointer the next card's buttons must not come to where the last click was.
@@ -98,7 +98,7 @@ export default function WaitingPage() {
           <div className="empty" data-testid="waiting-empty">
             <Icon name="check" size={24} />
             <h2>Nothing waiting</h2>
-            <p>When an agent asks for something that changes data, it shows here.</p>
+            <p>An action that changes data appears here when it needs approval.</p>
           </div>
         )}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: holds the rows still, the controls are inside */}

@@ -13,7 +13,7 @@ import { nameOfEvent } from './event-names.ts'
 const STATES = { waiting: 'Waiting', delivered: 'Delivered', failed: 'Given up' } as const
 type State = keyof typeof STATES
 
-/** What was sent to a webhook, newest first. */
+/** Lists the deliveries of a webhook, newest first. */
 export function DeliveryList({ webhookId, isDisabled }: { webhookId: string; isDisabled: boolean }) {
   const { client } = useServices()
   const [state, setState] = useState<State | ''>('')
@@ -39,7 +39,7 @@ export function DeliveryList({ webhookId, isDisabled }: { webhookId: string; isD
       <Loaded of={deliveries} height={120}>
         {(items) =>
           items.length === 0 ? (
-            <p className="muted">Nothing was sent here yet.</p>
+            <p className="muted">No deliveries yet.</p>
           ) : (
             <ul className="rows" aria-label="Deliveries">
               {items.map((delivery) => (

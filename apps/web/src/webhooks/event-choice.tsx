@@ -1,7 +1,7 @@
 import type { WebhookEventType } from '@countersign/client'
 import { EVENT_NAMES, EVENT_TYPES } from './event-names.ts'
 
-/** Boxes for the events that a webhook hears of, each under the name of its type. */
+/** Checkboxes for the events that a webhook receives, one per event type. */
 export function EventChoice({ chosen }: { chosen: readonly WebhookEventType[] }) {
   return (
     <fieldset className="filters-wide">

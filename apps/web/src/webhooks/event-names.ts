@@ -1,6 +1,6 @@
 import type { WebhookDelivery, WebhookEventType } from '@countersign/client'
 
-/** What each event says, as people read it. */
+/** The readable name of each event. */
 export const EVENT_NAMES: Record<WebhookEventType, string> = {
   'action.proposed': 'An action waits for a decision',
   'action.decided': 'People decided',

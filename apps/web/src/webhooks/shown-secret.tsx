@@ -8,7 +8,7 @@ export function ShownSecret({ made, onClose }: { made: CreatedWebhook; onClose: 
   const { secret, url } = made
   const box = useRef<HTMLDivElement>(null)
 
-  // Whoever added it from further down, or on a phone, has to see it: it is not shown again.
+  // The secret is shown only once, so it is scrolled into view.
   useEffect(() => {
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })

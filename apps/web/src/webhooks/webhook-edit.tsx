@@ -8,14 +8,14 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
-/** What the form changed, and nothing else: somebody may have changed the rest meanwhile. */
+/** Returns only the changed fields, because somebody may have changed the others meanwhile. */
 const changedValues = (before: Webhook, { url, description, events }: ReturnType<typeof webhookValues>) => ({
   ...(url !== before.url && { url }),
   ...(description !== before.description && { description }),
   ...(events.toSorted().join() !== before.events.toSorted().join() && { events }),
 })
 
-/** Changes where a webhook sends, what it says about itself and what it hears of. What was typed stays until it is stored. */
+/** Edits a webhook's address, description and events. The typed text stays until it is saved. */
 export function WebhookEdit({ webhook }: { webhook: Webhook }) {
   const { client } = useServices()
   const online = useOnline()

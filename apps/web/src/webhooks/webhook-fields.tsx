@@ -39,7 +39,7 @@ function Field({ name, label, value, isRequired = false, maxLength }: FieldProps
   )
 }
 
-/** What the fields of a form say. */
+/** The values of the form's fields. */
 export const webhookValues = (data: FormData) => ({
   url: String(data.get('url') ?? '').trim(),
   description: String(data.get('description') ?? '').trim(),

@@ -15,7 +15,7 @@ const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const WHY_DISABLED = { admin: 'by an admin', gone: 'because the receiver answered 410', failing: 'after five days of failures' } as const
 
-/** What is asked about before it is done. */
+/** Actions that need confirmation. */
 const CONFIRMED = {
   rotate: {
     title: 'Rotate the secret of',
@@ -25,11 +25,11 @@ const CONFIRMED = {
   delete: {
     title: 'Delete the webhook',
     action: 'Delete',
-    text: 'Nothing more is sent there. Deliveries that wait are given up, and the list of deliveries goes away.',
+    text: 'No more events are sent there. Pending deliveries are given up, and the list of deliveries is no longer shown.',
   },
 } as const
 
-/** One webhook: what it hears of, how it is, and what can be done about it. */
+/** Shows one webhook with its events, status and buttons. */
 export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: (made: CreatedWebhook) => void }) {
   const { client } = useServices()
   const online = useOnline()

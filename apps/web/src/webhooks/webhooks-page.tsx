@@ -10,7 +10,7 @@ import { WebhookForm } from './webhook-form.tsx'
 import { WebhookRow } from './webhook-row.tsx'
 import '../ui/pages.css'
 
-/** `/webhooks`: where events about actions are sent, and what became of them. For admins. */
+/** `/webhooks`: lists webhooks and their deliveries. For admins. */
 export default function WebhooksPage() {
   const { client } = useServices()
   const queries = useQueryClient()
@@ -21,13 +21,13 @@ export default function WebhooksPage() {
     setMade(webhook)
     void queries.invalidateQueries({ queryKey: ['webhooks'] })
   }
-  // The button that closed the secret is gone: the focus goes on to the list.
+  // The pressed button was removed with the secret, so the focus moves to the list.
   const close = () => {
     setMade(undefined)
     heading.current?.focus()
   }
   return (
-    <Page title="Webhooks" subtitle="Tell other programs what waits, was decided and ended">
+    <Page title="Webhooks" subtitle="Notify other programs when actions wait, are decided or end">
       <div className="stack">
         <PageBanner />
         {made && <ShownSecret key={`${made.id} ${made.secret}`} made={made} onClose={close} />}
@@ -39,7 +39,7 @@ export default function WebhooksPage() {
           <Loaded of={webhooks} height={240}>
             {(items) =>
               items.length === 0 ? (
-                <p className="muted">No webhook was added yet. Nothing is sent anywhere.</p>
+                <p className="muted">No webhooks yet. No events are sent.</p>
               ) : (
                 <ul className="rows" aria-label="Webhooks">
                   {items.map((webhook) => (

@@ -24,7 +24,7 @@ export interface Brain {
   close(): Promise<void>
 }
 
-/** What the brain says, each as `data: {…}` of a server-sent event. `finish` is the last one. */
+/** The events of the brain, each sent as `data: {…}` of a server-sent event. `finish` is the last one. */
 type BrainEvent =
   | { type: 'text-delta'; delta: string }
   | { type: 'tool-input-available' | 'require-action'; toolCallId: string; toolName: string; input: Record<string, unknown> }
@@ -67,7 +67,7 @@ export async function createBrain({ port = 4401, host = '127.0.0.1', wordDelayMs
   return { url, close: () => app.close() }
 }
 
-/** Says so where a call needs a tool that the caller did not offer. Who sends no `tools` is taken to have them all. */
+/** Says so where a call needs a tool that the caller did not offer. A request without `tools` is treated as having all of them. */
 function withOfferedTools(decision: Decision, tools: BrainRequest['tools']): Decision {
   if (!tools || !decision.calls) return decision
   const offered = new Set(tools.map((tool) => tool.function.name))

@@ -14,7 +14,7 @@ const ChatMessage = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content: Content }),
 ])
 
-/** What is posted to the brain. */
+/** The request body of the brain. */
 export const BrainRequest = z.looseObject({
   messages: z.array(ChatMessage).min(1),
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),

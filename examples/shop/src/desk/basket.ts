@@ -1,6 +1,6 @@
 import { NUMBER_PATTERN, numberOf } from './words.ts'
 
-/** What the desk needs to know of a product. */
+/** The fields of a product that the desk uses. */
 export interface CatalogueProduct {
   id: string
   name: string

@@ -6,7 +6,7 @@ export interface StatusChange {
   newStatus: OrderStatus
 }
 
-/** What a person asks the desk for. `say` needs no tool: the answer is already here. */
+/** A person's request to the desk. `say` needs no tool: the answer is already here. */
 export type Request =
   | { kind: 'change'; changes: StatusChange[] }
   | { kind: 'change_all'; from: OrderStatus; to: OrderStatus }

@@ -7,7 +7,7 @@ export type HistoryMessage =
   | { role: 'assistant'; content: string; toolCalls: readonly { id: string; name: string; arguments: Record<string, unknown> }[] }
   | { role: 'tool'; toolCallId: string; outcome: Outcome | EditedOutcome }
 
-/** What a person changed before they approved it: this is what ran, whatever was called. */
+/** The arguments that a person edited before approval. These were executed, not the original ones. */
 export interface EditedOutcome {
   type: 'edited'
   argumentsRun: Record<string, unknown>

@@ -14,7 +14,7 @@ import { readBasket } from './basket.ts'
 import { MAX_CALLS, type Request, readRequest, type StatusChange } from './request.ts'
 import { listWords } from './words.ts'
 
-/** What a person asked last, and what the tools answered to it so far, oldest first. */
+/** A person's last message and the tool results since then, oldest first. */
 export interface Turn {
   text: string
   results: readonly ToolResult[]
@@ -27,7 +27,7 @@ interface Call {
   arguments: { [name: string]: Json }
 }
 
-/** What the desk does next: says something, calls tools, or says something while it calls them. Without calls the turn is over. */
+/** Returns the desk's next step: a message, tool calls, or both. A step without calls ends the turn. */
 export interface Decision {
   text: string
   calls?: Call[]

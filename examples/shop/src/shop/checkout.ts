@@ -15,8 +15,8 @@ export interface CheckoutRequest {
 export const orderIdOf = (number: number): string => `ORD-${String(number).padStart(3, '0')}`
 
 /**
- * Prices an order without placing it. The stock stays as it is.
- * @returns The lines and the total at the prices of now, as people write them.
+ * Prices an order without placing it. Does not change the stock.
+ * @returns The lines and the total at current prices, formatted for people.
  * @throws Refusal 422 for an unknown product.
  */
 export function quote(db: DatabaseSync, items: CheckoutRequest['items']): { lines: QuotedLine[]; total: string } {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { OrderStatus } from './database.ts'
 
-/** What an effect touched: the order's status, and the stock of each product by its id. */
+/** The state changed by an effect: the order's status, and the stock of each product by its id. */
 interface EffectState {
   status?: OrderStatus
   totalCents?: number

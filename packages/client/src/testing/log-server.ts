@@ -167,7 +167,7 @@ export function sampleLog(): SessionEvent[] {
   return events.map((make, index) => make(index + 1))
 }
 
-/** What a server would answer about the session when the log was this long. */
+/** The server's answer about the session at this length of the log. */
 export function snapshotAt(log: readonly SessionEvent[]): { session: Session; messages: Message[]; actions: Action[] } {
   const state = log.reduce(foldSession, sessionState(emptySession(), []))
   const actions = Object.values(state.actions)

@@ -277,3 +277,21 @@ test('what is read is plain: no getter, no inherited member, nothing shared', ()
   expect(structuredClone(result.value)).toEqual(result.value)
   expect(({} as Record<string, unknown>).b).toBeUndefined()
 })
+
+test('a text may hold as many values as its limit, containers included, and not one more', () => {
+  const limits = { maxValues: 4 }
+  expect(parseJson('[1,2,3]', limits)).toMatchObject({ ok: true })
+  expect(parseJson('[1,2,3,4]', limits)).toMatchObject({ ok: false, tooLarge: true, reason: expect.stringContaining('more than 4 values') })
+  expect(parseJson('{"a":1,"b":[2,3]}', limits)).toMatchObject({ ok: false, tooLarge: true })
+})
+
+test('only "constructor" may not hold "prototype"', () => {
+  expect(parseJson('{"a":{"prototype":1}}')).toMatchObject({ ok: true })
+  expect(reasonOf('{"constructor":{"prototype":1}}')).toContain('"constructor" holding "prototype" is not allowed')
+})
+
+test('a refusal quotes at most 40 characters of a key', () => {
+  const twice = (key: string) => reasonOf(`{"${key}":1,"${key}":2}`)
+  expect(twice('k'.repeat(40))).toContain(`the key "${'k'.repeat(40)}" appears twice`)
+  expect(twice('k'.repeat(41))).toContain(`the key "${'k'.repeat(40)}…" appears twice`)
+})

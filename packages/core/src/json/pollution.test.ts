@@ -22,7 +22,7 @@ const { text } = fc.letrec<{ text: string }>((tie) => ({
 /** What every plain object would show if one prototype had been changed. */
 const prototypes = () => [Object.prototype, Array.prototype, Function.prototype].map((one) => Reflect.ownKeys(one).length).join()
 
-test('T21 no JSON from outside changes a prototype, nor yields an object with another one', () => {
+test('no JSON from outside changes a prototype, nor yields an object with another one', () => {
   const before = prototypes()
   let refused = 0
   fc.assert(

@@ -11,6 +11,7 @@ const Votes = z.int().min(1).max(100)
 const PolicyMatch = z.strictObject({
   /** A name or glob, over `<group>.<name>` or the name alone. */
   tool: z.string().min(1).max(200).optional(),
+  /** Whether the tool only reads or changes something. */
   effect: z.enum(['read', 'write']).optional(),
   /** A name or glob. A call without an agent fits no rule that names one. */
   agent: z.string().min(1).max(200).optional(),
@@ -34,9 +35,13 @@ const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate'] as const
 
 export const PolicyRule = z
   .strictObject({
+    /** Cards and the record name the rule by this. */
     name: z.string().trim().min(1).max(200),
+    /** Which calls the rule is about. Without any condition, all. */
     match: PolicyMatch,
+    /** `allow` runs the call, `ask` needs approval, `deny` refuses it. The strictest rule that matches counts. */
     verdict: Verdict,
+    /** Who has to approve; only with `ask`. */
     requires: PolicyRequires.optional(),
     /** Why, in words for the agent: only with `deny`. */
     reason: z.string().trim().min(1).max(500).optional(),
@@ -45,7 +50,14 @@ export const PolicyRule = z
     /** When an unanswered action is called overdue, once; five minutes where nothing is said. Not before `expires`: never. */
     remind: Duration.optional(),
     /** Whose the decision is as well when nobody has decided for a while. Not before `expires`: never. */
-    escalate: z.strictObject({ after: Duration, roles: z.array(Role).min(1).max(32) }).optional(),
+    escalate: z
+      .strictObject({
+        /** How long nobody has decided by then. */
+        after: Duration,
+        /** The roles that may decide from then on, besides those before. */
+        roles: z.array(Role).min(1).max(32),
+      })
+      .optional(),
     /** How much is at stake, higher or lower than the tool says. */
     risk: RiskLevel.optional(),
   })
@@ -73,6 +85,7 @@ export const PolicyDocument = z
     default: z.enum(['ask', 'deny']).default('ask'),
     /** How long people may take where the rule that asks says nothing, and where no rule matches. Without it, as long as they like. */
     expires: Duration.optional(),
+    /** The rules, in any order. */
     rules: z.array(PolicyRule).max(1_000).default([]),
     /** How many actions may wait for people at once. What goes beyond is refused when it is proposed. */
     limits: z

@@ -10,11 +10,11 @@ const action = (changed: Partial<Hideable> = {}): Hideable => ({
 })
 const paths = (given: Hideable) => hiddenParts(given).map(({ path }) => path)
 
-test('T3 a short action needs no opening at any risk', () => {
+test('a short action needs no opening at any risk', () => {
   for (const level of ['low', 'medium', 'high', 'critical']) expect(needsOpening(action({ risk: { level } }))).toBe(false)
 })
 
-test('T3 more than 2,000 hidden characters need opening at any risk, wherever they are', () => {
+test('more than 2,000 hidden characters need opening at any risk, wherever they are', () => {
   const long = 'x'.repeat(66_900)
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, 'y'.repeat(500)]))
   const places: Partial<Hideable>[] = [
@@ -38,20 +38,20 @@ test('T3 more than 2,000 hidden characters need opening at any risk, wherever th
   }
 })
 
-test('T3 two texts never share a path, so reading one is not reading the other', () => {
+test('two texts never share a path, so reading one is not reading the other', () => {
   const long = 'x'.repeat(3_000)
   const found = paths(action({ arguments: { 'a/b': long, a: { b: long }, 'a~1b': long, '': long }, preview: null }))
   expect(new Set(found).size).toBe(4)
 })
 
-test('T3 with high risk any folded text needs opening, as short as it is', () => {
+test('with high risk any folded text needs opening, as short as it is', () => {
   const body = { arguments: { body: 'x'.repeat(700) } }
   expect(needsOpening(action(body))).toBe(false)
   expect(needsOpening(action({ ...body, risk: { level: 'high' } }))).toBe(true)
   expect(needsOpening(action({ ...body, risk: { level: 'high' } }), (path) => path === 'arguments/body')).toBe(false)
 })
 
-test('T3 an argument that the preview shows word for word is read once; with high risk it is a part of its own', () => {
+test('an argument that the preview shows word for word is read once; with high risk it is a part of its own', () => {
   const text = `first line\n${'more text '.repeat(400)}\nlast line\n`
   const diff = `--- a\n+++ b\n@@ -0,0 +1,3 @@\n${text.trimEnd().replace(/^/gm, '+')}\n`
   expect(paths(action({ arguments: { text }, preview: [{ diff }] }))).toEqual(['preview/0/diff', 'arguments'])
@@ -60,7 +60,7 @@ test('T3 an argument that the preview shows word for word is read once; with hig
   expect(paths(action({ arguments: { text }, preview: [{ diff }], risk: { level: 'high' } }))).toContain('arguments/text')
 })
 
-test('T3 whatever the arguments are, what is not shown is counted: nothing beyond 2,000 characters is let through', () => {
+test('whatever the arguments are, what is not shown is counted: nothing beyond 2,000 characters is let through', () => {
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { depthSize: 'small' },

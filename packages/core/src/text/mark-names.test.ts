@@ -6,7 +6,7 @@ import { showInvisible, showProse } from './show-invisible.ts'
 
 const isMarked = (text: string) => showInvisible(text) !== text
 
-test('T4 a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number', () => {
+test('a letter of another script in a Latin name is marked: user, e-mail address, host, path, article number', () => {
   const shown = {
     аdmin: 'аdmin⟦U+0430 Cyrillic⟧',
     'make аdmin an admin': 'make аdmin⟦U+0430 Cyrillic⟧ an admin',
@@ -38,7 +38,7 @@ test('T4 a letter of another script in a Latin name is marked: user, e-mail addr
   }
 })
 
-test('T4 a name in decomposed letters is marked, a sentence is not', () => {
+test('a name in decomposed letters is marked, a sentence is not', () => {
   expect(showInvisible('Jose\u0301')).toBe('Jose\u0301⟦U+0301⟧')
   expect(showInvisible('jose\u0301@example.com')).toBe('jose\u0301⟦U+0301⟧@example.com')
   expect(showInvisible('docs/re\u0301sume\u0301.pdf is here')).toBe('docs/re\u0301sume\u0301⟦U+0301⟧.pdf is here')
@@ -46,7 +46,7 @@ test('T4 a name in decomposed letters is marked, a sentence is not', () => {
   expect(showInvisible('Xin cha\u0300o ca\u0301c ba\u0323n')).toBe('Xin cha\u0300o ca\u0301c ba\u0323n')
 })
 
-test('T4 brackets that were written to look like a mark take none away', () => {
+test('brackets that were written to look like a mark take none away', () => {
   expect(showInvisible('аdmin⟦U+0061 Latin⟧')).toBe('аdmin⟦U+0430 Cyrillic⟧⟦U+0061 Latin⟧')
   expect(showInvisible('⟦аdmin⟧')).toBe('⟦аdmin⟦U+0430 Cyrillic⟧⟧')
   expect(showInvisible('https://аpple.com⟦apple.com⟧/x')).toBe('https://аpple.com⟦xn--pple-43d.com⟧⟦apple.com⟧/x')
@@ -74,7 +74,7 @@ const HONEST = [
   '👩‍💻 done ❤️ 1️⃣',
 ]
 
-test('T4 honest text is not marked, in whichever language', () => {
+test('honest text is not marked, in whichever language', () => {
   for (const text of HONEST) {
     expect(showProse(text), text).toBe(text)
     for (const word of text.split(/\s/)) if (!/[-@\d_/:.]/.test(word)) expect(showProse(word), word).toBe(word)
@@ -90,7 +90,7 @@ const letters = (pattern: string) => {
 }
 const SCRIPTS = 'Cyrillic Greek Armenian Hebrew Arabic Han Hiragana Katakana Hangul Thai Devanagari Georgian Cherokee Ethiopic'.split(' ')
 
-test('T4 words in one script are never marked, alone or in a sentence', () => {
+test('words in one script are never marked, alone or in a sentence', () => {
   for (const script of SCRIPTS) {
     const letter = fc.constantFrom(...letters(`(?=\\p{L})\\p{Script=${script}}(?<![\\u2100-\\u214f\\p{Default_Ignorable_Code_Point}])`))
     const word = fc.array(letter, { minLength: 1, maxLength: 12 }).map((chars) => chars.join(''))
@@ -107,7 +107,7 @@ test('T4 words in one script are never marked, alone or in a sentence', () => {
 
 const PAIRS = OTHER_SCRIPTS.split(' ').flatMap((group) => [...group].slice(1).map((alike) => ({ letter: group.charAt(0), alike })))
 
-test('T4 every substitution of one letter of a Latin name by a look-alike of another script is marked', () => {
+test('every substitution of one letter of a Latin name by a look-alike of another script is marked', () => {
   expect(PAIRS.length).toBeGreaterThan(380)
   for (const { letter, alike } of PAIRS) {
     for (const name of [

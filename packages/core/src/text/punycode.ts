@@ -5,7 +5,10 @@ const SKEW = 38
 const DAMP = 700
 const FIRST = 128
 
-/** A label of a host name as people read it: `xn--mnchen-3ya` is `münchen` (RFC 3492). Undefined for what cannot be read. */
+/**
+ * Decodes a label of a host name (RFC 3492): `xn--mnchen-3ya` is `münchen`. Undefined when it cannot be decoded.
+ * The `punycode` package had its last release in February 2024, and throws where this returns undefined.
+ */
 export function readLabel(label: string): string | undefined {
   const encoded = /^xn--(.+)$/i.exec(label)?.[1]
   if (encoded === undefined) return undefined

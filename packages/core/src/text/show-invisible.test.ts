@@ -8,7 +8,7 @@ const UNSEEN = [/\p{Cc}/u, /\p{Cf}/u, /\p{Zs}/u, /\p{Zl}/u, /\p{Zp}/u, /\p{Defau
 const codePoints = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff)
 const mustShow = codePoints.filter((code) => code !== 0x20 && UNSEEN.some((category) => category.test(String.fromCodePoint(code))))
 
-test('T2 every code point that cannot be seen is spelled out, alone and between letters, and everything else stays', () => {
+test('every code point that cannot be seen is spelled out, alone and between letters, and everything else stays', () => {
   expect(mustShow.length).toBeGreaterThan(4_000)
   for (const code of mustShow) {
     const spelled = `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`
@@ -40,7 +40,7 @@ test('lines keep their ends, prose its tabs and whole emoji, and neither anythin
   expect(showProse('👩\u200D\u200D💻 \u{E0041}')).toBe('👩⟦U+200D⟧⟦U+200D⟧💻 ⟦U+E0041⟧')
 })
 
-test('T4 a host in other letters shows the host that will be asked, and an encoded one how it reads', () => {
+test('a host in other letters shows the host that will be asked, and an encoded one how it reads', () => {
   const shown = {
     'https://аpple.com/x': 'https://аpple.com⟦xn--pple-43d.com⟧/x',
     'https://apple.com/x': 'https://apple.com/x',
@@ -58,7 +58,7 @@ test('T4 a host in other letters shows the host that will be asked, and an encod
   }
 })
 
-test('T4 encoded labels are read as Node reads them, and broken ones are not', () => {
+test('encoded labels are read as Node reads them, and broken ones are not', () => {
   for (const host of ['xn--mnchen-3ya', 'xn--80ak6aa92e', 'xn--fiqs8s', 'xn--e1afmkfd', 'xn--n3h', 'xn--ls8h', 'xn--hxajbheg2az3al']) {
     expect(readLabel(host)).toBe(domainToUnicode(host))
   }

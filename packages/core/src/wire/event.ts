@@ -53,3 +53,31 @@ export type EventDataOf<T extends EventType> = z.infer<(typeof EventData)[T]>
 export type SessionEvent = { [T in EventType]: { type: T; seq?: number; data: EventDataOf<T> } }[EventType]
 /** An event to be stored. */
 export type NewEvent = { [T in StoredEventType]: { type: T; data: EventDataOf<T> } }[StoredEventType]
+
+/**
+ * What each stored event is about: the inbox is sent those about an action, each of which names it. A type that is missing here does not
+ * compile.
+ */
+export const EVENT_SUBJECTS = {
+  session_status: 'session',
+  participants: 'session',
+  message: 'session',
+  session_renamed: 'session',
+  session_deleted: 'session',
+  delta: 'session',
+  reasoning_delta: 'session',
+  tool_call_start: 'session',
+  action_proposed: 'action',
+  action_update: 'action',
+  approval_overdue: 'action',
+  tool_call_result: 'session',
+  done: 'session',
+  error: 'session',
+} as const satisfies Readonly<Record<StoredEventType, 'session' | 'action'>>
+
+/** The types of events that are about an action. */
+export type ActionEventType = { [T in StoredEventType]: (typeof EVENT_SUBJECTS)[T] extends 'action' ? T : never }[StoredEventType]
+
+/** The types that `chosen` marks, out of a table that has every type. */
+export const eventTypes = (chosen: Readonly<Record<StoredEventType, boolean>>): ReadonlySet<StoredEventType> =>
+  new Set((Object.keys(chosen) as StoredEventType[]).filter((type) => chosen[type]))

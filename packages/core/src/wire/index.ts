@@ -50,7 +50,17 @@ export {
 export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
 export { Delegation, DelegationBody, DelegationList, PeopleQuery, Person, PersonList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
-export { EventData, type EventDataOf, type EventType, type NewEvent, type SessionEvent, type StoredEventType } from './event.ts'
+export {
+  type ActionEventType,
+  EVENT_SUBJECTS,
+  EventData,
+  type EventDataOf,
+  type EventType,
+  eventTypes,
+  type NewEvent,
+  type SessionEvent,
+  type StoredEventType,
+} from './event.ts'
 export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'
 export { HoldView, VoidBody } from './hold.ts'
 export { Json } from './json.ts'

@@ -20,7 +20,7 @@ export type Shown = Omit<
   /** With a field for the JSON of the arguments. */
   withEditor?: boolean
   suggestion?: GrantSuggestion
-  /** What looking again finds. */
+  /** The result of a second check. */
   seenAgain?: Action
   withRetry?: boolean
   /** With the calls behind an unknown outcome and a client's execution. */
@@ -74,7 +74,7 @@ function JsonField({ value, onChange }: EditorSlot) {
 function App({ nowMs }: { nowMs: number }) {
   const [cards, setCards] = useState<Shown[]>([])
   const [abovePx, setAbovePx] = useState(0)
-  // At once, with every effect: a test that goes on after it must not meet the page of before.
+  // Runs synchronously with all effects, so that the test never sees the previous page.
   window.cardPage.show = (shown) => flushSync(() => setCards(shown))
   window.cardPage.setAbovePx = (px) => flushSync(() => setAbovePx(px))
   const answer = async (call: Call) => {

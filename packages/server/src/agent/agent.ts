@@ -93,7 +93,7 @@ export function createAgentLoop(deps: AgentDeps): AgentLoop {
   const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
   return {
     createSession: (input, caller) => createSession(deps, input, caller),
-    postMessage: (sessionId, content, caller, shown) => postMessage(deps, sessionId, content, caller, shown),
+    postMessage: (sessionId, content, caller, shown) => postMessage(deps, { sessionId, content, shown }, caller),
     approveInSession: (sessionId, verdict, caller) => approveInSession(deps, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(deps, sessionId, caller),
     renameSession: (sessionId, title, caller) => renameSession(deps, sessionId, title, caller),

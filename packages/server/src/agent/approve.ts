@@ -3,18 +3,20 @@ import { checkpoint } from '../checkpoints.ts'
 import {
   alreadyDecided,
   type Caller,
+  type CallerContext,
   decideInSession,
   definitionHashOf,
   EXPIRED,
   findRight,
   grantWholeSession,
+  type RunContext,
   type SessionWriter,
   STOPPED,
   stopRun,
   viewAction,
   viewSession,
 } from '../gate/index.ts'
-import { type ActionRow, actions, idempotently, type Outbox, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, idempotently, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 import { whyNotUnnamed } from './unnamed.ts'
@@ -43,24 +45,22 @@ export function* votableOf(actionIds: readonly string[], { principal }: Caller, 
  */
 export function* decideAll(
   deps: AgentDeps,
-  outbox: Outbox,
-  writer: SessionWriter,
+  context: CallerContext<RunContext>,
   actionIds: readonly string[],
   { all, ...body }: { verdict: 'approve' | 'decline'; all: boolean } & Pick<SessionVerdict, 'reason' | 'revision' | 'digest'>,
-  caller: Caller,
-  now: number,
 ): Tx<ActionRow[]> {
+  const { session: writer, caller, nowMs: now } = context
   const votable = all ? yield* votableOf(actionIds, caller, now) : actionIds
   // Where there is none, the first says why.
   const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
-  const decided = yield* decideInSession(outbox, writer, named, body, caller, now)
+  const decided = yield* decideInSession(context, named, body)
   const rows = decided.map(({ row }) => row)
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
   if (all && !rows.every(isExpired)) yield* grantTheRest(deps, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
   const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
   if (why === undefined || run?.state !== 'open' || deps.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
-  yield* stopRun(outbox, writer, run.id, { reason: why, by: why === STOPPED ? caller : undefined }, now)
+  yield* stopRun(context, run.id, { reason: why, by: why === STOPPED ? caller : undefined })
   // The end of the run withdrew what had been approved beside an expired one.
   const ended: ActionRow[] = []
   for (const row of rows) ended.push((yield* actions.findAction.first({ id: row.id })) ?? row)
@@ -117,15 +117,12 @@ export async function approveInSession(deps: AgentDeps, sessionId: string, input
       const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
       const meant = verdict === 'approve' && input.actionId === undefined ? yield* decidableUnnamed(named, all) : named
       const { reason, revision, digest } = input
-      const decided = yield* decideAll(
-        deps,
-        outbox,
-        writer,
-        meant,
-        { verdict, all, reason, ...(meant.length === 1 && { revision, digest }) },
-        caller,
-        now,
-      )
+      const decided = yield* decideAll(deps, { outbox, session: writer, nowMs: now, caller }, meant, {
+        verdict,
+        all,
+        reason,
+        ...(meant.length === 1 && { revision, digest }),
+      })
       checkpoint('approve.storing')
       yield* writer.finish()
       const row = yield* sessions.findSession.first({ id: sessionId })

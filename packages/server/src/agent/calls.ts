@@ -32,15 +32,14 @@ export async function prepareCalls(
     return yield* principalsOf(yield* authorsIn(session))
   })
   const asked = { session, requesters }
-  return Promise.all(calls.map((call, position) => prepareCall(deps, agent, asked, call, position)))
+  return Promise.all(calls.map((call, position) => prepareCall(deps, agent, asked, { ...call, position })))
 }
 
 async function prepareCall(
   deps: AgentDeps,
   agent: Agent,
   asked: Pick<PrepareInput, 'session' | 'requesters'>,
-  call: HeardCall,
-  position: number,
+  { position, ...call }: HeardCall & { position: number },
 ): Promise<PreparedCall> {
   const parsed = parseJson(call.argumentsText.trim() === '' ? '{}' : call.argumentsText)
   const isObject = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value)

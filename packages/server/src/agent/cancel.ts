@@ -28,7 +28,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
         // Before the run's last event: who follows a queued message learns from this which run that is.
         yield* takeQueuedMessages(writer, run.id)
         const why = { reason, by: caller }
-        yield* stopRun(outbox, writer, run.id, why, now)
+        yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run.id, why)
         yield* endQueuedRequests(outbox, writer, why, now)
         checkpoint('cancel.storing')
         yield* endWholeSession(writer, caller, now)

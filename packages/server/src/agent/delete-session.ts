@@ -49,7 +49,7 @@ function* endWork(outbox: Outbox, writer: SessionWriter, caller: Caller, now: nu
   const { id } = writer.row
   const run = yield* sessions.newestRun.first({ session_id: id })
   const reason = `${caller.principal.name} deleted the session`
-  yield* stopRun(outbox, writer, run?.id ?? '', { reason, by: caller }, now)
+  yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run?.id ?? '', { reason, by: caller })
   const actor = caller.principal.id
   for (const grant of yield* sessionDeletion.grantsToEnd.all({ session_id: id })) {
     yield* grants.revokeGrant.change({ id: grant.id, revoked_by: actor, now })

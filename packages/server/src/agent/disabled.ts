@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
 import { SYSTEM } from '../audit/index.ts'
-import { type Caller, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
+import { type Caller, type RunContext, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
 import { messages, type Outbox, type PrincipalRow, principals, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
@@ -27,14 +27,15 @@ export function* endForDisabled(outbox: Outbox, sessionId: string, now: number):
   const run = yield* sessions.newestRun.first({ session_id: sessionId })
   const person = run && (yield* disabledBehind(writer.row, run))
   if (run && person) {
-    yield* stopFor(outbox, writer, run, person, now)
+    yield* stopFor({ outbox, session: writer, nowMs: now, caller: undefined }, run, person)
     yield* startQueuedRun(outbox, writer, now)
   }
   yield* writer.finish()
 }
 
 /** Ends a run in the name of who disabled the person that it works for. */
-function* stopFor(outbox: Outbox, writer: SessionWriter, run: RunRow, person: PrincipalRow, now: number): Tx<void> {
+function* stopFor(context: RunContext, run: RunRow, person: PrincipalRow): Tx<void> {
+  const { session: writer, nowMs: now } = context
   const reason = `${person.name} was disabled, so their run was stopped`
   // Nobody, where a command on the data did it.
   const by: Caller | undefined =
@@ -43,7 +44,7 @@ function* stopFor(outbox: Outbox, writer: SessionWriter, run: RunRow, person: Pr
   yield* addNote(writer, `${reason}.`, now, run.id)
   const data = { session: run.session_id, run: run.id, person: person.id }
   yield* writer.audit({ kind: 'run_stopped', actor: by?.principal.id ?? SYSTEM, data })
-  yield* stopRun(outbox, writer, run.id, { reason, by }, now)
+  yield* stopRun({ ...context, caller: by }, run.id, { reason, by })
 }
 
 /** The disabled person whom an open run works for: the owner of its session, or the author of a message that it answers. */

@@ -1,4 +1,5 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
+import { LRUCache } from 'lru-cache'
 import { type MessageRow, messages, principals, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
 import { asCalled } from './catalogue/index.ts'
@@ -29,7 +30,7 @@ export interface Histories {
 }
 
 export function createHistories(): Histories {
-  const cache = new Map<string, Cached>()
+  const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
   return {
     async read(store, run, agent) {
       const sessionId = run.session_id
@@ -46,11 +47,7 @@ export function createHistories(): Histories {
       const { rows, user } = found
       const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent), user }
       for (const { tool_calls } of rows) for (const call of readCalls(tool_calls)) next.callIds.add(call.id)
-      // Last used goes to the end; the first of the map is the one longest unused.
-      cache.delete(sessionId)
       cache.set(sessionId, next)
-      const oldest = cache.size > MAX_CACHED ? cache.keys().next().value : undefined
-      if (oldest !== undefined) cache.delete(oldest)
       return next
     },
   }

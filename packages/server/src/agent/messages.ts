@@ -1,7 +1,16 @@
 import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
 import { checkpoint } from '../checkpoints.ts'
-import { type Caller, isoTime, requirementsOf, requireWriter, type SessionWriter, viewActions, viewSession } from '../gate/index.ts'
-import { type ActionRow, actions, idempotently, messages, newId, type Outbox, sessions, type Tx } from '../store/index.ts'
+import {
+  type Caller,
+  type CallerContext,
+  isoTime,
+  type RunContext,
+  requirementsOf,
+  requireWriter,
+  viewActions,
+  viewSession,
+} from '../gate/index.ts'
+import { type ActionRow, actions, idempotently, messages, newId, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { requireParticipant } from './participants.ts'
@@ -36,53 +45,48 @@ export async function createSession(
   return session
 }
 
+/** What somebody says in a session. */
+export interface NewMessage {
+  sessionId: string
+  content: string
+  /** The actions that the client showed when the message was sent; undefined where it does not say. */
+  shown?: readonly ShownAction[] | undefined
+}
+
 /**
  * Takes a message: an exact command word from someone who may decide settles what waits and had been shown to them; any other text begins
  * a run, or is queued while one is under way. A decision is for everybody who has a vote; anything else for the session's owner and those
  * who are invited to it.
- * @param shown What the client showed when the message was sent; undefined where it does not say.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export async function postMessage(
-  deps: AgentDeps,
-  sessionId: string,
-  content: string,
-  caller: Caller,
-  shown?: readonly ShownAction[],
-): Promise<PostedMessage> {
+export async function postMessage(deps: AgentDeps, { sessionId, content, shown }: NewMessage, caller: Caller): Promise<PostedMessage> {
   const now = deps.clock.nowMs()
   checkpoint('message.before_store')
   const posted = await deps.store.transact((outbox) =>
-    idempotently(caller.once, now, () => takeMessage(deps, outbox, sessionId, content, caller, shown, now)),
+    idempotently(caller.once, now, () => takeMessage(deps, { outbox, nowMs: now, caller }, { sessionId, content, shown })),
   )
   checkpoint('message.after_store')
   return posted
 }
 
-function* takeMessage(
-  deps: AgentDeps,
-  outbox: Outbox,
-  sessionId: string,
-  content: string,
-  caller: Caller,
-  shown: readonly ShownAction[] | undefined,
-  now: number,
-): Tx<PostedMessage> {
+function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, content, shown }: NewMessage): Tx<PostedMessage> {
+  const { outbox, caller, nowMs: now } = context
   const session = yield* findVisibleSession(sessionId, caller)
   requireWriter(caller.principal)
   const writer = yield* writeOpenSession(outbox, session, now)
+  const opened = { ...context, session: writer }
   const open = yield* actions.openActions.all({ session_id: sessionId })
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
   const command = yield* readVote(content, waiting, caller, now)
 
   let posted: PostedMessage
   if (command) {
-    const messageId = yield* addUserMessage(writer, content, 'command', caller, now)
+    const messageId = yield* addUserMessage(opened, content, 'command')
     const { announcements } = deps
     const { decides, problem } = yield* judgeWord(command, waiting, { caller, shown, announcements, nowMs: now })
     if (problem) yield* addNote(writer, problem, now)
     const decision = { verdict: command.verdict, all: command.all }
-    const answered = decides.length === 0 ? [] : yield* decideAll(deps, outbox, writer, decides, decision, caller, now)
+    const answered = decides.length === 0 ? [] : yield* decideAll(deps, opened, decides, decision)
     for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
     for (const row of answered.filter(({ state }) => state === 'proposed')) yield* addNote(writer, moreNeeded(row), now)
     const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
@@ -93,10 +97,10 @@ function* takeMessage(
     const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))
     if (writer.row.title === '') writer.row.title = titleFrom(content)
     if (isBusy) {
-      posted = { messageId: yield* addUserMessage(writer, content, 'queued', caller, now), queued: true }
+      posted = { messageId: yield* addUserMessage(opened, content, 'queued'), queued: true }
     } else {
       const runId = yield* startRun(outbox, writer, now)
-      posted = { messageId: yield* addUserMessage(writer, content, { runId }, caller, now), runId }
+      posted = { messageId: yield* addUserMessage(opened, content, { runId }), runId }
     }
   }
   checkpoint('message.storing')
@@ -129,14 +133,12 @@ const tooLate = ({ description, expires_at }: ActionRow): string =>
 
 /** A command word is said to us, not to the model; a queued message waits for its run. */
 function* addUserMessage(
-  writer: SessionWriter,
+  { session, caller: { principal }, nowMs }: CallerContext<RunContext>,
   content: string,
   as: 'command' | 'queued' | { runId: string },
-  { principal }: Caller,
-  now: number,
 ): Tx<string> {
-  const { id } = yield* writer.message({
-    id: newId('msg', now),
+  const { id } = yield* session.message({
+    id: newId('msg', nowMs),
     role: 'user',
     content,
     queued: as === 'queued' ? 1 : 0,

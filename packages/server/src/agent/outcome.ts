@@ -11,6 +11,7 @@ import {
   noteRefusedAsk,
   type OtherEvent,
   queueNearLimit,
+  type RunContext,
   recordImpossible,
   type SessionWriter,
   stopRun,
@@ -96,7 +97,7 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   // The loop ends it then, with nothing of this step.
   if (yield* disabledBehind(writer.row, run)) return true
   if (!(yield* countStep(run, usage, now))) return false
-  yield* keepCall(outbox, step.session, run, heard, now)
+  yield* keepCall(outbox, step, now)
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })
   for (const event of step.unsaid) writer.passingEvent(event)
@@ -108,7 +109,7 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })
     yield* startQueuedRun(outbox, writer, now)
   } else {
-    const rows = yield* insertCalls(outbox, writer, step, limits, now)
+    const rows = yield* insertCalls({ outbox, session: writer, nowMs: now, caller: undefined }, step, limits)
     checkpoint('step.storing')
     isAnswered = rows.every((row) => isSettled(row.state))
     if (yield* insists(rows)) {
@@ -124,7 +125,7 @@ const countStep = (run: RunRow, usage: StepUsage, now: number) =>
   sessions.countStep.change({ session_id: run.session_id, id: run.id, steps: run.steps, ...usageColumns(usage), now })
 
 /** Which model made the step, and what it counted: what budgets and statistics go by. */
-function* keepCall(outbox: Outbox, session: SessionRow, run: RunRow, heard: Heard, now: number): Tx<void> {
+function* keepCall(outbox: Outbox, { session, run, heard }: { session: SessionRow; run: RunRow; heard: Heard }, now: number): Tx<void> {
   const { model, passedOver, failure, usage, tookMs } = heard
   const call = {
     session_id: run.session_id,
@@ -154,7 +155,8 @@ function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult
   })
 }
 
-function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StoredStep, limits: WaitingLimits, now: number): Tx<ActionRow[]> {
+function* insertCalls(context: RunContext, step: StoredStep, limits: WaitingLimits): Tx<ActionRow[]> {
+  const { outbox, session: writer, nowMs: now } = context
   const rows: ActionRow[] = []
   for (const [position, call] of step.calls.entries()) {
     const toolCall = { id: call.toolCallId, name: call.name }
@@ -171,7 +173,7 @@ function* insertCalls(outbox: Outbox, writer: SessionWriter, step: StoredStep, l
     }
     const first = rows.find((row) => row.state === 'proposed' && row.tool === call.name && row.digest === call.prepared.digest)
     if (first) {
-      yield* countRepeat(outbox, writer, first, undefined, now)
+      yield* countRepeat(context, first)
       yield* writer.toolResult({ ...result, outcome: { type: 'error', message: sameAs(first) } })
       continue
     }
@@ -222,7 +224,7 @@ function* insists(rows: readonly ActionRow[]): Tx<boolean> {
 /** Ends a run whose model does not take no for an answer. */
 function* stopInsisting(outbox: Outbox, writer: SessionWriter, runId: string, now: number): Tx<void> {
   yield* addNote(writer, `${INSISTED}.`, now, runId)
-  yield* stopRun(outbox, writer, runId, { reason: INSISTED, by: undefined }, now)
+  yield* stopRun({ outbox, session: writer, nowMs: now, caller: undefined }, runId, { reason: INSISTED, by: undefined })
   outbox.sessions.add(writer.row.id)
 }
 
@@ -266,7 +268,7 @@ export async function failRun(
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
     if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
-    if (heard) yield* keepCall(outbox, session, run, heard, now)
+    if (heard) yield* keepCall(outbox, { session, run, heard }, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     const lookedUp = heard?.lookedUp ?? {}
     if (text !== '' || lookedUp.lookUps) {

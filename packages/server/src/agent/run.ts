@@ -36,7 +36,8 @@ export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<vo
 /** Ends the requests that wait their turn, each with a run that is over as soon as it began: whoever waits for one learns it. */
 export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
   const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
-  for (const _ of waiting) yield* stopRun(outbox, writer, yield* startRun(outbox, writer, now), why, now)
+  const context = { outbox, session: writer, nowMs: now, caller: why.by }
+  for (const _ of waiting) yield* stopRun(context, yield* startRun(outbox, writer, now), why)
 }
 
 /** True while a run is open and stands before the step that it was read at. */

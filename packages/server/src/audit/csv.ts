@@ -1,16 +1,11 @@
+import { stringify } from 'csv-stringify/sync'
 import type { AuditRow } from '../store/index.ts'
 
 const COLUMNS = ['id', 'at', 'kind', 'actor', 'action', 'scope', 'seq', 'data', 'dataHash', 'prev', 'hash']
 
-/** What a spreadsheet would take for the beginning of a formula, and work out. */
-const FORMULA = /^[=+\-@\t\r\n]/
-
-/** A cell that is text to every spreadsheet: in quotes, and with an apostrophe before what would be a formula. */
-function csvCell(text: string): string {
-  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-}
-
-const lineOf = (cells: readonly string[]): string => `${cells.map(csvCell).join()}\r\n`
+/** Every cell is quoted, and a cell that a spreadsheet would take for a formula begins with an apostrophe. */
+const lineOf = (cells: readonly string[]): string =>
+  stringify([[...cells]], { quoted: true, quoted_empty: true, escape_formulas: true, record_delimiter: 'windows' })
 
 export const CSV_HEADER = lineOf(COLUMNS)
 

@@ -84,9 +84,9 @@ async function inRun({ temp: { store } }: World): Promise<string> {
 
 const stop = ({ temp: { store } }: World): Promise<void> =>
   store.transact(function* (outbox) {
-    const writer = yield* writeSession(outbox, 'ses_1', 1)
-    yield* stopRun(outbox, writer, 'run_1', { reason: 'enough', by: asAna }, 1)
-    yield* writer.finish()
+    const session = yield* writeSession(outbox, 'ses_1', 1)
+    yield* stopRun({ outbox, session, nowMs: 1, caller: asAna }, 'run_1', { reason: 'enough', by: asAna })
+    yield* session.finish()
   })
 
 async function late(world: World): Promise<string> {
@@ -154,7 +154,7 @@ for (const { database, open } of STORES) {
   const kindsIn = async ({ temp: { store } }: World) =>
     (await store.read(() => audit.rowsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 1_000 }))).map(({ kind }) => kind)
 
-  test(`${database}: I11 no audit, no effect: whatever moves an action, nothing of it is there while its row cannot be written`, async () => {
+  test(`${database}: no audit, no effect: whatever moves an action, nothing of it is there while its row cannot be written`, async () => {
     const world = await openWorld()
     await using temp = world.temp
     const { gate } = world
@@ -190,7 +190,7 @@ for (const { database, open } of STORES) {
     }
   }, 30_000)
 
-  test(`${database}: I11 what a target answered is not told before it is recorded, and the target is not asked again`, async () => {
+  test(`${database}: what a target answered is not told before it is recorded, and the target is not asked again`, async () => {
     const world = await openWorld()
     await using temp = world.temp
     const { gate } = world

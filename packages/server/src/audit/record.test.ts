@@ -39,7 +39,7 @@ async function openCounted(temp: TempStore) {
 }
 
 test.each(STORES)(
-  'I11 no audit, no effect: what cannot be recorded does not happen, and nothing is sent ($database)',
+  'no audit, no effect: what cannot be recorded does not happen, and nothing is sent ($database)',
   async ({ open, database }) => {
     await using temp = await open()
     const { store } = temp
@@ -132,7 +132,7 @@ test.each(STORES)('many transactions at once leave whole chains, and several sea
   expect(rows.filter(({ scope }) => scope === 'system').map(({ seq }) => seq)).toEqual(Array.from({ length: 25 }, (_, i) => i + 1))
 })
 
-test('I11 nothing is sealed past a row that may still be committed', async () => {
+test('nothing is sealed past a row that may still be committed', async () => {
   await using temp = await openTempPostgres()
   const { store } = temp
   await savePersons(store)

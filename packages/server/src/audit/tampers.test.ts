@@ -18,7 +18,7 @@ async function linesOfRecord() {
   return { key, lines: said.split('\n').slice(0, -1) }
 }
 
-test('I11 whoever changes an exported record is found out, whatever they change and with all of our code', async () => {
+test('whoever changes an exported record is found out, whatever they change and with all of our code', async () => {
   const { key, lines } = await linesOfRecord()
   await using other = await openTempSqlite()
   const ownKey = await openAuditKey(other.store, undefined)
@@ -42,7 +42,7 @@ const ONLY_IN_FILES = [
   'leave a head and its rows out',
 ]
 
-test('I11 whoever changes the database is found out by the next export, which has our signature', async () => {
+test('whoever changes the database is found out by the next export, which has our signature', async () => {
   const { key, lines } = await linesOfRecord()
   await using other = await openTempSqlite()
   const ownKey = await openAuditKey(other.store, undefined)
@@ -66,7 +66,7 @@ test('I11 whoever changes the database is found out by the next export, which ha
 const isCutOff = (tampered: readonly string[], lines: readonly string[]): boolean =>
   tampered.every((line, i) => line === lines[i]) && (tampered.at(-1) ?? '').startsWith('{"head"')
 
-test('I11 what is changed in the database before it is sealed is found by the row behind it', async () => {
+test('what is changed in the database before it is sealed is found by the row behind it', async () => {
   const { key, lines } = await linesOfRecord()
   expect(await verifyExport(sealAnew(lines, key))).toMatchObject({ problem: undefined, rows: 81 })
   for (const [at, line] of lines.entries()) {
@@ -78,7 +78,7 @@ test('I11 what is changed in the database before it is sealed is found by the ro
   }
 })
 
-test('I11 a row that names another one as the row before it is found, although its head was signed over it', async () => {
+test('a row that names another one as the row before it is found, although its head was signed over it', async () => {
   const { key, lines } = await linesOfRecord()
   for (const [at, line] of lines.entries()) {
     const row = rowIn(line)
@@ -91,7 +91,7 @@ test('I11 a row that names another one as the row before it is found, although i
   }
 })
 
-test('I11 which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file', async () => {
+test('which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file', async () => {
   const { key, lines } = await linesOfRecord()
   const head = lines.find((line) => line.startsWith('{"head"')) ?? ''
   // A head after each row, so that a part of the record may begin at any row.
@@ -120,7 +120,7 @@ test('without a key to compare with, all but a forgery that names its own key is
   expect(await verifyExport(lines)).toMatchObject({ problem: undefined, keys: [key.publicKey] })
 })
 
-test('I11 a row that is said to follow another one is found, also in a part of the record', async () => {
+test('a row that is said to follow another one is found, also in a part of the record', async () => {
   const { key, lines } = await linesOfRecord()
   const [start = '', ...rest] = lines.slice(0, -1)
   const firstHead = rest.findIndex((line) => line.startsWith('{"head"'))

@@ -68,7 +68,7 @@ const HELD = 'Nothing is carried out here.'
 const SERVED = /The link works once/
 const WAY_OUT = 'start it again with --accept-copy'
 
-test('I4 serve on a copied folder says that it is held and how to go on, carries nothing out, and with --accept-copy goes on once', {
+test('serve on a copied folder says that it is held and how to go on, carries nothing out, and with --accept-copy goes on once', {
   timeout: 600_000,
 }, async () => {
   await using stack = new AsyncDisposableStack()

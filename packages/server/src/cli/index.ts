@@ -16,8 +16,8 @@ import { serveCommand } from './serve.ts'
 import { signInCommand } from './sign-in.ts'
 import { tailCommand } from './tail.ts'
 
-/** The `countersign` command. A failure is told in one sentence and sets the exit code to 1. */
-export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
+/** The `countersign` command with all its subcommands. */
+export function createProgram(environment: Environment): Command {
   const program = new Command('countersign')
     .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
     .version(VERSION)
@@ -38,8 +38,13 @@ export async function runCommand(argv: readonly string[], environment: Environme
   program.addCommand(auditCommand(environment))
   program.addCommand(keyCommand(environment))
   program.addCommand(signInCommand(environment))
+  return program
+}
+
+/** Runs `countersign`. A failure is told in one sentence and sets the exit code to 1. */
+export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
   try {
-    await program.parseAsync([...argv])
+    await createProgram(environment).parseAsync([...argv])
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error))
     process.exitCode = 1

@@ -97,7 +97,7 @@ async function create(store: Store, { name, kind, role, scope, expiresIn, person
     throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
   }
   const key = drawKey()
-  const made = await store.transact((outbox) => createKey(outbox, read.data, key, null, Date.now()))
+  const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, read.data, key))
   say(key)
   process.stderr.write(`It is shown this once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
 }

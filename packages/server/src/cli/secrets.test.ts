@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
-test('T19 no secret is in what the command says when its configuration or environment is wrong', async () => {
+test('no secret is in what the command says when its configuration or environment is wrong', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'countersign.yaml')
   const shop = `{ routes: { baseUrl: '\${BASE}', headers: { authorization: "\${TOKEN}" }, tools: {} } }`

@@ -9,6 +9,7 @@ const atLeast = (least: string) =>
 export const ArchiveSection = z.strictObject({
   /** How long nothing has happened in a session whose events are moved. */
   olderThan: atLeast('P1D').default('P30D'),
+  /** How often the server archives. */
   every: atLeast('PT1H').default('P1D'),
   /** Where the files go. Default: `archive` in the data folder. */
   to: z.string().min(1).optional(),

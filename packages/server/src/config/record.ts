@@ -10,7 +10,12 @@ const Webhook = z.union([
     .string()
     .min(1)
     .transform((url) => ({ url, headers: {} as Record<string, string> })),
-  z.strictObject({ url: z.string().min(1), headers: z.record(z.string(), z.string()).default({}) }),
+  z.strictObject({
+    /** Where heads are sent. */
+    url: z.string().min(1),
+    /** `${NAME}` in a value comes from the environment. */
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
 ])
 
 /** What becomes of the record. */

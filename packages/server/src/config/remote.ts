@@ -6,6 +6,7 @@ import type { Report } from './parse.ts'
 
 /** The remote brain of an agent: where it is, and what proves to it that Countersign calls. */
 export const RemoteSection = z.strictObject({
+  /** Where the remote brain listens. `${NAME}` comes from the environment. */
   url: z.string().min(1),
   /** `${NAME}` in a value comes from the environment. */
   headers: z.record(z.string(), z.string()).default({}),

@@ -26,13 +26,21 @@ const ModelName = z.string().refine((text) => /^[a-z][a-z0-9-]*\/\S+$/.test(text
 /** A model to go on with, and how much it can read: that says whether it helps when a conversation is too long for the first. */
 const Fallback = z.union([
   ModelName.transform((model): { model: string; contextTokens?: number | undefined } => ({ model })),
-  z.strictObject({ model: ModelName, contextTokens: z.int().min(1).optional() }),
+  z.strictObject({
+    /** `provider/model`, or only this as a string in place of the object. */
+    model: ModelName,
+    /** How many tokens this model can read. */
+    contextTokens: z.int().min(1).optional(),
+  }),
 ])
 
 /** The most that one run may count. */
 const Budget = z.strictObject({
+  /** Tokens that the model reads. */
   inputTokens: z.int().min(1).optional(),
+  /** Tokens that the model writes. */
   outputTokens: z.int().min(1).optional(),
+  /** Both together. */
   totalTokens: z.int().min(1).optional(),
 })
 
@@ -50,6 +58,7 @@ export const AgentSection = z.strictObject({
   contextTokens: z.int().min(1).optional(),
   /** How long providers that ask for it are to keep what they read of a conversation. */
   cache: z.enum(['5m', '1h', 'off']).default('5m'),
+  /** The system prompt. */
   instructions: z.string().max(100_000).default(''),
   /** Names and globs over `<group>.<name>`. */
   tools: z.array(z.string().min(1)).default([]),
@@ -57,7 +66,9 @@ export const AgentSection = z.strictObject({
   maxSteps: z.int().min(1).max(1_000).default(20),
   /** Tokens per run. */
   budget: Budget.optional(),
+  /** `one` tells the model to propose one action at a time. */
   actionsPerStep: z.enum(['many', 'one']).default('many'),
+  /** What a declined action does to its run: the model hears the reason and answers, or the run ends. */
   onDecline: z.enum(['continue', 'stop']).default('continue'),
   /** Things a person may try, offered in an empty chat. */
   suggestions: z.array(z.string().min(1).max(500)).max(20).default([]),
@@ -76,16 +87,39 @@ export type GatewaySettings = z.output<typeof GatewaySection>
 
 /** The outer shape; what a group of tools holds is read by its kind, so that an error names the place and not a union. */
 export const ConfigShape = z.strictObject({
+  /** The agents of the chat, by name. */
   agents: z.record(Name, AgentSection).default({}),
-  tools: z.record(Name, z.looseObject({ prefix: z.boolean().default(true) })).default({}),
+  /** The tools, in groups. Each group has one kind: `routes`, `openapi`, `mcp`, `tools` (from `defineTool`) or one of the others below. */
+  tools: z
+    .record(
+      Name,
+      z.looseObject({
+        /** Whether the group's name is put before the names of its tools: `shop.getOrder`. */
+        prefix: z.boolean().default(true),
+      }),
+    )
+    .default({}),
+  /** How people sign in at the console. */
   signIn: SignInSection.optional(),
+  /** What is allowed, needs approval or is denied: inline, or the path of a YAML or JSON file. Without it, reads run and everything else needs approval. */
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
+  /** How MCP clients are served at `/mcp`. */
   gateway: GatewaySection.prefault({}),
+  /** Pages of other origins that may call the API with a key. */
   cors: CorsSection.prefault({}),
+  /** How long rows are kept that only serve a request, a sign-in or a wake-up. ISO 8601 durations. */
   retention: RetentionSection.prefault({}),
+  /** When the server moves the events of settled sessions into files. Without it, never. */
   archive: ArchiveSection.optional(),
+  /** Where the newest head of the audit record is sent. */
   record: RecordSection.prefault({}),
-  network: z.strictObject({ allow: z.array(z.string().min(1).max(300)).max(1_000).default([]) }).default({ allow: [] }),
+  /** Which private addresses tools, models and webhooks may call. */
+  network: z
+    .strictObject({
+      /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
+      allow: z.array(z.string().min(1).max(300)).max(1_000).default([]),
+    })
+    .default({ allow: [] }),
 })
 
 /** The kinds of tool groups that are at hand as they are written, each with its shape. All others are sources that are opened first. */

@@ -7,12 +7,15 @@ const Role = z.string().min(1).max(64)
 
 /** How people sign in at the console, besides with a key. */
 export const SignInSection = z.strictObject({
+  /** The OpenID Connect provider. */
   oidc: z.strictObject({
     /** The address that names the provider; `/.well-known/openid-configuration` under it is read. */
     issuer: z.string().min(1).optional(),
+    /** The id under which the provider knows this server. */
     clientId: z.string().min(1).optional(),
     /** From the environment: `${NAME}`. Without one the client is a public one, with PKCE alone. */
     clientSecret: z.string().min(1).optional(),
+    /** The scopes that are asked for. */
     scopes: z.string().min(1).default('openid profile email'),
     /** Where the provider says which groups somebody is in. */
     groupsClaim: z.string().min(1).default('groups'),

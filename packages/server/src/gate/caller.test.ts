@@ -4,7 +4,7 @@ import { mayDecide, requireAdmin, seesAll, whyNeverDecides } from './caller.ts'
 
 const roles = ['admin', 'approver', 'viewer', 'finance']
 
-test('I10 no program decides, manages or sees everything, whatever roles it carries', () => {
+test('no program decides, manages or sees everything, whatever roles it carries', () => {
   for (const kind of ['agent', 'service'] as const) {
     const program: Principal = { id: 'prn_1', kind, name: 'bot', roles }
     expect(mayDecide(program, { roles }), kind).toBe(false)

@@ -1,5 +1,6 @@
 import { checkpoint } from '../checkpoints.ts'
-import { type ActionRow, actions, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, type Tx } from '../store/index.ts'
+import type { GateContext } from './context.ts'
 import { escalateWaiting } from './decide/escalate.ts'
 import { expireWaiting, remindWaiting } from './decide/expire.ts'
 import { stopAfterExpiry } from './decide/stop-run.ts'
@@ -57,12 +58,12 @@ async function moveTogether(deps: GateDeps, rows: readonly DueRow[], nowMs: numb
     checkpoint('timer.before_store')
     const [first] = rows
     if (first?.state === 'outcome_unknown') {
-      const check = await deps.store.transact((outbox) => takeCheck(deps, outbox, first, nowMs))
+      const check = await deps.store.transact((outbox) => takeCheck(deps, { outbox, nowMs, caller: undefined }, first))
       checkpoint('timer.after_store')
       if (check) deps.background(deps.lanes.run(check.row.tool, () => checkAgain(deps, check)))
       return check ? [first.id] : []
     }
-    const moved = await deps.store.transact((outbox) => moveDue(deps, outbox, rows, nowMs))
+    const moved = await deps.store.transact((outbox) => moveDue(deps, { outbox, nowMs, caller: undefined }, rows))
     checkpoint('timer.after_store')
     return moved
   } catch (error) {
@@ -71,27 +72,29 @@ async function moveTogether(deps: GateDeps, rows: readonly DueRow[], nowMs: numb
   }
 }
 
-function* moveDue(deps: GateDeps, outbox: Outbox, rows: readonly DueRow[], nowMs: number): Tx<string[]> {
+function* moveDue(deps: GateDeps, context: GateContext, rows: readonly DueRow[]): Tx<string[]> {
   const [first] = rows
-  if (first?.state === 'executing') return (yield* endHold(deps, outbox, first, nowMs)) ? [first.id] : []
+  if (first?.state === 'executing') return (yield* endHold(deps, context, first)) ? [first.id] : []
   const sessionId = first?.session_id ?? null
-  const writer = sessionId === null ? undefined : yield* writeSession(outbox, sessionId, nowMs)
+  // An action without a session needs no lock: one guarded update moves it.
+  const session = sessionId === null ? undefined : yield* writeSession(context.outbox, sessionId, context.nowMs)
+  const opened = { ...context, session }
   const moved: string[] = []
   let isSettled = false
   for (const row of rows) {
     const { id } = row
-    const expired = yield* expireWaiting(outbox, writer, id, nowMs)
+    const expired = yield* expireWaiting(opened, id)
     if (expired) {
       isSettled = true
       moved.push(id)
-      if (writer) yield* stopAfterExpiry(deps, outbox, writer, expired, nowMs)
+      yield* stopAfterExpiry(deps, opened, expired)
       continue
     }
-    const isEscalated = yield* escalateWaiting(outbox, writer, id, nowMs)
-    const isReminded = yield* remindWaiting(outbox, writer, row, nowMs)
+    const isEscalated = yield* escalateWaiting(opened, id)
+    const isReminded = yield* remindWaiting(opened, row)
     if (isEscalated || isReminded) moved.push(id)
   }
-  // To remind, or to ask others too, changes nothing that a status depends on.
-  if (writer && moved.length > 0) yield* isSettled ? writer.finish() : writer.save()
+  // A reminder or an escalation changes nothing that the status of the session depends on.
+  if (session && moved.length > 0) yield* isSettled ? session.finish() : session.save()
   return moved
 }

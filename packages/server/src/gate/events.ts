@@ -1,35 +1,27 @@
 import type { Action, AuditKind, EventDataOf, JsonObject, NewEvent } from '@countersign/core'
 import { type AuditEntry, append, appendToScope, CHAIN_START, SYSTEM, sha256 } from '../audit/index.ts'
-import { type ActionRow, events, lock, messages, newId, noteHappening, type Outbox, principals, type Tx } from '../store/index.ts'
+import { type ActionRow, events, messages, newId, noteHappening, type Outbox, principals, stored, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
+import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
 import { isoTime, viewAction } from './read/view.ts'
-import { type OtherEvent, type SessionWriter, type TransitionEvent, writeSession } from './session-writer.ts'
+import type { OtherEvent, TransitionEvent } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
-/** Stores one event about an action that belongs to no session. */
-export function* storeEvent(outbox: Outbox, event: OtherEvent, nowMs: number): Tx<void> {
-  yield* store(outbox, event, nowMs)
+/** Tells of something about an action that is no transition of it. */
+export function* emitEvent({ outbox, session, nowMs }: SessionContext, event: OtherEvent): Tx<void> {
+  if (session) session.event(event)
+  else yield* store(outbox, event, nowMs)
 }
 
 function* store(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
   outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
 }
 
-/**
- * Opens the session of an action for writing, before anything about the action is changed. Undefined for an action without one: then
- * nobody else writes to the action itself.
- */
-export function* writeSessionOf(outbox: Outbox, row: Pick<ActionRow, 'id' | 'session_id'>, nowMs: number): Tx<SessionWriter | undefined> {
-  if (row.session_id !== null) return yield* writeSession(outbox, row.session_id, nowMs)
-  yield* lock(row.id)
-  return undefined
-}
-
 /** What made an action move, for the record. */
 export interface Cause {
   kind: AuditKind
-  /** Who asked for it; without one the server did it by itself. */
+  /** Who asked for it; without one the server did it by itself. Never the caller by default: what expires while somebody calls is not their deed. */
   by?: Caller | undefined
   /** How long what ends with it took, for the metrics. */
   tookMs?: number
@@ -38,7 +30,7 @@ export interface Cause {
 }
 
 /** Tells everybody that there is a new action, and writes it down in the record, in its session's part or in one of its own. */
-export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, nowMs: number): Tx<Action> {
+export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
   const proposal = yield* viewAction(row)
   const { policy } = proposal
   // In the order of canonical JSON: this is the longest row of an action.
@@ -57,7 +49,7 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
     policy: { rule: policy.rule, verdict: policy.verdict, version: policy.version },
     precondition: proposal.precondition,
     preview: proposal.preview,
-    ...(row.requesters !== null && { requesters: JSON.parse(row.requesters) }),
+    ...(row.requesters !== null && { requesters: stored.requestersOf(row) }),
     ...(row.result !== null && { result: hashOf(row.result) }),
     revision: row.revision,
     state: row.state,
@@ -67,7 +59,7 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
   const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
   const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }
   noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
-  if (writer) yield* writer.transition(event, entry)
+  if (session) yield* session.transition(event, entry)
   else {
     yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
     yield* store(outbox, event, nowMs)
@@ -78,13 +70,12 @@ export function* announceProposed(outbox: Outbox, writer: SessionWriter | undefi
 
 /** Tells everybody that an action moved, and writes down in the record what made it. */
 export function* emitUpdate(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
+  context: SessionContext,
   row: ActionRow,
   changed: Partial<EventDataOf<'action_update'>>,
   { kind, by, data, tookMs }: Cause,
-  nowMs: number,
 ): Tx<void> {
+  const { outbox, session, nowMs } = context
   const event: TransitionEvent = {
     type: 'action_update',
     data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
@@ -98,7 +89,7 @@ export function* emitUpdate(
     isByPerson: by?.principal.kind === 'person',
     tookMs,
   })
-  if (writer) yield* writer.transition(event, entry)
+  if (session) yield* session.transition(event, entry)
   else {
     yield* appendToScope(outbox, row.id, entry, nowMs)
     yield* store(outbox, event, nowMs)
@@ -107,10 +98,10 @@ export function* emitUpdate(
 }
 
 /** Writes down what happened to an action that stays as everybody knows it. */
-export function* recordCause(outbox: Outbox, writer: SessionWriter | undefined, row: ActionRow, deed: Cause, nowMs: number): Tx<void> {
-  const entry = entryOf(row, deed)
-  if (writer) yield* writer.audit(entry)
-  else yield* appendToScope(outbox, row.id, entry, nowMs)
+export function* recordCause(context: SessionContext, row: ActionRow, cause: Cause): Tx<void> {
+  const entry = entryOf(row, cause)
+  if (context.session) yield* context.session.audit(entry)
+  else yield* appendToScope(context.outbox, row.id, entry, context.nowMs)
 }
 
 const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
@@ -123,13 +114,15 @@ const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
 const hashOf = (result: string): string => `sha256:${sha256(result)}`
 
 /** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
-function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, runner, result, error }: ActionRow): JsonObject {
+function factsOf(row: ActionRow): JsonObject {
+  const { state, revision, digest, attempt, epoch, idempotency_key, runner, result } = row
+  const error = stored.errorOf(row)
   // In the order of canonical JSON, as far as that goes: then there is nothing to sort.
   return {
     ...(attempt > 0 && { attempt }),
     digest,
     ...(attempt > 0 && { epoch }),
-    ...(error !== null && { error: JSON.parse(error) }),
+    ...(error !== null && { error: { ...error } }),
     ...(attempt > 0 && { key: idempotency_key }),
     ...(result !== null && { result: hashOf(result) }),
     revision,
@@ -142,14 +135,15 @@ function factsOf({ state, revision, digest, attempt, epoch, idempotency_key, run
  * Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. What
  * failed once, and was asked again, has a result: the model gets a note.
  */
-export function* writeToolResult(writer: SessionWriter | undefined, row: ActionRow, reason: string | undefined, nowMs: number): Tx<void> {
-  if (!writer) return
+export function* writeToolResult(context: SessionContext, row: ActionRow, reason?: string): Tx<void> {
+  const { session, nowMs } = context
+  if (!session) return
   const { session_id, tool_call_id } = row
   const isTold =
     row.attempt > 0 && session_id !== null && (yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? row.id }))
-  if (isTold) return yield* noteResult(writer, row, `was asked again and ${row.state}${reason === undefined ? '' : `: ${reason}`}`, nowMs)
+  if (isTold) return yield* noteResult(context, row, `was asked again and ${row.state}${reason === undefined ? '' : `: ${reason}`}`)
   const editor = row.edited_by === null ? undefined : yield* principals.findPrincipal.first({ id: row.edited_by })
-  yield* writer.toolResult({
+  yield* session.toolResult({
     messageId: newId('msg', nowMs),
     runId: row.run_id,
     toolCall: { id: row.tool_call_id ?? row.id, name: row.tool },
@@ -162,8 +156,9 @@ export function* writeToolResult(writer: SessionWriter | undefined, row: ActionR
  * Tells a model that was given a result what came of the action since. It waits in the queue like a person's message: a history is never
  * rewritten (signed reasoning is bound to it).
  */
-export function* noteResult(writer: SessionWriter, row: ActionRow, sentence: string, nowMs: number): Tx<void> {
-  yield* writer.message({
+export function* noteResult({ session, nowMs }: SessionContext, row: ActionRow, sentence: string): Tx<void> {
+  if (!session) return
+  yield* session.message({
     id: newId('msg', nowMs),
     role: 'system',
     kind: 'note',

@@ -1,6 +1,6 @@
 import type { Action, PolicyResult, Tool } from '@countersign/core'
 import { type AskedCall, agentOf, type Policies } from '../policy/index.ts'
-import { type ActionRow, policyVersions, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, policyVersions, type SessionRow, sessions, stored, type Tx } from '../store/index.ts'
 import { requestersOf } from './decide/requesters.ts'
 import { isoTime } from './read/view.ts'
 
@@ -60,7 +60,7 @@ export function* callOf(row: StoredCall, tool: Tool, nowMs: number): Tx<AskedCal
 /** The same for who has read them. */
 export const callBy = (row: StoredCall, now: Pick<AskedCall, 'tool' | 'requesters' | 'session' | 'nowMs'>): AskedCall => ({
   ...now,
-  arguments: JSON.parse(row.arguments),
+  arguments: stored.argumentsOf(row),
   ...agentOf(row),
 })
 

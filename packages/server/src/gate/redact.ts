@@ -1,8 +1,9 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '../checkpoints.ts'
-import { actions, audit, idempotently, type Outbox, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
+import { actions, audit, idempotently, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
-import { emitUpdate, writeSessionOf } from './events.ts'
+import { type CallerContext, openSession } from './context.ts'
+import { emitUpdate } from './events.ts'
 import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
@@ -16,17 +17,18 @@ export async function redact(deps: GateDeps, actionId: string, body: RedactBody,
   const nowMs = deps.clock.nowMs()
   checkpoint('redact.before_store')
   const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeRedaction(outbox, actionId, body, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeRedaction({ outbox, nowMs, caller }, actionId, body)),
   )
   checkpoint('redact.after_store')
   return action
 }
 
-function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeRedaction(context: CallerContext, actionId: string, { reason }: RedactBody): Tx<Action> {
+  const { caller, nowMs } = context
   const read = yield* actions.findAction.first({ id: actionId })
   const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`, nowMs)
   requireAdmin(caller.principal, 'redacts what was recorded')
-  const writer = yield* writeSessionOf(outbox, found, nowMs)
+  const opened = yield* openSession(context, found)
   const isBlanked = yield* audit.blankAction.change({ id: actionId, now: nowMs })
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an action is never deleted')
@@ -41,8 +43,8 @@ function* takeRedaction(outbox: Outbox, actionId: string, { reason }: RedactBody
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   const blanked = yield* viewAction(row)
   const { id: _, ...changed } = blanked
-  yield* emitUpdate(outbox, writer, row, changed, { kind: 'redacted', by: caller, data: { reason } }, nowMs)
-  if (writer) yield* writer.save()
+  yield* emitUpdate(opened, row, changed, { kind: 'redacted', by: caller, data: { reason } })
+  if (opened.session) yield* opened.session.save()
   return blanked
 }
 

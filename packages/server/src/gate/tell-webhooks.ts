@@ -1,5 +1,5 @@
 import type { Action, AuditKind, JsonObject, WebhookEventType } from '@countersign/core'
-import { type ActionRow, newId, type Outbox, type Tx, webhookDeliveries } from '../store/index.ts'
+import { type ActionRow, newId, type Outbox, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
@@ -46,32 +46,37 @@ export interface DeliveryWords {
 
 /** Tells webhooks of a new action that waits, or that ended at once. */
 export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
-  if (row.state === 'proposed') yield* tell(outbox, 'action.proposed', row, nowMs)
-  else if (ENDED.has(row.state)) yield* tell(outbox, 'action.settled', row, nowMs)
+  if (row.state === 'proposed') yield* tell({ outbox, nowMs }, 'action.proposed', row)
+  else if (ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks what an action came to. */
 export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Cause, nowMs: number): Tx<void> {
-  if (kind === 'asked_again') yield* tell(outbox, 'action.proposed', row, nowMs)
+  if (kind === 'asked_again') yield* tell({ outbox, nowMs }, 'action.proposed', row)
   if ((kind === 'approved' || kind === 'declined') && by) {
     const verdict = kind === 'approved' ? 'approve' : 'decline'
     const decision = { by: by.principal.id, for: typeof data?.for === 'string' ? data.for : null, verdict } as const
-    yield* tell(outbox, 'action.decided', row, nowMs, { decision, reason: data?.reason })
+    yield* tell({ outbox, nowMs }, 'action.decided', row, { decision, reason: data?.reason })
   }
-  if (kind === 'outcome_unknown') yield* tell(outbox, 'action.outcome_unknown', row, nowMs)
-  if (ENDS.has(kind) && ENDED.has(row.state)) yield* tell(outbox, 'action.settled', row, nowMs)
+  if (kind === 'outcome_unknown') yield* tell({ outbox, nowMs }, 'action.outcome_unknown', row)
+  if (ENDS.has(kind) && ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks that nobody has decided for a while. */
-export const tellOfDelay = (outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> => tell(outbox, 'action.overdue', row, nowMs)
+export const tellOfDelay = (outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> => tell({ outbox, nowMs }, 'action.overdue', row)
 
 interface Said {
   decision?: DeliveryFacts['decision']
   reason?: JsonObject[string] | undefined
 }
 
-function* tell(outbox: Outbox, type: WebhookEventType, row: ActionRow, nowMs: number, { decision, reason }: Said = {}): Tx<void> {
-  const asked = JSON.parse(row.policy).verdict === 'ask'
+function* tell(
+  { outbox, nowMs }: { outbox: Outbox; nowMs: number },
+  type: WebhookEventType,
+  row: ActionRow,
+  { decision, reason }: Said = {},
+): Tx<void> {
+  const asked = stored.wasAsked(row)
   // A read that policy allows happens many times a minute, and nobody has to know.
   if (!asked && row.effect === 'read') return
   const facts: DeliveryFacts = {
@@ -81,7 +86,7 @@ function* tell(outbox: Outbox, type: WebhookEventType, row: ActionRow, nowMs: nu
     digest: row.digest,
     tool: row.tool,
     effect: row.effect,
-    risk: JSON.parse(row.risk).level,
+    risk: stored.riskOf(row).level,
     agent: row.agent,
     requestedBy: row.requested_by,
     attempt: row.attempt,

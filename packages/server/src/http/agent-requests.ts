@@ -3,7 +3,7 @@ import {
   AgentRequestBody,
   ApproveToolBody,
   CountersignError,
-  type NewEvent,
+  eventTypes,
   RequestAnswer,
   RequestView,
 } from '@countersign/core'
@@ -21,8 +21,23 @@ import { whenThere } from './slow-answer.ts'
 
 const Params = z.object({ id: z.string().max(200) })
 
-/** Whatever ends a pause, or begins one, says one of these. */
-const TURNS = new Set<NewEvent['type']>(['session_status', 'action_proposed', 'action_update', 'done', 'error', 'session_deleted'])
+/** The events that may begin or end a pause of a run. */
+const TURNS = eventTypes({
+  session_status: true,
+  participants: false,
+  message: false,
+  session_renamed: false,
+  session_deleted: true,
+  delta: false,
+  reasoning_delta: false,
+  tool_call_start: false,
+  action_proposed: true,
+  action_update: true,
+  approval_overdue: false,
+  tool_call_result: false,
+  done: true,
+  error: true,
+})
 
 /** Requests that run while somebody calls for them, for callers that cannot stay: each call returns at the next pause. */
 export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpDeps): void {

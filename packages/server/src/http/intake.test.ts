@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { INTAKE_LIMITS, isJsonType } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 
-test('T24 whoever sends a head or a body too slowly is let go, and others are answered meanwhile', async () => {
+test('whoever sends a head or a body too slowly is let go, and others are answered meanwhile', async () => {
   // The same limits, shorter; how often they are looked at is the server's own.
   const app = Fastify({
     ...INTAKE_LIMITS,
@@ -43,7 +43,7 @@ test('T24 whoever sends a head or a body too slowly is let go, and others are an
   for (const end of await Promise.all(ends)) expect(['HTTP/1.1 408 Request Timeout', 'HTTP/1.1 400 Bad Request', '']).toContain(end)
 })
 
-test('T11 bodies are of one content type, and no trick of spelling makes it another', () => {
+test('bodies are of one content type, and no trick of spelling makes it another', () => {
   for (const type of [
     'application/json',
     'Application/JSON',

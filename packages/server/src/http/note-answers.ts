@@ -37,7 +37,17 @@ function announcedBy(event: SentEvent): Announced[] {
     case 'action_update':
       // An update without the digest tells of a vote, not of what is asked.
       return event.data.digest === undefined ? [] : [{ ...event.data, id: event.data.proposalId }]
-    default:
+    case 'session_status':
+    case 'participants':
+    case 'session_renamed':
+    case 'session_deleted':
+    case 'delta':
+    case 'reasoning_delta':
+    case 'tool_call_start':
+    case 'approval_overdue':
+    case 'tool_call_result':
+    case 'done':
+    case 'error':
       return []
   }
 }

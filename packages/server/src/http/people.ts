@@ -57,7 +57,7 @@ export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleS
       const caller = callerOf(request)
       const { id } = request.params
       requireAdmin(caller.principal, 'changes roles')
-      await change(caller, (outbox, by, now) => changeRoles(outbox, id, request.body.roles, by, now))
+      await change(caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body.roles))
       return read(id)
     },
   )

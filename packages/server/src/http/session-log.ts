@@ -1,4 +1,4 @@
-import { type Action, assert, type Message, type NewEvent, type Principal } from '@countersign/core'
+import { type Action, assert, eventTypes, type Message, type NewEvent, type Principal } from '@countersign/core'
 import type { EventHub } from '../dispatch/index.ts'
 import { readerOf, viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
@@ -17,8 +17,23 @@ export interface SessionLogOptions {
   principal: Principal
 }
 
-/** Where an action in a session comes to ask others, the session is for other eyes, too. */
-const MAY_CHANGE_READERS = new Set<NewEvent['type']>(['action_proposed', 'action_update'])
+/** An action that asks further people opens its session to them. */
+const MAY_CHANGE_READERS = eventTypes({
+  session_status: false,
+  participants: false,
+  message: false,
+  session_renamed: false,
+  session_deleted: false,
+  delta: false,
+  reasoning_delta: false,
+  tool_call_start: false,
+  action_proposed: true,
+  action_update: true,
+  approval_overdue: false,
+  tool_call_result: false,
+  done: false,
+  error: false,
+})
 
 /** The log of one session; places are the numbers of its events. */
 export const sessionLog = ({ store, hub, sessionId, principal }: SessionLogOptions): FollowedLog => {

@@ -112,7 +112,9 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       const url = await readAddress(request.body.url, network)
       const now = clock.nowMs()
       reply.code(201)
-      return withSecret(caller, now, (outbox, secret) => createWebhook(outbox, { ...request.body, url }, secret, caller.principal, now))
+      return withSecret(caller, now, (outbox, secret) =>
+        createWebhook({ outbox, by: caller.principal, nowMs: now }, { ...request.body, url }, secret),
+      )
     },
   )
 
@@ -143,7 +145,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       const { url } = request.body
       const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
       const now = clock.nowMs()
-      return once(caller, now, (outbox) => changeWebhook(outbox, request.params.id, body, caller.principal, now))
+      return once(caller, now, (outbox) => changeWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id, body))
     },
   )
 
@@ -153,7 +155,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
     async (request) => {
       const caller = admin(request, 'deletes webhooks')
       const now = clock.nowMs()
-      return once(caller, now, (outbox) => deleteWebhook(outbox, request.params.id, caller.principal, now))
+      return once(caller, now, (outbox) => deleteWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id))
     },
   )
 
@@ -173,7 +175,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       const now = clock.nowMs()
       const overlapMs = durationMs(request.body.overlap) ?? 0
       return withSecret(caller, now, (outbox, secret) =>
-        rotateSecret(outbox, request.params.id, { secret, overlapMs }, caller.principal, now),
+        rotateSecret({ outbox, by: caller.principal, nowMs: now }, request.params.id, { secret, overlapMs }),
       )
     },
   )

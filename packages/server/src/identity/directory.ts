@@ -109,7 +109,7 @@ export async function openDirectory({
         let key: string | null = null
         const made = yield* idempotently(once, now, function* () {
           const drawn = drawKey()
-          const created = yield* createKey(outbox, body, drawn, principal, now)
+          const created = yield* createKey({ outbox, by: principal, nowMs: now }, body, drawn)
           key = drawn
           return created
         })

@@ -34,11 +34,9 @@ export const drawKey = (): string => `cs_${randomBytes(32).toString('base64url')
  * the limited key of `by`.
  */
 export function* createKey(
-  outbox: Outbox,
+  { outbox, by, nowMs }: { outbox: Outbox; by: Principal | null; nowMs: number },
   body: CreateKeyBody,
   key: string,
-  by: Principal | null,
-  nowMs: number,
 ): Tx<Omit<CreatedKey, 'key'>> {
   const holder = yield* named(yield* holderOf(body), body)
   const principal = holder ?? (yield* newPrincipal(body, by, nowMs))

@@ -1,27 +1,27 @@
 import { CountersignError } from '@countersign/core'
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import type { RateLimits } from '../config/index.ts'
 
-/** A bucket per name that drips: `burst` at once, then `perSecond`. */
+/** A token bucket for each name: `burst` at once, then `perSecond`. */
 export interface Buckets {
-  /** Takes one. @returns 0, or in how many seconds there is one again. */
+  /** Takes one token. @returns 0, or in how many seconds there is one again. */
   take(name: string): number
   /** How many names are remembered. */
   readonly size: number
 }
 
-/** Twice as many names are remembered at most. A name that 10,000 others came after may be forgotten, and then has a full bucket again. */
-const NAMES = 10_000
+/** The bucket of a name that this many others came after is forgotten, and is full when the name comes back. */
+const MAX_BUCKETS = 20_000
 
 /**
- * Token buckets over the server's own clock. They are in memory and each process has its own: what they stop is a loop or a guesser, not
- * a quota that anybody pays for.
- * @param perSecond 0 gives without end.
+ * Token buckets over the server's own clock, in the memory of one process: they stop a loop or somebody who guesses keys, and are not a
+ * quota. `@fastify/rate-limit` counts in fixed windows of the machine's clock, which lets twice the limit through at the edge of two
+ * windows and cannot be tested with a clock that a test moves.
+ * @param perSecond 0 means no limit.
  */
 export function createBuckets({ perSecond, burst, clock }: { perSecond: number; burst: number; clock: Pick<Clock, 'nowMs'> }): Buckets {
-  // Two halves, so that forgetting costs nothing: to look through all names at each of them made a flood of addresses quadratic.
-  let recent = new Map<string, { left: number; at: number }>()
-  let earlier = recent
+  const buckets = new LRUCache<string, { left: number; at: number }>({ max: MAX_BUCKETS })
   const leftAt = ({ left, at }: { left: number; at: number }, now: number): number =>
     Math.min(burst, left + (Math.max(now - at, 0) / 1_000) * perSecond)
 
@@ -29,16 +29,12 @@ export function createBuckets({ perSecond, burst, clock }: { perSecond: number; 
     take(name) {
       if (perSecond === 0) return 0
       const now = clock.nowMs()
-      const left = leftAt(recent.get(name) ?? earlier.get(name) ?? { left: burst, at: now }, now)
-      if (recent.size >= NAMES && !recent.has(name)) {
-        earlier = recent
-        recent = new Map()
-      }
-      recent.set(name, { left: left < 1 ? left : left - 1, at: now })
+      const left = leftAt(buckets.get(name) ?? { left: burst, at: now }, now)
+      buckets.set(name, { left: left < 1 ? left : left - 1, at: now })
       return left < 1 ? Math.ceil((1 - left) / perSecond) : 0
     },
     get size() {
-      return recent.size + (earlier === recent ? 0 : earlier.size)
+      return buckets.size
     },
   }
 }

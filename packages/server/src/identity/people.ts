@@ -76,7 +76,11 @@ export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: nu
  * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from the
  * server; `invalid_arguments` for leaving out a role that the sign-in service gives; `not_found`.
  */
-export function* changeRoles(outbox: Outbox, id: string, roles: readonly string[], by: Principal, now: number): Tx<void> {
+export function* changeRoles(
+  { outbox, by, nowMs: now }: { outbox: Outbox; by: Principal; nowMs: number },
+  id: string,
+  roles: readonly string[],
+): Tx<void> {
   const person = yield* findForChange(id, by)
   if (id === by.id) throw new CountersignError('forbidden', 'you cannot change your own roles: another admin has to do that')
   if (id === LOCAL) throw new CountersignError('forbidden', `the roles of ${person.name} come from the server itself; disable them instead`)

@@ -3,14 +3,17 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Keeps something with a browser that it can neither read nor change. */
+/**
+ * Encrypts a value that a browser or client keeps for us and can neither read nor change (AES-256-GCM of `node:crypto`).
+ * `@fastify/secure-session` does the same with libsodium, whose native code would be built or downloaded at installation.
+ */
 export interface Seal {
   close(value: unknown): string
-  /** What was sealed, or undefined for what was not sealed by us. */
+  /** The sealed value, or undefined when this secret and purpose did not seal it. */
   open(text: string): unknown
 }
 
-/** @param purpose What is sealed for one purpose does not open for another. */
+/** @param purpose A value sealed for one purpose does not open for another. */
 export function createSeal(secret: string, purpose: string): Seal {
   const key = createHash('sha256').update(`${purpose} ${secret}`).digest()
   return {

@@ -13,7 +13,7 @@ const KINDS = {
 }
 
 for (const [kind, addresses] of Object.entries(KINDS)) {
-  test(`T17 every address that is ${kind} is known to be`, () => {
+  test(`every address that is ${kind} is known to be`, () => {
     for (const address of addresses.split(' ')) expect(addressKind(address), address).toBe(kind)
   })
 }

@@ -14,7 +14,7 @@ const end = async (network: ReturnType<typeof openNetwork>, url: string, own?: s
     (error) => (error instanceof RefusedAddress ? 'refused' : String(error)),
   )
 
-test('T17 anybody’s address is admitted when all its addresses are public, and refused when one is not', async () => {
+test('anybody’s address is admitted when all its addresses are public, and refused when one is not', async () => {
   const network = openNetwork({ resolve: names({ open: [['8.8.8.8', '2606:4700::1']], mixed: [['8.8.8.8', '127.0.0.1']], none: [[]] }) })
   expect(await end(network, 'https://open/x')).toBe('8.8.8.8,2606:4700::1')
   for (const url of ['https://mixed', 'https://none', 'http://[::1]:80', 'ftp://open', 'http://a:b@open', 'file:///etc/passwd']) {
@@ -22,7 +22,7 @@ test('T17 anybody’s address is admitted when all its addresses are public, and
   }
 })
 
-test('T17 the origin that the configuration names may be private, its neighbours may not', async () => {
+test('the origin that the configuration names may be private, its neighbours may not', async () => {
   const network = openNetwork({ resolve: names({ crm: [['10.0.0.7']] }) })
   expect(await end(network, 'http://crm:8080/x', 'http://crm:8080')).toBe('10.0.0.7')
   expect(await end(network, 'http://127.0.0.1:4400/x', 'http://127.0.0.1:4400')).toBe('127.0.0.1')
@@ -32,14 +32,14 @@ test('T17 the origin that the configuration names may be private, its neighbours
   }
 })
 
-test('T17 a name that was public stays so: an answer that points inside later gets nowhere, also for the configuration’s own', async () => {
+test('a name that was public stays so: an answer that points inside later gets nowhere, also for the configuration’s own', async () => {
   const network = openNetwork({ resolve: names({ api: [['8.8.8.8'], ['127.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['8.8.4.4']] }) })
   const own = 'https://api'
   const asked = [await end(network, 'https://api', own), await end(network, 'https://api', own), await end(network, 'https://api', own)]
   expect([...asked, await end(network, 'https://api', own)]).toEqual(['8.8.8.8', 'refused', 'refused', '8.8.4.4'])
 })
 
-test('T17 no name leads to where machines give out credentials, not even one of the configuration', async () => {
+test('no name leads to where machines give out credentials, not even one of the configuration', async () => {
   const network = openNetwork({ resolve: names({ meta: [['169.254.169.254']] }), allow: ['meta'] })
   expect(await end(network, 'http://meta', 'http://meta')).toBe('refused')
   expect(await end(openNetwork({ resolve: names({ meta: [['169.254.169.254']] }), allow: ['169.254.169.254'] }), 'http://meta')).toBe(

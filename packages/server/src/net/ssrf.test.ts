@@ -91,7 +91,7 @@ const FRAMES = (host: string, port: number): string[] => [
   ...['ws:', 'ftp:', 'gopher:', 'file:', 'data:', 'javascript:'].map((scheme) => `${scheme}//${host}:${port}/`),
 ]
 
-test('T17 of thousands of addresses made to lead inside, not one reaches a canary', async () => {
+test('of thousands of addresses made to lead inside, not one reaches a canary', async () => {
   const canaries = [await listen('127.0.0.1'), await listen('::1')]
   const network = openNetwork({
     async resolve(name) {
@@ -121,14 +121,14 @@ test('T17 of thousands of addresses made to lead inside, not one reaches a canar
   expect({ answered, connections: canaries.map((canary) => canary.connections()) }).toEqual({ answered: 0, connections: [0, 0] })
 })
 
-test('T17 a canary is reached by the very address that is its caller’s own, so the count of none can fail', async () => {
+test('a canary is reached by the very address that is its caller’s own, so the count of none can fail', async () => {
   const canary = await listen('127.0.0.1')
   const own = `http://127.0.0.1:${canary.port}`
   const response = await outgoingFetch(openNetwork(), own)(`${own}/x?y=1`, { method: 'POST', body: 'hello' })
   expect([response.status, await response.text(), canary.seen]).toEqual([200, 'canary', ['/x?y=1']])
 })
 
-test('T17 a name that answers differently the second time is connected to at the address that was checked', async () => {
+test('a name that answers differently the second time is connected to at the address that was checked', async () => {
   const canary = await listen('127.0.0.1')
   const other = await listen('::1')
   let asked = 0
@@ -143,7 +143,7 @@ test('T17 a name that answers differently the second time is connected to at the
   expect([canary.connections(), other.connections()]).toEqual([1, 0])
 })
 
-test('T17 no redirect is followed, wherever it leads and whichever way it says so', async () => {
+test('no redirect is followed, wherever it leads and whichever way it says so', async () => {
   const canary = await listen('127.0.0.1')
   for (const status of [301, 302, 303, 307, 308]) {
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {

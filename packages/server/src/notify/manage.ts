@@ -63,17 +63,22 @@ export function* findWebhook(id: string): Tx<WebhookRow> {
   return row
 }
 
+/** What a transaction works with that an admin asked for. */
+export interface AdminContext {
+  outbox: Outbox
+  by: Principal
+  nowMs: number
+}
+
 /**
  * Adds a webhook. It hears of what happens from this transaction on.
  * @param body Its address checked already.
  * @throws CountersignError `bad_request` when there are 50.
  */
 export function* createWebhook(
-  outbox: Outbox,
+  { outbox, by, nowMs }: AdminContext,
   { url, events, description = '' }: CreateWebhookBody,
   secret: string,
-  by: Principal,
-  nowMs: number,
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
   yield* lockKey(LOCK)
   const id = newId('whk', nowMs)
@@ -88,7 +93,7 @@ export function* createWebhook(
 }
 
 /** @throws CountersignError `not_found`. */
-export function* changeWebhook(outbox: Outbox, id: string, body: ChangeWebhookBody, by: Principal, nowMs: number): Tx<Webhook> {
+export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
   yield* lockKey(LOCK)
   const found = yield* findWebhook(id)
   const { url = found.url, description = found.description, events, disabled } = body
@@ -105,11 +110,9 @@ export function* changeWebhook(outbox: Outbox, id: string, body: ChangeWebhookBo
 
 /** Gives a webhook another secret; the one before signs too for `overlapMs`. @throws CountersignError `not_found`. */
 export function* rotateSecret(
-  outbox: Outbox,
+  { outbox, by, nowMs }: AdminContext,
   id: string,
   { secret, overlapMs }: { secret: string; overlapMs: number },
-  by: Principal,
-  nowMs: number,
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
   yield* lockKey(LOCK)
   const { url } = yield* findWebhook(id)
@@ -120,7 +123,7 @@ export function* rotateSecret(
 }
 
 /** Takes a webhook away with its secrets, and gives up what waits for it. @throws CountersignError `not_found`. */
-export function* deleteWebhook(outbox: Outbox, id: string, by: Principal, nowMs: number): Tx<Webhook> {
+export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string): Tx<Webhook> {
   yield* lockKey(LOCK)
   const found = yield* findWebhook(id)
   yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)

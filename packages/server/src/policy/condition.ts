@@ -10,8 +10,8 @@ export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailu
 
 export type ReadCondition = { condition: Condition } | { problem: string }
 
-/** Everything else either could take forever, or has no use here. */
-const FUNCTIONS = new Set([
+/** The functions that a condition can call. All others could take forever or have no use here. */
+export const CONDITION_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['has', 'size', 'all', 'exists', 'exists_one', 'filter', 'map'],
   ...['startsWith', 'endsWith', 'contains', 'fits', 'lowerAscii', 'upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring'],
   ...['int', 'double', 'string', 'bool', 'dyn', 'timestamp', 'duration'],
@@ -94,7 +94,8 @@ function evaluate(expression: (values: Values) => unknown, values: Values, own: 
 function problemOf(node: ASTNode): string | undefined {
   if (node.op === 'call' || node.op === 'rcall') {
     const [name] = node.args
-    if (!FUNCTIONS.has(name)) return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
+    if (!CONDITION_FUNCTIONS.has(name))
+      return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
   }
   if (node.op === '.' && node.args[0].op === 'id') {
     const [{ args: variable }, field] = node.args

@@ -1,5 +1,5 @@
 import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
-import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, stored, type Tx } from '../store/index.ts'
 import type { ToolRegistry } from '../tools/index.ts'
 import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
@@ -65,7 +65,7 @@ export async function replayActions({ store, tools, policy, sinceMs, limit, elap
         skipped++
         continue
       }
-      const call = { tool, arguments: JSON.parse(row.arguments), ...agentOf(row), session, requesters, nowMs: row.created_at }
+      const call = { tool, arguments: stored.argumentsOf(row), ...agentOf(row), session, requesters, nowMs: row.created_at }
       note(row, verdictThen(row), evaluateForAll(policy, call).verdict)
     }
     before = calls.at(-1)?.row.id
@@ -80,7 +80,7 @@ function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
   for (const row of yield* actions.listActions(page)) {
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
     // One from before all of them were kept is taken for its owner's alone.
-    const ids: string[] = row.requesters === null ? [row.requested_by] : JSON.parse(row.requesters)
+    const ids = stored.requestersOf(row) ?? [row.requested_by]
     const requesters: Principal[] = []
     for (const id of ids) requesters.push(yield* known.principal(id))
     calls.push({ row, session, requesters })
@@ -95,7 +95,7 @@ function* isThereMore(before: string | undefined, sinceMs: number): Tx<boolean> 
 
 /** What policy said when it was proposed. Who had approved everything further was spared the question: policy asked it. */
 function verdictThen(row: ActionRow): Verdict {
-  const { verdict, rule } = JSON.parse(row.policy)
+  const { verdict, rule } = stored.policyOf(row)
   return rule === 'approve all' ? 'ask' : verdict
 }
 

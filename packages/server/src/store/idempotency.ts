@@ -1,12 +1,13 @@
 import { CountersignError } from '@countersign/core'
 import { lockKey, question, type Tx } from './query.ts'
+import type { Schema } from './tables/schema.ts'
 
-/** One use of an `Idempotency-Key`: who and which route, the key, and a hash of the request it stands for. */
+/** One use of an `Idempotency-Key`: its scope (caller and route), the key, and a hash of the request. */
 export interface IdempotencyKey {
   scope: string
   key: string
   requestHash: string
-  /** How long the answer is kept: for a day (default), or until 30 days after the action that the answer is of is settled. */
+  /** How long the answer is kept: a day (default), or until 30 days after its action is settled. */
   keptFor?: 'day' | 'action'
 }
 
@@ -22,11 +23,11 @@ const insertOnce = question<{ scope: string; key: string; request_hash: string; 
     answer: p.answer,
     kept_for: p.kept_for as 'day' | 'action',
     created_at: p.now,
-  }),
+  } satisfies Schema['once']),
 )
 
 /**
- * The answer that was given under a key; undefined when there is none yet.
+ * Returns the answer stored under a key, or undefined when there is none.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
 export function* findAnswer<T>({ scope, key, requestHash }: IdempotencyKey): Tx<T | undefined> {
@@ -39,8 +40,8 @@ export function* findAnswer<T>({ scope, key, requestHash }: IdempotencyKey): Tx<
 }
 
 /**
- * Does `work` once per key: a repeat gets the first answer back. Key and answer are written in the transaction of `work`, so a crash
- * leaves either both or nothing.
+ * Runs `work` once per key: a repeat returns the first answer. Key and answer are written in the transaction of `work`, so a crash leaves
+ * either both or neither.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
 export function* idempotently<T>(once: IdempotencyKey | undefined, nowMs: number, work: () => Tx<T>): Tx<T> {
@@ -53,7 +54,7 @@ export function* idempotently<T>(once: IdempotencyKey | undefined, nowMs: number
   return answer
 }
 
-/** Keeps the answer of work that needs no transaction of its own. @returns The answer that was given first. */
+/** Stores the answer of work that needs no transaction of its own. @returns The answer that was stored first. */
 export function* keepAnswer<T>(once: IdempotencyKey, nowMs: number, answer: T): Tx<T> {
   yield* lockUse(once)
   const earlier = yield* findAnswer<T>(once)
@@ -61,7 +62,7 @@ export function* keepAnswer<T>(once: IdempotencyKey, nowMs: number, answer: T): 
   return earlier ?? answer
 }
 
-/** Of several at once with the same key, the others wait for the answer of the first. */
+/** Makes concurrent requests with the same key wait for the answer of the first. */
 const lockUse = ({ scope, key }: IdempotencyKey): Tx<void> => lockKey(`${scope} ${key}`)
 
 const insertAnswer = ({ scope, key, requestHash, keptFor = 'day' }: IdempotencyKey, nowMs: number, answer: unknown): Tx<void> =>

@@ -18,7 +18,7 @@ export const listMigrations = (database: 'sqlite' | 'pg'): Migration[] =>
 export const textOf = ({ name }: Migration): string => readFileSync(new URL(name, folder), 'utf8')
 
 /**
- * What is still to be done.
+ * Returns the migrations that are not applied yet.
  * @throws Error naming the migration when the database was written by a newer version.
  */
 export function missing(migrations: readonly Migration[], applied: readonly { number: unknown; name: unknown }[]): Migration[] {
@@ -45,7 +45,7 @@ export function migrate(db: DatabaseSync): void {
     const { number, name } = migration
     db.exec('BEGIN IMMEDIATE')
     try {
-      // The row first: a process that races us fails here and does not run the rest.
+      // The row comes first: a racing process fails here and does not run the rest.
       db.prepare('insert into migration (number, name, applied_at) values (?, ?, ?)').run(number, name, Date.now())
       db.exec(textOf(migration))
       checkpoint('migrate.before_commit')
@@ -58,7 +58,7 @@ export function migrate(db: DatabaseSync): void {
   }
 }
 
-/** @throws Error when the database is not exactly of this version: whoever works beside its owner must not change it. */
+/** @throws Error when the database is not of exactly this version: a process that does not own the database must not migrate it. */
 export function requireMigrated(db: DatabaseSync): void {
   const applied = db.prepare('select number, name from migration order by number').all() as { number: unknown; name: unknown }[]
   if (missing(listMigrations('sqlite'), applied).length === 0) return

@@ -1,18 +1,18 @@
 import type { BoundQuery, Row } from './query.ts'
 
-/** Answers kept of one question; when there are more they are all forgotten. */
+/** Most answers kept per query; beyond that the query's cache starts empty again. */
 const MOST = 1_000
 
-/** Runs queries, and answers some of them from memory. */
+/** Runs queries and answers some of them from memory. */
 export interface QueryCache {
   run(query: BoundQuery): Row[]
-  /** To be called when a table is written to, or with none when what was written may have been undone or others may have written. */
+  /** Drops the answers read from `table`; without one, all answers. Call it without one after a rollback or a write by another process. */
   forget(table?: string): void
 }
 
 /**
- * Keeps the answers of questions that are marked `remembered` (who somebody is, which policy is in force) until their table is written to:
- * seven statements of a hundred in a gated cycle. Only for a connection that hears of every write.
+ * Caches the answers of queries that are marked `remembered` (a principal, the policy in force) until their table is written to: seven
+ * statements of a hundred in a gated cycle. The connection must be told of every write.
  */
 export function cacheQueries(runQuery: (query: BoundQuery) => Row[]): QueryCache {
   const kept = new Map<BoundQuery['definition'], Map<string, Row[]>>()
@@ -27,7 +27,7 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[]): QueryCache
       let rows = answers.get(key)
       if (!rows) {
         rows = runQuery(query)
-        // One answer for all who ask: whoever changed it would change it for everybody.
+        // All callers share one answer, so none of them may change it.
         for (const row of rows) Object.freeze(row)
         answers.set(key, rows)
       }

@@ -8,7 +8,7 @@ export type Bindable = string | number | null
 export type Row = Record<string, unknown>
 type Params = Record<string, Bindable>
 
-/** What a query builder ends in. */
+/** A finished Kysely builder. */
 interface Compilable<R> {
   compile(): CompiledQuery<R>
 }
@@ -21,39 +21,39 @@ export type Tx<T> = Generator<Request, T, Row[]>
 
 export type Request = BoundQuery | JointRequest | PlaceRequest | LockRequest
 
-/** A query that builds itself once per dialect, and this use's values. */
+/** A query definition, compiled once per dialect, and the values of this use. */
 export interface BoundQuery {
   readonly definition: Definition
   readonly values: Params
   /**
-   * What it is resumed with: the rows, the first row, or for a write one row with `changes`, how many rows it touched. With `nothing` a
-   * database behind a socket is not waited for: what goes wrong is told before the transaction is committed.
+   * The rows that the transaction is resumed with: all of them, the first one, or for a write one row with `changes`, the number of rows
+   * written. With `nothing` the store does not wait for a database behind a socket; errors surface before the transaction commits.
    */
   readonly want: 'rows' | 'row' | 'change' | 'nothing'
 }
 
-/** Queries that do not need each other's answers. It is resumed with one row: `answers`, the rows of each. */
+/** Queries that do not depend on each other. It is resumed with one row: `answers`, the rows of each query. */
 export interface JointRequest {
   readonly together: readonly BoundQuery[]
 }
 
-/** Asks the store, not the database, for the next `places` places in the log of events. It is resumed with one row: the `last` of them. */
+/** Reserves the next `places` positions in the event log. The store answers it, with one row: the `last` position. */
 export interface PlaceRequest {
   readonly places: number
 }
 
-/** Waits until no other transaction under way has asked for the same lock, where transactions write side by side. */
+/** Waits until no other open transaction holds the same lock, on a database where transactions write concurrently. */
 export interface LockRequest {
   readonly lock: string
-  /** True when what the transaction says has its place in the log from here on. */
+  /** True when the lock also fixes the order of the transaction's events in the log. */
   readonly givesPlace: boolean
 }
 
 interface Definition {
   build(db: Kysely<Schema>, params: Params, dialect: Dialect): Compilable<unknown>
-  /** False for a query whose text is another at each use. */
+  /** False for a query whose text differs from use to use. */
   readonly isFixed: boolean
-  /** The one table whose rows the answer is made of, where the embedded database may keep it until that is written to. */
+  /** The table that the answer is read from. With it, the embedded database caches the answer until that table is written to. */
   readonly remembered?: string | undefined
 }
 
@@ -68,13 +68,13 @@ class Placeholder {
 const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder(String(name)) })
 
 /**
- * A named question to the database: built and compiled once (2.9 µs a use against 8–11 µs when built each time).
+ * Defines a query that is built and compiled once (2.9 µs a use against 8–11 µs when it is built each time).
  *
  * @example
  * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
  * const thing = yield* findThing.first({ id })
  *
- * @param options `remembered` names the table of a question that is asked much more often than its rows change.
+ * @param options `remembered` names the table of a query that runs much more often than its rows change.
  */
 export function question<P extends Params, R = never>(
   build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>,
@@ -91,7 +91,7 @@ export function question<P extends Params, R = never>(
     *run(values: P): Tx<void> {
       yield { definition, values, want: 'nothing' }
     },
-    /** For a write: how many rows it touched. RETURNING would tell the same, but costs SQLite a temporary table, 10 µs each time. */
+    /** For a write: the number of rows written. RETURNING would say the same, but it costs SQLite a temporary table, 10 µs each time. */
     *change(values: P): Tx<number> {
       return Number((yield { definition, values, want: 'change' })[0]?.changes)
     },
@@ -99,8 +99,8 @@ export function question<P extends Params, R = never>(
 }
 
 /**
- * Asks several questions at once: to a database behind a socket the first query of each travels together. One that has more to ask after
- * that goes on when its turn comes, and one that has nothing to ask has its answer.
+ * Runs several queries at once: the first query of each is sent to a database behind a socket in one round trip. A generator with further
+ * queries continues in its turn; one without any has its answer at once.
  * @example
  * const [session, run] = yield* together(findSession.first({ id }), newestRun.first({ session_id: id }))
  */
@@ -124,31 +124,31 @@ export function* together<const A extends readonly Tx<unknown>[]>(
   return values as { -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never }
 }
 
-/** Takes the next `count` places in the log of events. Answers the last of them; what is rolled back leaves a gap. */
+/** Reserves the next `count` positions in the event log and returns the last one. A rollback leaves a gap. */
 export function* takePlaces(count: number): Tx<number> {
   return Number((yield { places: count })[0]?.last)
 }
 
 /**
- * Keeps other transactions off until this one ends: whoever asks for the same id waits. To be asked for before anything is written, so that
- * all wait in one order, and what they say stands in the log in the order of their commits.
+ * Locks an id until the transaction ends: another transaction that locks the same id waits. Call it before the first write, so that all
+ * transactions wait in one order and their events stand in the log in the order of their commits.
  */
 export function* lock(id: string): Tx<void> {
   yield { lock: id, givesPlace: true }
 }
 
-/** The same for what says nothing in the log: waits for whoever uses the same key. To be asked for before any other lock. */
+/** Locks a key until the transaction ends, without a position in the event log. Call it before any other lock. */
 export function* lockKey(key: string): Tx<void> {
   yield { lock: key, givesPlace: false }
 }
 
 /**
- * A constant in the text of a query. Limits, and states that a partial index knows, have to stand there: SQLite prepares a statement anew
- * (25 µs) whenever a bound value that its plan depends on is bound again.
+ * Writes a constant into the text of a query. Limits, and states that a partial index names, must be constants: SQLite prepares a statement
+ * again (25 µs) whenever a value that its plan depends on is bound again.
  */
 export const lit = <T extends string | number>(value: T) => sql.lit(value)
 
-/** A query whose shape depends on this use (optional filters, lists): compiled each time. */
+/** Runs a query whose text depends on this use (optional filters, lists). It is compiled each time. */
 export function* ask<R>(build: (db: Kysely<Schema>, dialect: Dialect) => Compilable<R>): Tx<R[]> {
   const definition: Definition = { build: (db, _, dialect) => build(db, dialect), isFixed: false }
   return (yield { definition, values: {}, want: 'rows' }) as R[]
@@ -174,10 +174,10 @@ function prepare({ definition }: BoundQuery, dialect: Dialect): PreparedQuery {
   }
 }
 
-/** Compiles a query's SQL for SQLite, or a dialect that only tells the time otherwise, and remembers where each value goes. */
+/** Compiles a query for SQLite, or for a dialect that differs only in its clock, and keeps the position of each value. */
 export const prepareForSqlite = (query: BoundQuery, dialect: Dialect = SQLITE): PreparedQuery => prepare(query, dialect)
 
-/** The same for Postgres. `name` is that of the prepared statement, the same in every process; queries that change their text have none. */
+/** Compiles a query for Postgres. `name` is the prepared statement's, the same in every process; a query whose text varies has none. */
 export function prepareForPostgres(query: BoundQuery): PreparedQuery & { name: string | undefined } {
   const prepared = prepare(query, POSTGRES)
   const name = () => createHash('sha256').update(prepared.sql).digest('base64url').slice(0, 20)

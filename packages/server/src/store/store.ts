@@ -27,33 +27,33 @@ export interface StoredEvent {
   event: NewEvent
 }
 
-/** What a transaction wants done once it is durable. A rolled-back transaction's outbox is dropped with it. */
+/** The work that follows a commit. The outbox of a rolled-back transaction is dropped. */
 export interface Outbox {
   readonly events: StoredEvent[]
-  /** Sessions whose rows call for the next thing. */
+  /** Sessions with more work to do. */
   readonly sessions: Set<string>
-  /** Approved actions to carry out. */
+  /** Approved actions to execute. */
   readonly actions: Set<string>
-  /** The earliest time, epoch ms, at which time itself does something to an action that was written. */
+  /** The earliest timer of the actions that were written, epoch ms. */
   dueAt?: number
-  /** Since when deliveries to webhooks may wait, epoch ms: the transaction wrote some where webhooks hear of what it did. */
+  /** Set when the transaction may have queued webhook deliveries: the time since which they wait, epoch ms. */
   deliveriesAt?: number
-  /** Principals who may do less than before, or something else: see `tellAccess`. */
+  /** Principals who lost permissions or have other ones now: see `tellAccess`. */
   access?: Set<string>
-  /** True when the record has new rows, which wait for their seal. */
+  /** True when the transaction added audit rows, which are not sealed yet. */
   isAudited?: boolean
-  /** The last row of the record that the transaction wrote. */
+  /** The last audit row that the transaction wrote. */
   mark?: Mark
-  /** What the metrics of this process count. */
+  /** Occurrences that this process counts in its metrics. */
   happened?: Happening[]
 }
 
-/** Whether a database can take what has to be stored. */
+/** Whether a database can store new data. */
 export interface StorageHealth {
-  /** Why the database cannot be trusted until somebody has looked after it and started the server again; undefined while nothing is known. */
+  /** Why the database is unusable until an operator repairs it and restarts the server; undefined while no damage is known. */
   readonly damage: string | undefined
   /**
-   * Finds out whether there is room for a write, without changing what is stored.
+   * Checks that there is room for a write, without changing stored data.
    * @throws CountersignError `storage_full` when there is none.
    */
   requireRoom(): Promise<void>

@@ -32,7 +32,7 @@ for (const [what, kind] of [
   ['that is spoiled behind the request', 'ambiguous'],
   ['to somebody whose certificate nobody vouches for', 'unreachable'],
 ] as const) {
-  test(`I4 an encrypted connection ${what} is ${kind}`, async ({ skip }) => {
+  test(`an encrypted connection ${what} is ${kind}`, async ({ skip }) => {
     const certificate = makeCertificate()
     if (!certificate) return skip('there is no openssl here')
     const before = getCACertificates('default')

@@ -56,7 +56,7 @@ const LARGE_BODY = { text: 'x'.repeat(500_000) }
 
 for (const { name, kind, onConnect, onData = () => {} } of WAYS) {
   for (const method of ['POST', 'GET']) {
-    test(`I4 ${name}: a ${method} reaches the target on one connection, once`, async () => {
+    test(`${name}: a ${method} reaches the target on one connection, once`, async () => {
       await using sink = await startRawSink(onData, onConnect)
       const call = {
         method,
@@ -82,7 +82,7 @@ for (const { name, kind, onConnect, onData = () => {} } of WAYS) {
   }
 }
 
-test('I4 a connection that another client kept open to the same target is not used', async () => {
+test('a connection that another client kept open to the same target is not used', async () => {
   const keepOpen = 'HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\n{}'
   await using sink = await startRawSink((socket, received) => isWholeRequest(received) && socket.write(keepOpen))
   await (await fetch(sink.url)).text()

@@ -6,6 +6,7 @@ const JsonMembers = z.record(z.string(), z.json())
 
 /** One tool of a route table. */
 export const Route = z.strictObject({
+  /** The HTTP method. */
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
   /** `/api/orders/{orderId}`: each placeholder is one path segment or a part of one. */
   path: Text,
@@ -26,9 +27,13 @@ export const Route = z.strictObject({
    */
   before: z
     .strictObject({
+      /** The path that is read. */
       get: Text,
+      /** Query parameters of that read. */
       query: JsonMembers.optional(),
+      /** Fields of the answer that change, each with its new value; or a list of fields that go away. */
       compare: z.union([z.array(z.string().min(1)), JsonMembers]).default([]),
+      /** Values of the answer that stand on the card as they are: by what name, and where in the answer. */
       show: z.record(z.string().min(1), z.string().min(1)).optional(),
       /** The service gives an `ETag` with `get` and honours `If-Match` on the call: what changes in the last moment is refused by itself. */
       ifMatch: z.boolean().optional(),
@@ -47,8 +52,11 @@ export const Route = z.strictObject({
    */
   verify: z
     .strictObject({
+      /** The path that is read. */
       get: Text,
+      /** Fields of the answer that prove it was carried out, each with its value. */
       done: JsonMembers.refine((done) => Object.keys(done).length > 0, 'must name at least one field'),
+      /** True when 404 means that it was not carried out and will not be. */
       authoritative: z.boolean().optional(),
     })
     .optional(),
@@ -74,6 +82,7 @@ export const RouteTable = z.strictObject({
   publicUrl: Text.optional(),
   /** Sent with every call, never stored or shown. */
   headers: z.record(z.string(), z.string()).default({}),
+  /** The routes, by the name of the tool. */
   tools: z.record(Name, Route),
 })
 export type RouteTable = z.output<typeof RouteTable>

@@ -9,7 +9,7 @@ import type { SOURCE_KINDS } from './source-kinds.ts'
 import { workspaceStarter } from './workspace/starter.ts'
 
 /** The rules of a policy, as people write them. */
-export type StarterRules = z.input<typeof PolicyDocument>['rules']
+export type StarterRules = NonNullable<z.input<typeof PolicyDocument>['rules']>
 
 /** For each kind of source the rules to start from: what looks runs, what changes something asks, what cannot be taken back is high risk. */
 export const STARTERS: Readonly<Record<keyof typeof SOURCE_KINDS, (group: string) => StarterRules>> = {

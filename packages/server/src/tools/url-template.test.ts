@@ -134,7 +134,7 @@ function escapeOf(path: string, template: string): string | undefined {
   return /[?#\s]/.test(path) ? 'a query or a fragment' : undefined
 }
 
-test('T18 of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded', () => {
+test('of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded', () => {
   expect(payloads.length).toBeGreaterThan(2_000)
   const escapes: string[] = []
   let stayed = 0
@@ -173,7 +173,7 @@ test('the check itself sees an escape', () => {
   expect(readTemplate('/{id}').parts).toHaveLength(2)
 })
 
-test('T18 what is sent is the path of the template, one line of query and no header of the caller’s making', async () => {
+test('what is sent is the path of the template, one line of query and no header of the caller’s making', async () => {
   const seen: { method: string; url: string; headers: string[] }[] = []
   const server = createServer((request, response) => {
     seen.push({ method: request.method ?? '', url: request.url ?? '', headers: Object.keys(request.headers).sort() })

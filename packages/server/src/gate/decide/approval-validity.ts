@@ -1,6 +1,6 @@
 import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
 import { evaluateForAll, isTrueForAll } from '../../policy/index.ts'
-import { type ActionRow, type SessionRow, type Tx, together, votes } from '../../store/index.ts'
+import { type ActionRow, type SessionRow, stored, type Tx, together, votes } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { whyNotGranted } from '../grants/grants.ts'
 import { callBy, riskOf, sessionOf } from '../policy.ts'
@@ -21,7 +21,7 @@ export function* approvalInvalidReason(
 ): Tx<Why | undefined> {
   const tool = deps.tools.byName(row.tool)
   if (!tool) return undefined
-  const decided: PolicyResult = JSON.parse(row.policy)
+  const decided = stored.policyOf(row)
   const nowMs = deps.clock.nowMs()
   const [requesters, session, policy, cast] = yield* together(
     requestersOf(row),

@@ -1,18 +1,19 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, idempotently, type Outbox, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
-import { claimDeadline, lookAgainAt } from '../deadlines.ts'
-import { emitUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import { type CallerContext, openSession, type SessionContext } from '../context.ts'
+import { claimDeadline } from '../deadlines.ts'
+import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
 import { viewAction, viewVotes } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
-import type { SessionWriter } from '../session-writer.ts'
+import { transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
 import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
-import { STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
+import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
 
@@ -26,7 +27,7 @@ export async function decide(deps: GateDeps, actionId: string, body: DecisionBod
   const nowMs = deps.clock.nowMs()
   checkpoint('decide.before_store')
   const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeDecision(deps, outbox, actionId, body, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeDecision(deps, { outbox, nowMs, caller }, actionId, body)),
   )
   checkpoint('decide.after_store')
   // Told only now: what the late decision found out, that the time is over, is stored.
@@ -34,28 +35,27 @@ export async function decide(deps: GateDeps, actionId: string, body: DecisionBod
   return action
 }
 
-function* takeDecision(deps: GateDeps, outbox: Outbox, actionId: string, body: DecisionBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeDecision(deps: GateDeps, context: CallerContext, actionId: string, body: DecisionBody): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
-  return yield* takeVote(deps, outbox, yield* findForVote(actionId, caller, nowMs), body, caller, nowMs)
+  return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body })
 }
 
-/**
- * Takes a vote on an action as it was found, and does what follows from it.
- * @param opened Its session, where that is open already.
- */
-export function* takeVote(
-  deps: GateDeps,
-  outbox: Outbox,
-  found: Found,
-  body: DecisionBody,
-  caller: Caller,
-  nowMs: number,
-  opened?: SessionWriter,
-): Tx<Action> {
-  const { row, writer, votes } = yield* decideRow(outbox, found, body, caller, nowMs, opened)
+/** A vote on an action as it was found. */
+interface Voted {
+  found: Found
+  body: DecisionBody
+  /** Its session, where that is open already. */
+  opened?: SessionContext
+}
+
+/** Takes a vote, and does what follows from it. */
+export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
+  const { row, written, votes } = yield* decideRow(context, voted)
+  const { body } = voted
+  if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
-  if (body.remember && votes) yield* makeGrant(outbox, { row, terms: body.remember, writer }, caller, nowMs)
-  yield* endWrite(deps, outbox, row, writer, body, caller, nowMs)
+  if (body.remember && votes) yield* makeGrant(written, row, body.remember)
+  yield* finishDecision(deps, written, row, body)
   return yield* viewAction(row, votes)
 }
 
@@ -64,28 +64,26 @@ export function* takeVote(
  * answered as expired, not decided. `isNew` is false for a repeat of one's own decision, which changes nothing.
  */
 export function* decideInSession(
-  outbox: Outbox,
-  writer: SessionWriter,
+  context: CallerContext<RunContext>,
   actionIds: readonly string[],
   body: DecisionBody,
-  caller: Caller,
-  nowMs: number,
 ): Tx<{ row: ActionRow; isNew: boolean }[]> {
+  const { session, caller, nowMs } = context
   const decided: { row: ActionRow; isNew: boolean }[] = []
   for (const actionId of actionIds) {
     const found = yield* findForVote(actionId, caller, nowMs)
-    if (found.row.session_id !== writer.row.id) {
-      throw new CountersignError('not_found', `there is no action ${actionId} in session ${writer.row.id}`)
+    if (found.row.session_id !== session.row.id) {
+      throw new CountersignError('not_found', `there is no action ${actionId} in session ${session.row.id}`)
     }
-    const { row, writer: used } = yield* decideRow(outbox, found, named(body, found.row), caller, nowMs, writer)
-    decided.push({ row, isNew: used !== undefined })
+    const { row, written } = yield* decideRow(context, { found, body: named(body, found.row), opened: context })
+    decided.push({ row, isNew: written !== undefined })
   }
   return decided
 }
 
 /**
- * Who says no means it, whatever it has become. A yes that names nothing is for what was asked first: nobody approves with a word what may
- * have changed under it.
+ * A decline applies to any revision. An approval without a digest applies to revision 1 only: nobody approves with a word what may have
+ * changed since.
  */
 const named = (body: DecisionBody, { revision, digest }: ActionRow): DecisionBody =>
   body.verdict === 'decline' ? { ...body, revision, digest } : body
@@ -101,7 +99,7 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
   const found = yield* actions.findAction.first({ id: actionId })
   const right = found && (yield* findRight(found, principal, nowMs))
   // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
-  const hasVote = found && right?.refusal === undefined && JSON.parse(found.policy).verdict === 'ask'
+  const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
   const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   if (right?.refusal !== undefined) {
     throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
@@ -128,26 +126,26 @@ export function* findForDecision(actionId: string, { principal }: Caller, nowMs:
 
 const STATE_AFTER = { approve: 'approved', decline: 'declined' } as const
 
-/** @returns `writer` where something was written. */
-function* decideRow(
-  outbox: Outbox,
-  { row: found, forId }: Found,
-  body: DecisionBody,
-  caller: Caller,
-  nowMs: number,
-  opened?: SessionWriter,
-): Tx<{ row: ActionRow; writer?: SessionWriter | undefined; votes?: Vote[] }> {
+/** What a vote came to. */
+interface Decided {
+  row: ActionRow
+  /** The open session; undefined where nothing was written. */
+  written?: CallerContext<SessionContext>
+  votes?: Vote[]
+}
+
+function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened }: Voted): Tx<Decided> {
+  const { caller, nowMs } = context
   const { principal } = caller
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
-  const { revision } = found
-  const writer = opened ?? (yield* writeSessionOf(outbox, found, nowMs))
+  const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found)
   const reason = body.reason?.trim() || undefined
-  const { row, vote, outcome, isRepeat } = yield* weigh(
+  const weighed = yield* weigh(
     found,
     {
       action_id: found.id,
-      revision,
+      revision: found.revision,
       principal_id: principal.id,
       for_id: forId,
       verdict: body.verdict,
@@ -156,36 +154,57 @@ function* decideRow(
     },
     nowMs,
   )
-  if (isRepeat && !outcome) return { row }
-  const to = outcome && STATE_AFTER[outcome]
-  const now = Math.max(nowMs, row.updated_at)
-  const due_at = to === 'approved' ? claimDeadline(row) : null
-  const moves = to
-    ? actions.decideAction.change({ id: row.id, revision, to, told: to === 'declined' ? 1 : row.told, due_at, now })
-    : actions.holdAction.change({ id: row.id, revision, now })
-  if (!(yield* moves)) {
-    // Tried before it is read: what another transaction is deciding right now is waited for by an update, not by a read.
-    const expired = yield* expireWaiting(outbox, writer, row.id, nowMs)
-    if (expired) return { row: expired, writer }
-    const current = yield* actions.findAction.first({ id: row.id })
-    assert(current, 'an action is never deleted')
-    if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
-    return { row: yield* answerLate(current, body, principal.id) }
+  if (weighed.isRepeat && !weighed.outcome) return { row: weighed.row }
+  const done = yield* storeVote(written, weighed, reason)
+  if (done) return { ...done, written }
+  // Tried before it is read: the update waits for another transaction that decides, a read does not.
+  const expired = yield* expireWaiting(written, found.id)
+  if (expired) return { row: expired, written }
+  const current = yield* actions.findAction.first({ id: found.id })
+  assert(current, 'an action is never deleted')
+  if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
+  return { row: yield* answerLate(current, body, principal.id) }
+}
+
+/** Stores a vote, and moves the action where that decides it. Undefined when it is too late, or another revision is asked. */
+function* storeVote(
+  context: CallerContext<SessionContext>,
+  { row, vote, outcome, isRepeat }: Weighed,
+  reason: string | undefined,
+): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
+  const { caller, nowMs } = context
+  let shown: Vote[] = []
+  const changed = function* (moved: ActionRow): Tx<{ votes: Vote[] }> {
+    checkpoint('decide.storing')
+    if (!isRepeat) yield* votes.castVote.run({ ...vote })
+    shown = yield* viewVotes(moved)
+    return { votes: shown }
   }
-  checkpoint('decide.storing')
-  const moved: ActionRow = { ...row, state: to ?? row.state, ...(to && { due_at }), updated_at: now }
-  if (due_at !== null) lookAgainAt(outbox, due_at)
-  if (!isRepeat) yield* votes.castVote.run({ ...vote })
-  const shown = yield* viewVotes(moved)
-  const said = { verdict: vote.verdict, ...(forId !== null && { for: forId }), reason: reason ?? null }
-  const deed = { kind: to ?? 'voted', by: caller, data: said, tookMs: nowMs - row.created_at } as const
-  yield* emitUpdate(outbox, writer, moved, { votes: shown }, deed, nowMs)
-  if (to === 'approved' && moved.executor === 'server') outbox.actions.add(moved.id)
-  if (to === 'declined') {
-    yield* writeToolResult(writer, moved, reason ?? reasonOf(shown) ?? DEFAULT_REASON, nowMs)
-    if (moved.session_id !== null) outbox.sessions.add(moved.session_id)
+  const cause = {
+    by: caller,
+    data: { verdict: vote.verdict, ...(vote.for_id !== null && { for: vote.for_id }), reason: reason ?? null },
+    tookMs: nowMs - row.created_at,
   }
-  return { row: moved, writer, votes: shown }
+  if (outcome === undefined) {
+    const now = Math.max(nowMs, row.updated_at)
+    const noted = yield* actions.noteVote(row, { updated_at: now }, { revision: row.revision, now })
+    if (noted) yield* emitUpdate(context, noted, yield* changed(noted), { kind: 'voted', ...cause })
+    return noted && { row: noted, votes: shown }
+  }
+  const moved =
+    outcome === 'approve'
+      ? yield* transition(context, row, 'approve', {
+          patch: { due_at: claimDeadline(row) },
+          cause: { kind: 'approved', ...cause },
+          changed,
+        })
+      : yield* transition(context, row, 'decline', {
+          patch: { due_at: null },
+          cause: { kind: 'declined', ...cause },
+          changed,
+          reason: () => reason ?? reasonOf(shown) ?? DEFAULT_REASON,
+        })
+  return moved && { row: moved, votes: shown }
 }
 
 /** Naming nothing is fine while nothing about the action ever changed: then there is only one thing it can mean. */
@@ -247,21 +266,11 @@ export function alreadyDecided(action: Action): CountersignError {
   return new CountersignError('already_decided', `action ${action.id} ${how}`, { action })
 }
 
-function* endWrite(
-  deps: GateDeps,
-  outbox: Outbox,
-  row: ActionRow,
-  writer: SessionWriter | undefined,
-  body: DecisionBody,
-  caller: Caller,
-  nowMs: number,
-): Tx<void> {
-  if (!writer) return
-  if (row.state === 'expired') {
-    yield* stopAfterExpiry(deps, outbox, writer, row, nowMs)
-  } else {
-    const stops = row.state === 'declined' && (body.stop ?? deps.agentStopsOnDecline(row.agent))
-    if (stops && row.run_id !== null) yield* stopRun(outbox, writer, row.run_id, { reason: STOPPED, by: caller }, nowMs)
-  }
-  yield* writer.finish()
+function* finishDecision(deps: GateDeps, context: CallerContext<SessionContext>, row: ActionRow, body: DecisionBody): Tx<void> {
+  const { session, caller } = context
+  if (!session) return
+  const stops = row.state === 'declined' && (body.stop ?? deps.agentStopsOnDecline(row.agent))
+  if (row.state === 'expired') yield* stopAfterExpiry(deps, context, row)
+  else if (stops && row.run_id !== null) yield* stopRun({ ...context, session }, row.run_id, { reason: STOPPED, by: caller })
+  yield* session.finish()
 }

@@ -93,7 +93,7 @@ test('a delegation is one’s own, or an admin’s to give; never an agent’s, 
   expect(await desk.vote(await desk.propose(), wil), 'what vic was lent is not vic’s to lend').toBe('forbidden')
 })
 
-test('I10 who asked approves by no delegation, their own or another’s', async () => {
+test('who asked approves by no delegation, their own or another’s', async () => {
   await using desk = await open({ notRequester: true })
   const id = await desk.propose()
   expect(await desk.vote(id, fay), 'her own agent asked').toBe('forbidden')
@@ -104,7 +104,7 @@ test('I10 who asked approves by no delegation, their own or another’s', async 
   expect(await desk.vote(id, gil)).toBe('approved')
 })
 
-test('H38 a right counts once, however many use it, and its owner’s own vote before the others', async () => {
+test('a right counts once, however many use it, and its owner’s own vote before the others', async () => {
   await using desk = await open({ quorum: 2, declineQuorum: 2 })
   await desk.lend(fay, vic)
   await desk.lend(fay, wil)

@@ -1,8 +1,8 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, findAnswer, idempotently, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { writeSessionOf } from '../events.ts'
+import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError } from '../execute/begin-attempt.ts'
 import { textOf } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
@@ -57,7 +57,7 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   const nowMs = deps.clock.nowMs()
   checkpoint('edit.before_store')
   const edited = await deps.store.transact((outbox) =>
-    idempotently(once, nowMs, () => storeEdit(deps, outbox, { row, prepared, body: plain, caller }, nowMs)),
+    idempotently(once, nowMs, () => storeEdit(deps, { outbox, nowMs, caller }, { row, prepared, body: plain })),
   )
   checkpoint('edit.after_store')
   return edited
@@ -67,16 +67,16 @@ interface Edit {
   row: ActionRow
   prepared: PreparedAction
   body: DecisionBody
-  caller: Caller
 }
 
-function* storeEdit(deps: GateDeps, outbox: Outbox, { row, prepared, body, caller }: Edit, nowMs: number): Tx<Action> {
+function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, body }: Edit): Tx<Action> {
+  const { caller, nowMs } = context
   const { principal } = caller
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const opened = yield* openSession(context, row)
   if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
   checkpoint('edit.storing')
   const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
-  const asked = yield* revise(outbox, writer, { ...row, state: 'proposed' }, prepared, why, nowMs)
+  const asked = yield* revise(opened, { ...row, state: 'proposed' }, prepared, why)
   if (!asked) {
     const current = (yield* actions.findAction.first({ id: row.id })) ?? row
     throw changedSinceShown(yield* viewAction(current))
@@ -84,9 +84,9 @@ function* storeEdit(deps: GateDeps, outbox: Outbox, { row, prepared, body, calle
   const right = yield* findRight(asked, principal, nowMs)
   if (right.refusal === undefined && sawTarget(row, prepared)) {
     const { revision, digest } = asked
-    return yield* takeVote(deps, outbox, { row: asked, forId: right.forId }, { ...body, revision, digest }, caller, nowMs, writer)
+    return yield* takeVote(deps, context, { found: { row: asked, forId: right.forId }, body: { ...body, revision, digest }, opened })
   }
-  if (writer) yield* writer.finish()
+  if (opened.session) yield* opened.session.finish()
   return yield* viewAction(asked)
 }
 
@@ -95,7 +95,7 @@ function sawTarget(row: ActionRow, { preview, previewError, precondition }: Prep
   if (previewError !== null && row.preview_error === null) return false
   // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
   if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
-  const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
+  const shown: PreviewField[] = stored.previewOf(row) ?? []
   const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
   return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
 }

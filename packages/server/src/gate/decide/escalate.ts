@@ -1,17 +1,18 @@
 import type { Requires } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, newId, type Outbox, type Tx } from '../../store/index.ts'
+import { actions, newId, stored, type Tx } from '../../store/index.ts'
+import type { SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
-import type { SessionWriter } from '../session-writer.ts'
 
 /**
  * Asks others too where nobody has decided for as long as policy says: the roles that may vote become more, nothing else changes. True
- * when it was time for that, by the database's clock. The caller finishes the writer.
+ * when it was time for that, by the database's clock. The caller finishes the session.
  */
-export function* escalateWaiting(outbox: Outbox, writer: SessionWriter | undefined, actionId: string, nowMs: number): Tx<boolean> {
+export function* escalateWaiting(context: SessionContext, actionId: string): Tx<boolean> {
+  const { session, nowMs } = context
   const row = yield* actions.findAction.first({ id: actionId })
   if (!row || row.escalate_at === null || row.state !== 'proposed') return false
-  const asked: Requires = JSON.parse(row.requires)
+  const asked: Requires = stored.requirementsOf(row)
   if (!asked.escalation) return false
   const { roles } = asked.escalation
   const requires: Requires = {
@@ -20,13 +21,13 @@ export function* escalateWaiting(outbox: Outbox, writer: SessionWriter | undefin
     escalation: { ...asked.escalation, isDone: true },
   }
   const now = Math.max(nowMs, row.updated_at)
-  const { id, revision } = row
-  if (!(yield* actions.escalateAction.change({ id, revision, requires: JSON.stringify(requires), now }))) return false
+  const patch = { requires: JSON.stringify(requires), updated_at: now }
+  const escalated = yield* actions.escalateAction(row, patch, { revision: row.revision, now })
+  if (!escalated) return false
   checkpoint('escalate.storing')
-  const escalated: ActionRow = { ...row, requires: JSON.stringify(requires), updated_at: now }
-  yield* emitUpdate(outbox, writer, escalated, { requires }, { kind: 'escalated', data: { roles: requires.roles } }, nowMs)
-  if (writer) {
-    yield* writer.message({
+  yield* emitUpdate(context, escalated, { requires }, { kind: 'escalated', data: { roles: requires.roles } })
+  if (session) {
+    yield* session.message({
       id: newId('msg', nowMs),
       run_id: row.run_id,
       role: 'system',

@@ -1,38 +1,25 @@
 import { assert } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
-import { emitUpdate, storeEvent, writeToolResult } from '../events.ts'
+import { type ActionRow, actions, type Tx } from '../../store/index.ts'
+import type { SessionContext } from '../context.ts'
+import { emitEvent } from '../events.ts'
 import { isoTime } from '../read/view.ts'
-import type { SessionWriter } from '../session-writer.ts'
 import { tellOfDelay } from '../tell-webhooks.ts'
+import { transitionById } from '../transition.ts'
 
 /**
- * Expires an action that people did not decide in time, or no client claimed, tells the model, and wakes the session. Answers the action as it is then, or
- * undefined when nothing moved: its time is not over by the database's clock, or it was settled. The caller finishes the writer.
+ * Expires an action that people did not decide in time, or no client claimed. Answers the action as it is then, or undefined when nothing
+ * moved: by the clock of the database its time is left, or it was settled. The caller finishes the session.
  */
-export function* expireWaiting(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
-  actionId: string,
-  nowMs: number,
-): Tx<ActionRow | undefined> {
-  if (!(yield* actions.expireAction.change({ id: actionId, now: nowMs }))) return undefined
-  checkpoint('expire.storing')
-  const row = yield* actions.findAction.first({ id: actionId })
-  assert(row, 'an expired action is there')
-  yield* emitUpdate(outbox, writer, row, {}, { kind: 'expired' }, nowMs)
-  yield* writeToolResult(writer, row, undefined, nowMs)
-  if (row.session_id !== null) outbox.sessions.add(row.session_id)
-  return row
+export function* expireWaiting(context: SessionContext, actionId: string): Tx<ActionRow | undefined> {
+  const expired = yield* transitionById(context, actionId, 'expire', { cause: { kind: 'expired' } })
+  if (expired) checkpoint('expire.storing')
+  return expired
 }
 
 /** Says, once, that nobody has decided for a while. `due` is the action as it was found. True when it was time for that. */
-export function* remindWaiting(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
-  due: Pick<ActionRow, 'id' | 'due_at'>,
-  nowMs: number,
-): Tx<boolean> {
+export function* remindWaiting(context: SessionContext, due: Pick<ActionRow, 'id' | 'due_at'>): Tx<boolean> {
+  const { outbox, nowMs } = context
   if (!(yield* actions.remindAction.change({ id: due.id, now: nowMs }))) return false
   checkpoint('remind.storing')
   const row = yield* actions.findAction.first({ id: due.id })
@@ -43,8 +30,7 @@ export function* remindWaiting(
     type: 'approval_overdue',
     data: { actionId: row.id, waitedMs: Math.max(waitedMs, 0), updatedAt: isoTime(row.updated_at) },
   } as const
-  if (writer) writer.event(event)
-  else yield* storeEvent(outbox, event, nowMs)
+  yield* emitEvent(context, event)
   yield* tellOfDelay(outbox, row, nowMs)
   return true
 }

@@ -1,8 +1,8 @@
 import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, findAnswer, idempotently, type Outbox, revisions, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, idempotently, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { writeSessionOf } from '../events.ts'
+import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
 import { whatChanged, whyMoved } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
@@ -62,7 +62,7 @@ export function createRefresh(deps: GateDeps): Refresh {
     const nowMs = deps.clock.nowMs()
     checkpoint('refresh.before_store')
     const stored = deps.store.transact((outbox) =>
-      idempotently(once, nowMs, () => takeReading(deps, outbox, { row, tool, prepared, by: caller }, nowMs)),
+      idempotently(once, nowMs, () => takeReading(deps, { outbox, nowMs, caller }, { row, tool, prepared })),
     )
     // Read under a policy that is not in force any more: nobody is answered with it again.
     stored.catch(() => readings.delete(row.id))
@@ -78,11 +78,10 @@ interface Reading {
   row: ActionRow
   tool: Tool
   prepared: PreparedAction
-  by: Caller
 }
 
-function* takeReading(deps: GateDeps, outbox: Outbox, { row, tool, prepared, by }: Reading, nowMs: number): Tx<Action> {
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepared }: Reading): Tx<Action> {
+  const opened = yield* openSession(context, row)
   if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
   checkpoint('refresh.storing')
   const moved = whyMoved(tool, row)
@@ -93,10 +92,10 @@ function* takeReading(deps: GateDeps, outbox: Outbox, { row, tool, prepared, by 
     const { id, revision } = row
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
-    const shown: PreviewField[] = row.preview === null ? [] : JSON.parse(row.preview)
+    const shown: PreviewField[] = stored.previewOf(row) ?? []
     const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)
-    yield* revise(outbox, writer, { ...row, state: 'proposed' }, prepared, { ...why, by }, nowMs)
-    if (writer) yield* writer.finish()
+    yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
+    if (opened.session) yield* opened.session.finish()
   }
   return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row)
 }

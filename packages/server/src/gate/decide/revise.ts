@@ -9,21 +9,18 @@ import {
   strictestRequirements,
 } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, newId, type Outbox, revisions, type Tx } from '../../store/index.ts'
+import { type ActionRow, newId, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
-import { type Cause, emitUpdate, writeToolResult } from '../events.ts'
+import type { SessionContext } from '../context.ts'
+import { deadlinesOf, type Times } from '../deadlines.ts'
 import { nextKey } from '../execute/attempt-key.ts'
 import { policyText, requirementsText, riskOf } from '../policy.ts'
 import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
 import { type StoredRevised, viewAction } from '../read/view.ts'
-import type { SessionWriter } from '../session-writer.ts'
-
-/** The states in which people can be asked anew. */
-const REVISE = { proposed: revisions.reviseWaiting, approved: revisions.reviseApproved, failed: revisions.reviseFailed }
+import { transition } from '../transition.ts'
 
 /** A row as it was read, in a state in which people can be asked anew. */
-export type Revisable = ActionRow & { state: keyof typeof REVISE }
+export type Revisable = ActionRow & { state: 'proposed' | 'approved' | 'failed' }
 
 /** Why what was asked, or decided, does not hold any more. */
 export interface Why extends Pick<Revised, 'why' | 'reason'> {
@@ -34,21 +31,20 @@ export interface Why extends Pick<Revised, 'why' | 'reason'> {
 /**
  * Makes an action another one that people are asked about: a new revision with its own digest, to which no earlier vote belongs. What it
  * was is kept. Where policy denies it now, it is declined at once. Undefined when the action is no longer as it was read.
- * @param writer The action's session, opened before; the caller finishes it.
+ * The caller finishes the session.
  */
 export function* revise(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
+  context: SessionContext,
   row: Revisable,
   prepared: PreparedAction,
   { why, reason, by }: Why,
-  nowMs: number,
 ): Tx<ActionRow | undefined> {
+  const { nowMs } = context
   const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: nowMs }
   const text = JSON.stringify(revised)
   const { tool: _, ...columns } = columnsOf(prepared)
   const times = timesOf(row, prepared, nowMs)
-  const question = {
+  const patch = {
     ...columns,
     ...askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null),
     ...times,
@@ -56,26 +52,24 @@ export function* revise(
     revised: text,
     edited_by: why === 'edit' ? revised.by : row.edited_by,
     requesters: JSON.stringify(prepared.requesterIds),
-  }
-  if (!(yield* REVISE[row.state].change({ ...question, id: row.id, was: row.revision, epoch: row.epoch, now: nowMs }))) return undefined
-  checkpoint('revise.storing')
-  yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
-  const asked: ActionRow = {
-    ...row,
-    ...question,
-    state: 'proposed',
-    revision: row.revision + 1,
     grant_id: null,
     error: null,
     resolution: null,
-    updated_at: nowMs,
   }
-  lookAgainAt(outbox, question.due_at)
-  const deed: Cause = { kind: 'asked_again', by, data: { why, reason, ...factsOf(asked) } }
-  const { id: _id, ...changed } = yield* viewAction(asked, [])
-  yield* emitUpdate(outbox, writer, asked, changed, deed, nowMs)
-  if (prepared.policy.verdict === 'deny') return yield* denyRevision(outbox, writer, asked, prepared.policy.reason, nowMs)
-  if (row.state !== 'proposed') yield* askInSession(writer, asked, reason, nowMs)
+  const data: JsonObject = { why, reason, ...factsOf({ ...row, ...patch }) }
+  const asked = yield* transition(context, row, 'revise', {
+    patch,
+    cause: { kind: 'asked_again', by, data },
+    *changed(moved) {
+      checkpoint('revise.storing')
+      yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
+      const { id: _id, ...changed } = yield* viewAction(moved, [])
+      return changed
+    },
+  })
+  if (!asked) return undefined
+  if (prepared.policy.verdict === 'deny') return yield* denyRevision(context, asked, prepared.policy.reason)
+  if (row.state !== 'proposed') yield* askInSession(context, asked, reason)
   return asked
 }
 
@@ -92,7 +86,7 @@ function askedOf(
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
   const risk = riskOf(tool, policy)
   if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
-  const before: Action['risk'] = JSON.parse(row.risk)
+  const before: Action['risk'] = stored.riskOf(row)
   return {
     policy: policyText(policy),
     requires: requirementsText(withFloor(policy, row), escalate_at),
@@ -102,7 +96,7 @@ function askedOf(
 
 /** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
 function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
-  const { escalation, ...before }: Requires = JSON.parse(row.requires)
+  const { escalation, ...before }: Requires = stored.requirementsOf(row)
   const { escalateTo, ...said } = policy
   const requires = strictestRequirements(before, policy.requires)
   const asked = escalateTo?.filter((role) => escalation?.roles.includes(role))
@@ -113,7 +107,7 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
   const { expires_at, remind_at, escalate_at, due_at } = row
   if (row.state === 'proposed') {
-    const { escalation }: Requires = JSON.parse(row.requires)
+    const { escalation }: Requires = stored.requirementsOf(row)
     // Who was asked as well is asked about this, too.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
     return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
@@ -123,15 +117,15 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
 
 /** What the record says of what is asked now, besides what every row says. */
 const factsOf = (asked: ActionRow): JsonObject => ({
-  arguments: JSON.parse(asked.arguments),
+  arguments: stored.argumentsOf(asked),
   description: asked.description,
   destination: asked.destination,
   definition: asked.definition_hash,
   credential: asked.credential,
   precondition: asked.precondition,
-  preview: asked.preview === null ? null : JSON.parse(asked.preview),
-  policy: JSON.parse(asked.policy),
-  requesters: asked.requesters === null ? [asked.requested_by] : JSON.parse(asked.requesters),
+  preview: stored.previewOf(asked) as JsonObject[] | null,
+  policy: stored.policyOf(asked),
+  requesters: stored.requestersOf(asked) ?? [asked.requested_by],
 })
 
 const keptOf = (row: ActionRow) => ({
@@ -154,21 +148,16 @@ const keptOf = (row: ActionRow) => ({
   revised: row.revised,
 })
 
-function* denyRevision(outbox: Outbox, writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<ActionRow> {
-  const { id, revision } = asked
-  const denied: ActionRow = { ...asked, state: 'declined', due_at: null }
-  const moved = yield* actions.decideAction.change({ id, revision, to: 'declined', told: 1, due_at: null, now: nowMs })
-  assert(moved === 1, 'what was revised in this transaction is there to be denied')
-  yield* emitUpdate(outbox, writer, denied, {}, { kind: 'declined', data: { reason } }, nowMs)
-  yield* writeToolResult(writer, denied, undefined, nowMs)
-  if (denied.session_id !== null) outbox.sessions.add(denied.session_id)
+function* denyRevision(context: SessionContext, asked: ActionRow, reason: string): Tx<ActionRow> {
+  const denied = yield* transition(context, asked, 'decline', { patch: { due_at: null }, cause: { kind: 'declined', data: { reason } } })
+  assert(denied, 'what was revised in this transaction is there to be denied')
   return denied
 }
 
-/** Said again where the approval was given, so that whoever comes back sees why it waits once more. */
-function* askInSession(writer: SessionWriter | undefined, asked: ActionRow, reason: string, nowMs: number): Tx<void> {
-  if (!writer) return
-  yield* writer.message({
+/** Asks again in the session, so that a person who comes back sees why the action waits once more. */
+function* askInSession({ session, nowMs }: SessionContext, asked: ActionRow, reason: string): Tx<void> {
+  if (!session) return
+  yield* session.message({
     id: newId('msg', nowMs),
     run_id: asked.run_id,
     role: 'assistant',

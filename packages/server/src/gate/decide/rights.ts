@@ -1,10 +1,10 @@
 import { meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import { type ActionRow, delegations, type PrincipalRow, principals, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, delegations, type PrincipalRow, principals, stored, type Tx, votes } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
 /** What an action asks of the people who decide about it. */
-export const requirementsOf = ({ requires }: Pick<ActionRow, 'requires'>): Requirements => JSON.parse(requires)
+export const requirementsOf = (row: Pick<ActionRow, 'requires'>): Requirements => stored.requirementsOf(row)
 
 /** By whose right somebody votes: their own, or that of the person `forId`, in whose place they are. Or why they may not. */
 export type Right = { forId: string | null; refusal?: undefined } | { refusal: string }
@@ -32,14 +32,12 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number):
   const excluded = yield* excludedBy(requires, row)
   if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
-  return yield* findLentRight(row, requires, excluded, principal, nowMs)
+  return yield* findLentRight(row, { requires, excluded, principal }, nowMs)
 }
 
 function* findLentRight(
   row: ActionRow,
-  requires: Requirements,
-  excluded: ReadonlySet<string>,
-  principal: Principal,
+  { requires, excluded, principal }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal },
   nowMs: number,
 ): Tx<Right> {
   const lenders: string[] = []

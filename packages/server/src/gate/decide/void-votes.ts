@@ -1,6 +1,7 @@
-import { actions, type Outbox, type Tx, votes } from '../../store/index.ts'
+import { actions, type Tx, votes } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { emitUpdate, writeSessionOf } from '../events.ts'
+import { type CallerContext, openSession } from '../context.ts'
+import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewVotes } from '../read/view.ts'
 
@@ -20,7 +21,7 @@ export async function voidVotesOf(deps: GateDeps, personId: string, caller: Call
     if (waiting.length === 0) return voided
     let changed = 0
     for (const { action_id } of waiting) {
-      if (await store.transact((outbox) => voidVote(outbox, action_id, personId, caller, clock.nowMs()))) changed++
+      if (await store.transact((outbox) => voidVote({ outbox, caller, nowMs: clock.nowMs() }, action_id, personId))) changed++
     }
     voided += changed
     // What could not be changed is being decided or expired by somebody else right now, and waits no more.
@@ -28,17 +29,17 @@ export async function voidVotesOf(deps: GateDeps, personId: string, caller: Call
   }
 }
 
-function* voidVote(outbox: Outbox, actionId: string, personId: string, caller: Caller, nowMs: number): Tx<boolean> {
+function* voidVote(context: CallerContext, actionId: string, personId: string): Tx<boolean> {
   const found = yield* actions.findAction.first({ id: actionId })
   if (found?.state !== 'proposed') return false
-  const writer = yield* writeSessionOf(outbox, found, nowMs)
+  const opened = yield* openSession(context, found)
   const row = (yield* actions.findAction.first({ id: actionId })) ?? found
-  const now = Math.max(nowMs, row.updated_at)
-  if (!(yield* actions.holdAction.change({ id: row.id, revision: row.revision, now }))) return false
-  if (!(yield* votes.voidVotes.change({ action_id: row.id, revision: row.revision, person_id: personId }))) return false
-  const moved = { ...row, updated_at: now }
-  const deed = { kind: 'vote_voided', by: caller, data: { of: personId } } as const
-  yield* emitUpdate(outbox, writer, moved, { votes: yield* viewVotes(moved) }, deed, nowMs)
-  if (writer) yield* writer.finish()
+  const { revision } = row
+  const now = Math.max(context.nowMs, row.updated_at)
+  const noted = yield* actions.noteVote(row, { updated_at: now }, { revision, now })
+  if (!noted || !(yield* votes.voidVotes.change({ action_id: row.id, revision, person_id: personId }))) return false
+  const cause = { kind: 'vote_voided', by: context.caller, data: { of: personId } } as const
+  yield* emitUpdate(opened, noted, { votes: yield* viewVotes(noted) }, cause)
+  if (opened.session) yield* opened.session.finish()
   return true
 }

@@ -41,7 +41,7 @@ const policies = fixedPolicies(
 )
 
 test.each(['sqlite', 'postgres'])(
-  'I2 of votes given at once in two processes none is lost, none is counted twice, and none counts after the last (%s)',
+  'of votes given at once in two processes none is lost, none is counted twice, and none counts after the last (%s)',
   async (database) => {
     await using pair = await openPair(database)
     const gates = pair.stores.map((store, n) => openBareGate(store, [pay], `prc_${n}`, { policies }))

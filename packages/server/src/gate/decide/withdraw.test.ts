@@ -23,7 +23,7 @@ async function openPair(database: string): Promise<AsyncDisposable & { stores: r
 const DEEDS = ['withdraw', 'approve', 'decline', 'execute'] as const
 
 test.each(['sqlite', 'postgres'])(
-  'I2 %s: however a withdrawal races with decisions and the start: one of them wins, and what was withdrawn is never sent',
+  '%s: however a withdrawal races with decisions and the start: one of them wins, and what was withdrawn is never sent',
   async (database) => {
     await using pair = await openPair(database)
     const sent = new Map<string, number>()

@@ -1,10 +1,11 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
-import { emitUpdate, writeSessionOf, writeToolResult } from '../events.ts'
+import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transitionById } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
 import { stopAfterExpiry } from './stop-run.ts'
 
@@ -17,47 +18,30 @@ import { stopAfterExpiry } from './stop-run.ts'
 export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawBody, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()
   const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeBack(deps, outbox, actionId, body.reason?.trim() || undefined, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeBack(deps, { outbox, nowMs, caller }, actionId, body.reason?.trim() || undefined)),
   )
   // Told only now: that its time is over is stored.
   if (action.state === 'expired') throw tooLate(action)
   return action
 }
 
-function* takeBack(
-  deps: GateDeps,
-  outbox: Outbox,
-  actionId: string,
-  reason: string | undefined,
-  caller: Caller,
-  nowMs: number,
-): Tx<Action> {
+function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, reason: string | undefined): Tx<Action> {
+  const { caller, nowMs } = context
   const row = yield* findOwn(actionId, caller, nowMs)
   if (isWithdrawn(row)) return yield* viewAction(row)
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const opened = yield* openSession({ ...context, nowMs: Math.max(nowMs, row.updated_at) }, row)
+  const { session } = opened
   const error: ActionErrorView = { kind: 'withdrawn', message: sentenceOf(caller, reason), retryable: false }
-  const now = Math.max(nowMs, row.updated_at)
-  if (!(yield* actions.withdrawAction.change({ id: actionId, error: JSON.stringify(error), now }))) {
-    // Read after the update: that is what waits for another transaction.
-    const expired = yield* expireWaiting(outbox, writer, actionId, nowMs)
-    if (expired && writer) {
-      yield* stopAfterExpiry(deps, outbox, writer, expired, nowMs)
-      yield* writer.finish()
-    }
-    const current = expired ?? (yield* actions.findAction.first({ id: actionId })) ?? row
-    const action = yield* viewAction(current)
-    if (expired || isWithdrawn(current)) return action
-    throw tooLate(action)
-  }
-  const withdrawn: ActionRow = { ...((yield* actions.findAction.first({ id: actionId })) ?? row) }
-  const deed = { kind: 'withdrawn', by: caller, data: { reason: reason ?? null } } as const
-  yield* emitUpdate(outbox, writer, withdrawn, { error }, deed, nowMs)
-  yield* writeToolResult(writer, withdrawn, error.message, nowMs)
-  if (writer) {
-    yield* writer.finish()
-    outbox.sessions.add(writer.row.id)
-  }
-  return yield* viewAction(withdrawn)
+  const cause = { kind: 'withdrawn', by: caller, data: { reason: reason ?? null } } as const
+  const withdrawn = yield* transitionById(opened, actionId, 'cancel', { error, cause, changed: { error }, reason: error.message })
+  // Read after the update: the update waits for another transaction, a read does not.
+  const expired = withdrawn ? undefined : yield* expireWaiting(opened, actionId)
+  if (expired) yield* stopAfterExpiry(deps, opened, expired)
+  if (session && (withdrawn || expired)) yield* session.finish()
+  const current = withdrawn ?? expired ?? (yield* actions.findAction.first({ id: actionId })) ?? row
+  const action = yield* viewAction(current)
+  if (withdrawn || expired || isWithdrawn(current)) return action
+  throw tooLate(action)
 }
 
 /** The action, for whoever proposed it. */
@@ -72,8 +56,7 @@ function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<Ac
   return row
 }
 
-const isWithdrawn = ({ state, error }: ActionRow): boolean =>
-  state === 'cancelled' && error !== null && JSON.parse(error).kind === 'withdrawn'
+const isWithdrawn = (row: ActionRow): boolean => row.state === 'cancelled' && stored.errorOf(row)?.kind === 'withdrawn'
 
 const sentenceOf = ({ principal: { kind, name } }: Caller, reason: string | undefined): string =>
   `Withdrawn by ${kind === 'person' ? '' : `the ${kind} `}${name}${reason === undefined ? '' : `: ${reason}`}`

@@ -1,6 +1,6 @@
 import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions } from '../../store/index.ts'
+import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { sendsOf } from './attempt-key.ts'
 import type { Found } from './checks.ts'
@@ -41,7 +41,7 @@ export async function attempt(deps: GateDeps, row: ActionRow): Promise<Settled |
   const bound = verifyBinding(deps, row)
   if ('fault' in bound) return notDone(row, undefined, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
   const { tool } = bound
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   checkpoint('execute.before_send')
   if (!(await isStillHeld(deps, row))) return undefined
   try {
@@ -70,7 +70,12 @@ async function isStillHeld(deps: GateDeps, { id, epoch, updated_at }: ActionRow)
 }
 
 /** What is stored of a tool's output. */
-export function succeeded(deps: GateDeps, tool: Tool, args: JsonObject, output: JsonValue | undefined): Settled {
+export function succeeded(
+  deps: GateDeps,
+  tool: Tool,
+  args: JsonObject,
+  output: JsonValue | undefined,
+): Extract<Settled, { to: 'succeeded' }> {
   const text = JSON.stringify(output ?? null)
   const bytes = Buffer.byteLength(text)
   const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000) } : (output ?? null)

@@ -1,12 +1,11 @@
 import { type Action, CountersignError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
+import { openSession, type SessionContext } from '../context.ts'
 import { approvalInvalidReason } from '../decide/approval-validity.ts'
 import { revise, type Why } from '../decide/revise.ts'
-import { writeSessionOf } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
-import type { SessionWriter } from '../session-writer.ts'
 import { failed, type Settled } from './attempt.ts'
 import { type Revalidation, requestReapproval, revalidate } from './revalidate.ts'
 import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './start-attempt.ts'
@@ -22,25 +21,24 @@ export type Decided = Startable & { state: 'approved' | 'failed' }
 
 /**
  * Starts an action, if it is still what was decided, or asks again. Undefined when it is no longer as it was read: somebody else has it.
- * @param look What was found of the world just before.
+ * @param start `look` is what was found of the world just before.
  */
 export function* beginDecided(
   deps: Pick<GateDeps, 'tools' | 'policies' | 'clock'>,
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
+  context: SessionContext,
   { row, look, attempt }: { row: Decided; look: Revalidation; attempt: Omit<NewAttempt, 'version'> },
-  nowMs: number,
 ): Tx<Begun | undefined> {
+  const { session } = context
   if (look.to === 'ask') {
     if (!(yield* isInForce(deps.policies, look.prepared.policy))) return { because: look.why }
-    const asked = yield* revise(outbox, writer, row, look.prepared, look.why, nowMs)
-    if (asked && writer) yield* writer.finish()
+    const asked = yield* revise(context, row, look.prepared, look.why)
+    if (asked && session) yield* session.finish()
     return asked && { asked }
   }
-  const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, writer?.row) : undefined
+  const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, session?.row) : undefined
   if (because) return { because }
   const version = look.to === 'start' ? look.version : null
-  const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version }, nowMs)
+  const begun = yield* beginAttempt(context, row, { ...attempt, version })
   if (!begun) return undefined
   return look.to === 'fail' ? { begun, end: failed(look.kind, look.message, look.retryable) } : { begun }
 }
@@ -55,15 +53,14 @@ export function* startApproved(
   row: ActionRow,
   look: Revalidation,
 ): Tx<Begun | undefined> {
-  const nowMs = deps.clock.nowMs()
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const context = yield* openSession({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row)
   checkpoint('execute.starting')
-  if (writer) {
-    const open = yield* actions.openActions.all({ session_id: writer.row.id })
+  if (context.session) {
+    const open = yield* actions.openActions.all({ session_id: context.session.row.id })
     if (countUnderWay(open) >= deps.executionsPerSession) return undefined
   }
-  const attempt = { key: row.idempotency_key, runner: deps.processId, dueAtMs: null, deed: { kind: 'executing' } } as const
-  return yield* beginDecided(deps, outbox, writer, { row: { ...row, state: 'approved' }, look, attempt }, nowMs)
+  const attempt = { key: row.idempotency_key, runner: deps.processId, dueAtMs: null, cause: { kind: 'executing' } } as const
+  return yield* beginDecided(deps, context, { row: { ...row, state: 'approved' }, look, attempt })
 }
 
 /** What has to be read before a person starts something again or a client takes it: all that can be, outside the transaction. */

@@ -1,16 +1,15 @@
 import type { Verification } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../../store/index.ts'
-import type { Caller } from '../caller.ts'
+import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
+import { type CallerContext, type GateContext, openSession } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
-import { type Cause, emitUpdate, writeSessionOf } from '../events.ts'
+import { type Cause, emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewChecks } from '../read/view.ts'
-import type { Settled } from './attempt.ts'
 import { type Checks, type Found, foundOf, nextCheckAt } from './checks.ts'
 import { askOnce, readFinding } from './reconcile.ts'
 import { retryUntilStored } from './retry.ts'
-import { settleUnknown } from './settle.ts'
+import { type FoundOut, settleUnknown } from './settle.ts'
 import { verifyBinding } from './verify-binding.ts'
 
 /** A check that this process does not finish within its tool's timeout and this time is made by another. */
@@ -26,15 +25,14 @@ export interface TakenCheck {
 /** Takes a due check of an unknown outcome. Undefined when it is not due any more: somebody else makes it, or the outcome is known. */
 export function* takeCheck(
   { tools }: Pick<GateDeps, 'tools'>,
-  outbox: Outbox,
+  { outbox, nowMs }: GateContext,
   due: Pick<ActionRow, 'id' | 'due_at'>,
-  nowMs: number,
 ): Tx<TakenCheck | undefined> {
   const row = yield* actions.findAction.first({ id: due.id })
   if (!row?.checks || row.due_at === null || row.due_at !== due.due_at) return undefined
-  const { id, epoch, due_at } = row
+  const { epoch, due_at } = row
   const until = nowMs + (tools.byName(row.tool)?.timeoutMs ?? 0) + SPARE_MS
-  if (!(yield* attempts.takeCheck.change({ id, epoch, due_at, until, now: nowMs }))) return undefined
+  if (!(yield* attempts.takeCheck(row, { due_at: until }, { epoch, due_at, now: nowMs }))) return undefined
   checkpoint('check.taking')
   lookAgainAt(outbox, until)
   return { row, checks: JSON.parse(row.checks), until }
@@ -52,65 +50,62 @@ export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCh
   const settled = 'tool' in bound ? readFinding(deps, bound.tool, row, found) : undefined
   checkpoint('check.before_store')
   await retryUntilStored(deps, row.id, function* (outbox) {
-    const nowMs = deps.clock.nowMs()
-    if (settled) return yield* settleFound(outbox, row, settled, { kind: 'verified' }, nowMs)
+    const context = { outbox, nowMs: deps.clock.nowMs(), caller: undefined }
+    if (settled) return yield* settleFound(context, row, settled)
     const next = nextCheckAt(checks, beganAt)
-    if (next === null) return yield* endChecks(outbox, row, { at: beganAt, found: foundOf(found) }, until, nowMs)
-    if (yield* attempts.planCheck.change({ id: row.id, epoch: row.epoch, was: until, due_at: next })) {
-      lookAgainAt(outbox, next)
-    }
+    if (next === null) return yield* endChecks(context, row, { at: beganAt, found: foundOf(found) }, until)
+    if (yield* attempts.planCheck(row, { due_at: next }, { epoch: row.epoch, due_at: until })) lookAgainAt(outbox, next)
     return undefined
   })
   checkpoint('check.after_store')
 }
 
-/** Settles an unknown outcome with what its tool found. */
-export const settleFound = (outbox: Outbox, row: ActionRow, settled: Settled, deed: Cause, nowMs: number): Tx<ActionRow | undefined> => {
+/** Settles an unknown outcome with what its tool found. The caller of the context is who had it look. */
+export const settleFound = (context: GateContext, row: ActionRow, settled: FoundOut['settled']): Tx<ActionRow | undefined> => {
   const found = settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
   const sentence = `was of unknown outcome. The tool looked: ${found}`
-  return settleUnknown(outbox, row, { settled, resolution: null, sentence, deed }, nowMs)
+  return settleUnknown(context, row, { settled, resolution: null, sentence, cause: { kind: 'verified', by: context.caller } })
 }
 
 /** A look-up that settled nothing. */
-interface Revalidation {
+interface LookUp {
   /** When it began, epoch ms. */
   at: number
   found: Found
 }
 
 /** The checks of an action with one more look-up; undefined where there are none, or the last look-up was later. */
-function withLook(row: ActionRow | undefined, { at, found }: Revalidation): Checks | undefined {
+function withLook(row: ActionRow | undefined, { at, found }: LookUp): Checks | undefined {
   if (!row?.checks) return undefined
   const checks: Checks = JSON.parse(row.checks)
   return checks.lastAt !== null && checks.lastAt > at ? undefined : { ...checks, lastAt: at, lastFound: found }
 }
 
 /** Notes when a person had the tool look, and that it settled nothing. Nothing is noted when the outcome is known by now. */
-export function* noteLook(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Revalidation, by: Caller, nowMs: number): Tx<void> {
-  const writer = yield* writeSessionOf(outbox, { id, session_id }, nowMs)
+export function* noteLook(context: CallerContext, { id, epoch, session_id }: ActionRow, look: LookUp): Tx<void> {
+  const opened = yield* openSession(context, { id, session_id })
   const row = yield* actions.findAction.first({ id })
   const checks = withLook(row, look)
   if (!row?.checks || !checks) return
-  const text = JSON.stringify(checks)
-  if (!(yield* attempts.noteLook.change({ id, epoch, was: row.checks, checks: text }))) return
-  const looked: ActionRow = { ...row, checks: text }
-  const deed: Cause = { kind: 'verified', by, data: { found: look.found } }
-  yield* emitUpdate(outbox, writer, looked, { checks: viewChecks(looked) }, deed, nowMs)
-  if (writer) yield* writer.save()
+  const looked = yield* attempts.noteLook(row, { checks: JSON.stringify(checks) }, { epoch, checks: row.checks })
+  if (!looked) return
+  const cause: Cause = { kind: 'verified', by: context.caller, data: { found: look.found } }
+  yield* emitUpdate(opened, looked, { checks: viewChecks(looked) }, cause)
+  if (opened.session) yield* opened.session.save()
 }
 
 /** Tells people that from now on only they can find out. */
-function* endChecks(outbox: Outbox, { id, epoch, session_id }: ActionRow, look: Revalidation, was: number, nowMs: number): Tx<undefined> {
-  const writer = yield* writeSessionOf(outbox, { id, session_id }, nowMs)
+function* endChecks(context: GateContext, { id, epoch, session_id }: ActionRow, look: LookUp, until: number): Tx<undefined> {
+  const opened = yield* openSession(context, { id, session_id })
   // A person may have had the tool look meanwhile.
   const row = yield* actions.findAction.first({ id })
   if (!row?.checks) return undefined
   const checks = withLook(row, look)
-  const text = checks ? JSON.stringify(checks) : row.checks
-  if (!(yield* attempts.endChecks.change({ id, epoch, was, checks: text }))) return undefined
-  const ended: ActionRow = { ...row, checks: text, due_at: null }
-  const deed: Cause = { kind: 'checks_ended', data: { found: look.found } }
-  yield* emitUpdate(outbox, writer, ended, { checks: viewChecks(ended) }, deed, nowMs)
-  if (writer) yield* writer.save()
+  const patch = { due_at: null, checks: checks ? JSON.stringify(checks) : row.checks }
+  const ended = yield* attempts.endChecks(row, patch, { epoch, due_at: until })
+  if (!ended) return undefined
+  const cause: Cause = { kind: 'checks_ended', data: { found: look.found } }
+  yield* emitUpdate(opened, ended, { checks: viewChecks(ended) }, cause)
+  if (opened.session) yield* opened.session.save()
   return undefined
 }

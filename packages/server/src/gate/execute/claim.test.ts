@@ -47,7 +47,7 @@ for (const { database, open } of STORES) {
     }
   }
 
-  test(`${database}: I4 of eight clients that claim an action, over two processes, one gets it, and the others hear that it has`, async () => {
+  test(`${database}: of eight clients that claim an action, over two processes, one gets it, and the others hear that it has`, async () => {
     await using gates = await openTwo()
     for (let round = 0; round < 10; round++) {
       const { id } = await gates.here.approved('unkeyed')
@@ -72,7 +72,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I5 the result of an earlier hold is refused and writes nothing; that of the present one settles, once`, async () => {
+  test(`${database}: the result of an earlier hold is refused and writes nothing; that of the present one settles, once`, async () => {
     await using gates = await openTwo()
     const { here, there } = gates
     const { id } = await here.approved('unkeyed')
@@ -119,7 +119,7 @@ for (const { database, open } of STORES) {
     expect(await ends('look', error('ambiguous'))).toBe('failed ambiguous true')
   })
 
-  test(`${database}: I4 an unknown outcome is claimed again only where the target honours the key, and keeps it; a refusal then settles nothing`, async () => {
+  test(`${database}: an unknown outcome is claimed again only where the target honours the key, and keeps it; a refusal then settles nothing`, async () => {
     await using gates = await openTwo()
     const { here } = gates
     const unknown = async (name: string) => {
@@ -142,7 +142,7 @@ for (const { database, open } of STORES) {
     expect(await here.takeClientResult(keyed, { epoch: 3, output: 1 }, asAna)).toMatchObject({ state: 'succeeded', attempt: 3 })
   })
 
-  test(`${database}: I4 a client that carries out again what a person marked as not done gets the same key, and a new one only after a refusal`, async () => {
+  test(`${database}: a client that carries out again what a person marked as not done gets the same key, and a new one only after a refusal`, async () => {
     await using gates = await openTwo()
     const { here } = gates
     for (const tool of ['keyed', 'unkeyed']) {
@@ -158,7 +158,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I9 a client that is never heard of again leaves an unknown outcome when its hold is over, and may still say what happened`, async () => {
+  test(`${database}: a client that is never heard of again leaves an unknown outcome when its hold is over, and may still say what happened`, async () => {
     await using gates = await openTwo()
     const { here, there } = gates
     const untilNothingIsDue = async () => {
@@ -187,7 +187,7 @@ for (const { database, open } of STORES) {
     })
   })
 
-  test(`${database}: I4 what a client is not heard of and the tool does not find is of unknown outcome and is checked again, not failed`, async () => {
+  test(`${database}: what a client is not heard of and the tool does not find is of unknown outcome and is checked again, not failed`, async () => {
     await using gates = await openTwo()
     const { here, there } = gates
     const lost = async (name: string, isThere: (row: ActionRow) => boolean) => {
@@ -228,7 +228,7 @@ for (const { database, open } of STORES) {
     expect(await gates.there.takeClientResult(id, { epoch: 1, output: null }, asAna)).toMatchObject({ state: 'succeeded' })
   })
 
-  test(`${database}: I3 what is no longer what was decided is not handed out: people are asked again, and where its tool is gone it fails`, async () => {
+  test(`${database}: what is no longer what was decided is not handed out: people are asked again, and where its tool is gone it fails`, async () => {
     await using gates = await openTwo()
     for (const change of [{ idempotent: true }, { effect: 'read' as Effect }, { description: 'Something else.' }]) {
       const { id } = await gates.here.approved('unkeyed')

@@ -1,14 +1,13 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, attempts, findAnswer, idempotently, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
+import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
 import { requirementsOf } from '../decide/rights.ts'
-import { type Cause, writeSessionOf } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
-import type { SessionWriter } from '../session-writer.ts'
 import { failed } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, ConflictError, lookBefore, notAsDecided } from './begin-attempt.ts'
@@ -46,7 +45,7 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
   const nowMs = deps.clock.nowMs()
   checkpoint('claim.before_store')
   const claimed = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeClaim(deps, outbox, { seen, look, again }, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeClaim(deps, { outbox, nowMs, caller }, { seen, look, again })),
   )
   checkpoint('claim.after_store')
   return claimed
@@ -59,17 +58,18 @@ interface Wanted {
   again: boolean
 }
 
-function* takeClaim(deps: GateDeps, outbox: Outbox, { seen, look, again }: Wanted, caller: Caller, nowMs: number): Tx<Claimed> {
+function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again }: Wanted): Tx<Claimed> {
+  const { outbox, caller, nowMs } = context
   const actionId = seen.id
   const row = yield* findForClaim(actionId, again, caller, nowMs)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = verifyBinding(deps, row)
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
   if (!startable) throw yield* refusal(row, whyNot(row, again))
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const opened = yield* openSession(context, row)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   checkpoint('claim.storing')
-  const begun = yield* beginFor(deps, outbox, writer, { row: startable, seen, look, dueAtMs, caller }, nowMs)
+  const begun = yield* beginFor(deps, opened, { row: startable, seen, look, dueAtMs })
   if (!begun)
     throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it, or its time is over`)
   if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
@@ -77,12 +77,12 @@ function* takeClaim(deps: GateDeps, outbox: Outbox, { seen, look, again }: Wante
   const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
   if ('fault' in bound || end?.to === 'failed') {
     assert(end?.to === 'failed', 'what is not carried out has failed')
-    yield* settle(deps, outbox, started, end, nowMs)
+    yield* settle(deps, { outbox, nowMs, caller: undefined }, started, end)
     return { fault: end.error.message }
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
   lookAgainAt(outbox, dueAtMs)
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   const claim: Claim = {
     action: yield* viewAction(started),
     epoch: started.epoch,
@@ -98,21 +98,18 @@ type Started = Exclude<Begun, { because: unknown }>
 /** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
 function* beginFor(
   deps: GateDeps,
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
-  { row, seen, look, dueAtMs, caller }: { row: Startable; dueAtMs: number; caller: Caller } & Pick<Wanted, 'seen' | 'look'>,
-  nowMs: number,
+  context: CallerContext<SessionContext>,
+  { row, seen, look, dueAtMs }: { row: Startable; dueAtMs: number } & Pick<Wanted, 'seen' | 'look'>,
 ): Tx<Started | undefined> {
-  const deed: Cause = { kind: 'claimed', by: caller }
-  const attempt = { key: nextKey(row), runner: null, dueAtMs, deed }
+  const attempt = { key: nextKey(row), runner: null, dueAtMs, cause: { kind: 'claimed', by: context.caller } } as const
   const { state } = row
   if (state === 'outcome_unknown') {
-    const begun = yield* beginAttempt(outbox, writer, row, { ...attempt, version: row.target_version }, nowMs)
+    const begun = yield* beginAttempt(context, row, { ...attempt, version: row.target_version })
     return begun && { begun }
   }
   // Looked at in another state, or as another revision: somebody moved it meanwhile.
   if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
-  const begun = yield* beginDecided(deps, outbox, writer, { row: { ...row, state }, look, attempt }, nowMs)
+  const begun = yield* beginDecided(deps, context, { row: { ...row, state }, look, attempt })
   if (begun && 'because' in begun) throw new ConflictError(row.id)
   return begun
 }

@@ -1,7 +1,8 @@
 import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
+import type { CallerContext, GateContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
@@ -17,22 +18,23 @@ export async function takeClientResult(deps: GateDeps, actionId: string, body: C
   const nowMs = deps.clock.nowMs()
   checkpoint('result.before_store')
   const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeResult(deps, outbox, actionId, body, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeResult(deps, { outbox, nowMs, caller }, actionId, body)),
   )
   checkpoint('result.after_store')
   return action
 }
 
-function* takeResult(deps: GateDeps, outbox: Outbox, actionId: string, body: ClientResultBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, body: ClientResultBody): Tx<Action> {
+  const { caller, nowMs } = context
   const { principal } = caller
   const row = yield* findClaimed(actionId, principal, nowMs)
   const settled = readResult(deps, row, body)
   if (body.epoch === row.epoch) {
     checkpoint('result.storing')
-    if (row.state === 'executing') yield* settle(deps, outbox, row, settled, nowMs, caller)
+    if (row.state === 'executing') yield* settle(deps, context, row, settled)
     else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
       const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was' : 'was not'} carried out`
-      yield* settleUnknown(outbox, row, { settled, resolution: null, sentence, deed: { kind: settled.to, by: caller } }, nowMs)
+      yield* settleUnknown(context, row, { settled, resolution: null, sentence, cause: { kind: settled.to, by: caller } })
     }
   }
   const current = (yield* actions.findAction.first({ id: actionId })) ?? row
@@ -59,7 +61,7 @@ function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: n
 function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Settled {
   if ('error' in body) return readClientError(deps, row, body.error)
   const tool = deps.tools.byName(row.tool)
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   // The tool may be gone by now; what happened has happened.
   return tool ? succeeded(deps, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
 }
@@ -76,12 +78,12 @@ function readClientError(deps: GateDeps, row: ActionRow, { kind, message }: Clie
 }
 
 /** Ends the hold of a client that let it run out: what came of the action is not known. False when it is not that hold any more. */
-export function* endHold(deps: GateDeps, outbox: Outbox, due: Pick<ActionRow, 'id' | 'due_at'>, nowMs: number): Tx<boolean> {
+export function* endHold(deps: GateDeps, context: GateContext, due: Pick<ActionRow, 'id' | 'due_at'>): Tx<boolean> {
   const row = yield* actions.findAction.first({ id: due.id })
   if (row?.state !== 'executing' || row.executor !== 'client' || row.due_at !== due.due_at) return false
   const message = 'The client that was to carry this out did not say what came of it.'
   checkpoint('hold.ending')
-  return yield* settle(deps, outbox, row, readClientError(deps, row, { kind: 'ambiguous', message }), nowMs)
+  return yield* settle(deps, context, row, readClientError(deps, row, { kind: 'ambiguous', message }))
 }
 
 /** True when the action ended as this result says: the same result once more. */

@@ -12,7 +12,7 @@ const tool = (name: string, own: Own) =>
 
 const ambiguous = () => new ToolError('ambiguous', 'the line went dead')
 
-test('I4 a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once', async () => {
+test('a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once', async () => {
   let calls = 0
   const counted = (end: () => unknown) => () => {
     calls++
@@ -37,7 +37,7 @@ test('I4 a write without a trustworthy answer is of unknown outcome, whatever be
   expect(calls).toBe(3)
 })
 
-test('I4 what a target recognises by its key is sent three times under it, each announced as an attempt, then it is for people', async () => {
+test('what a target recognises by its key is sent three times under it, each announced as an attempt, then it is for people', async () => {
   const keys: string[] = []
   await using gate = await openGate([
     tool('lost', {
@@ -81,7 +81,7 @@ test('what a target recognises by its key succeeds when a later send is answered
 })
 
 for (const kind of ['refused', 'unreachable', 'broken'] as const) {
-  test(`I4 "${kind}" about a repeat settles nothing: the send before it may have acted`, async () => {
+  test(`"${kind}" about a repeat settles nothing: the send before it may have acted`, async () => {
     let calls = 0
     await using gate = await openGate([
       tool('t', {

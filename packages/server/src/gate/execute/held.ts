@@ -1,10 +1,12 @@
 import { type Action, CountersignError, type VoidBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, instance, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, instance, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import { type GateContext, openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
-import { emitUpdate, recordCause, writeSessionOf, writeToolResult } from '../events.ts'
+import { recordCause } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
+import { transitionById } from '../transition.ts'
 import { execute } from './execute.ts'
 import { settle } from './settle.ts'
 
@@ -28,12 +30,11 @@ export async function release(deps: GateDeps, actionId: string, caller: Caller):
       if (row.executor === 'client') {
         throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
       }
-      const writer = yield* writeSessionOf(outbox, row, nowMs)
-      if (!(yield* instance.releaseAction.change({ id: actionId, now: nowMs })))
-        throw yield* refusal(row, `action ${actionId} changed just now`)
-      const released = { ...row, released_at: nowMs, updated_at: nowMs }
-      yield* recordCause(outbox, writer, released, { kind: 'released', by: caller }, nowMs)
-      if (writer) yield* writer.save()
+      const context = yield* openSession({ outbox, nowMs, caller }, row)
+      const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: nowMs }, {})
+      if (!released) throw yield* refusal(row, `action ${actionId} changed just now`)
+      yield* recordCause(context, released, { kind: 'released', by: caller })
+      if (context.session) yield* context.session.save()
       return yield* viewAction(released)
     }),
   )
@@ -50,18 +51,15 @@ export async function voidHeld(deps: GateDeps, actionId: string, { note }: VoidB
   const action = await deps.store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
       const { row } = yield* findHeld(actionId, caller, nowMs)
-      const writer = yield* writeSessionOf(outbox, row, nowMs)
-      if (!(yield* instance.voidAction.change({ id: actionId, now: nowMs }))) {
+      const context = yield* openSession({ outbox, nowMs, caller }, row)
+      const voided = yield* transitionById(context, actionId, 'cancel', {
+        cause: { kind: 'voided', by: caller, data: { note } },
+        reason: `Voided by ${caller.principal.name}: ${note}`,
+        atAnyTime: true,
+      })
+      if (!voided)
         throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`)
-      }
-      const reason = `Voided by ${caller.principal.name}: ${note}`
-      const voided: ActionRow = { ...row, state: 'cancelled', told: 1, due_at: null, updated_at: nowMs }
-      yield* emitUpdate(outbox, writer, voided, {}, { kind: 'voided', by: caller, data: { note } }, nowMs)
-      yield* writeToolResult(writer, voided, reason, nowMs)
-      if (writer) {
-        yield* writer.finish()
-        outbox.sessions.add(writer.row.id)
-      }
+      if (context.session) yield* context.session.finish()
       return yield* viewAction(voided)
     }),
   )
@@ -76,7 +74,8 @@ export async function endAttemptsBefore(deps: GateDeps, heldAtMs: number): Promi
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
     const rows = await deps.store.read(() => instance.attemptsBefore.all({ held_at: heldAtMs, after: from, limit: PAGE }))
-    for (const row of rows) await deps.store.transact((outbox) => endAttempt(deps, outbox, row, deps.clock.nowMs()))
+    for (const row of rows)
+      await deps.store.transact((outbox) => endAttempt(deps, { outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row))
     after = rows.at(-1)?.id
   }
 }
@@ -84,13 +83,13 @@ export async function endAttemptsBefore(deps: GateDeps, heldAtMs: number): Promi
 /** Ends an attempt of before. False when it has ended already. */
 export function* endAttempt(
   deps: Pick<GateDeps, 'executionsPerSession' | 'tools'>,
-  outbox: Outbox,
+  { outbox, nowMs }: GateContext,
   row: ActionRow,
-  nowMs: number,
 ): Tx<boolean> {
   const canLook = deps.tools.byName(row.tool)?.verify !== undefined
   const error = { kind: 'ambiguous', message: MAY_HAVE_ACTED, retryable: canLook }
-  return yield* settle(deps, outbox, row, { to: 'outcome_unknown', error }, nowMs)
+  // Nobody said so: a person who settles it afterwards is named in the row that settles it.
+  return yield* settle(deps, { outbox, nowMs, caller: undefined }, row, { to: 'outcome_unknown', error })
 }
 
 /** When everything was held, epoch ms; undefined while nothing is. */

@@ -45,7 +45,7 @@ function slowService({ authoritative, isAway }: { authoritative?: true; isAway?:
   }
 }
 
-test('I4 an effect that comes after the first looks did not find it is never called a failure: it is found later', async () => {
+test('an effect that comes after the first looks did not find it is never called a failure: it is found later', async () => {
   const service = slowService()
   const clock = leapingClock()
   await using gate = await openGate([service.tool], { clock })
@@ -77,7 +77,7 @@ test('I4 an effect that comes after the first looks did not find it is never cal
   expect(service.arrived).toHaveLength(1)
 })
 
-test('I4 what is not found until its time is over is for a person: no longer checked, and still not a failure', async () => {
+test('what is not found until its time is over is for a person: no longer checked, and still not a failure', async () => {
   const service = slowService()
   const clock = leapingClock()
   await using gate = await openGate([service.tool], { clock })
@@ -151,7 +151,7 @@ test('automatic checks go on after a restart, until their time is over', async (
   expect(await gate.until(id, ({ state }) => state === 'succeeded')).toMatchObject({ attempt: 1, checks: null })
 })
 
-test('I4 a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since', async () => {
+test('a retry after an outcome that was ever unknown keeps its key, whatever was found of it and however it failed since', async () => {
   const keys: string[] = []
   let fails: () => never = () => {
     throw new ToolError('ambiguous', 'The line went dead.')

@@ -32,7 +32,7 @@ function asked(findings: (Verification | 'throws' | 'silence')[]) {
 
 const blind = defineTool({ name: 'blind', description: 'Blind', input: z.object({}), effect: 'write', execute: lose })
 
-test('I4 a tool that can be asked is asked: done is a success with its output', async () => {
+test('a tool that can be asked is asked: done is a success with its output', async () => {
   const { tool, keys } = asked([{ done: true, output: { id: 7 } }])
   await using gate = await openGate([tool])
   const action = await gate.runAttempt('asked')
@@ -40,7 +40,7 @@ test('I4 a tool that can be asked is asked: done is a success with its output', 
   expect(keys).toEqual([`${action.id}.1`])
 })
 
-test('I4 "not found" settles nothing, however often it was said: the lost request may still be on its way', async () => {
+test('"not found" settles nothing, however often it was said: the lost request may still be on its way', async () => {
   const late = asked([{ done: false }, { done: false }, { done: true, output: { id: 7 } }])
   await using arrives = await openGate([late.tool])
   expect(await arrives.runAttempt('asked')).toMatchObject({ state: 'succeeded', result: { id: 7 } })
@@ -57,7 +57,7 @@ test('I4 "not found" settles nothing, however often it was said: the lost reques
 })
 
 for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
-  test(`I4 a tool that cannot tell (${JSON.stringify(finding)}) leaves the outcome unknown, to be asked again`, async () => {
+  test(`a tool that cannot tell (${JSON.stringify(finding)}) leaves the outcome unknown, to be asked again`, async () => {
     const { tool, keys } = asked([finding])
     await using gate = await openGate([tool])
     const action = await gate.runAttempt('asked')
@@ -129,7 +129,7 @@ test('where the target honours the key, checking again sends the attempt again u
   expect(keys).toEqual(Array(5).fill(`${id}.1`))
 })
 
-test('I5 what a tool finds after somebody else settled the action changes nothing', async () => {
+test('what a tool finds after somebody else settled the action changes nothing', async () => {
   const looking = Promise.withResolvers<void>()
   const found = Promise.withResolvers<Verification>()
   let asks = 0
@@ -222,7 +222,7 @@ test('what a person found of one attempt settles no later one, however late it a
   expect(await say(2)).toMatchObject({ state: 'failed', attempt: 2 })
 })
 
-test('I2 of persons who settle one outcome at once exactly one counts, and the others hear which', async () => {
+test('of persons who settle one outcome at once exactly one counts, and the others hear which', async () => {
   await using gate = await openGate([blind])
   for (let round = 0; round < 10; round++) {
     const unknown = await gate.runAttempt('blind')

@@ -1,11 +1,12 @@
 import type { JsonObject, Tool, Verification } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
 import { foundOf } from './checks.ts'
 import { pause, retryUntilStored, withinTimeout } from './retry.ts'
+import type { FoundOut } from './settle.ts'
 import { resendAttempt } from './start-attempt.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
@@ -44,7 +45,7 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
   if (!lost.atOnce && !(await pause(deps, waitMs))) return undefined
   checkpoint('resend.before_store')
   const next = await retryUntilStored(deps, row.id, (outbox, isRepeat) =>
-    resendAttempt(outbox, row, { runner: deps.processId, isRepeat }, deps.clock.nowMs()),
+    resendAttempt({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row, { runner: deps.processId, isRepeat }),
   )
   checkpoint('resend.after_store')
   return next
@@ -72,7 +73,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
   checkpoint('verify.before_ask')
   try {
     return await withinTimeout(deps.clock, tool, async (signal) =>
-      tool.verify ? tool.verify(JSON.parse(row.arguments), { ...context, signal }) : { done: 'unknown' },
+      tool.verify ? tool.verify(stored.argumentsOf(row), { ...context, signal }) : { done: 'unknown' },
     )
   } catch (error) {
     deps.log.warn({ actionId: row.id, tool: tool.name, error }, 'tool.verify_failed')
@@ -83,8 +84,8 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
 }
 
 /** How an action ends by what its tool found out; undefined when that settles nothing. */
-export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): Settled | undefined {
-  const args: JsonObject = JSON.parse(row.arguments)
+export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): FoundOut['settled'] | undefined {
+  const args: JsonObject = stored.argumentsOf(row)
   if (found.done === true) return succeeded(deps, tool, args, found.output)
   if (found.done === false && found.authoritative)
     return { ...failed('not_done', `${tool.name} looked: it was not carried out and will not be`, true), wasLost: true }

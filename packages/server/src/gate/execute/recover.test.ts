@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import type { Clock } from '../../clock.ts'
-import { type ActionRow, attempts, type Store } from '../../store/index.ts'
+import { type ActionRow, actions, moveAction, type Store } from '../../store/index.ts'
+import { startedBy } from '../../store/testing/patches.ts'
 import { type CodedTool, defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
@@ -34,7 +35,7 @@ async function killedWhileExecuting(store: Store, tools: readonly CodedTool[], n
 }
 
 for (const { database, open } of STORES) {
-  test(`${database}: I4 after a crash an unkeyed attempt is of unknown outcome, and is not sent again`, async () => {
+  test(`${database}: after a crash an unkeyed attempt is of unknown outcome, and is not sent again`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -54,7 +55,7 @@ for (const { database, open } of STORES) {
     expect(calls).toBe(0)
   })
 
-  test(`${database}: I4 after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes`, async () => {
+  test(`${database}: after a crash a keyed attempt is sent again under its key, at most three times in all however often it crashes`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -90,7 +91,7 @@ for (const { database, open } of STORES) {
     expect(sends).toBe(3)
   })
 
-  test(`${database}: I14 a read that two processes did not survive is not sent a third time, and the model is told why`, async () => {
+  test(`${database}: a read that two processes did not survive is not sent a third time, and the model is told why`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -123,7 +124,7 @@ for (const { database, open } of STORES) {
     expect(sends).toBe(2)
   })
 
-  test(`${database}: I5 of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale`, async () => {
+  test(`${database}: of two processes that recover one attempt exactly one sends it, and the answer of the killed one is stale`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -157,7 +158,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I5 a process that hung behind its intent, and was taken over meanwhile, sends nothing`, async () => {
+  test(`${database}: a process that hung behind its intent, and was taken over meanwhile, sends nothing`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -183,7 +184,7 @@ for (const { database, open } of STORES) {
     expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
   })
 
-  test(`${database}: I4 a tool that can be asked is asked by whoever recovers the attempt`, async () => {
+  test(`${database}: a tool that can be asked is asked by whoever recovers the attempt`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -213,7 +214,7 @@ for (const { database, open } of STORES) {
     }
   })
 
-  test(`${database}: I4 an attempt whose tool is gone or changed is of unknown outcome: it may have acted`, async () => {
+  test(`${database}: an attempt whose tool is gone or changed is of unknown outcome: it may have acted`, async () => {
     await using temp = await open()
     const { store } = temp
     await savePersons(store)
@@ -274,19 +275,11 @@ for (const { database, open } of STORES) {
     const next = openBareGate(store, tools, 'prc_next')
     const all = await Promise.all(Array.from({ length: count }, () => next.approved('keyed')))
     await Promise.all(
-      all.map(({ id, revision }) =>
-        store.transact(() =>
-          attempts.startAction.change({
-            id,
-            revision,
-            epoch: 0,
-            idempotency_key: `${id}.1`,
-            runner: 'prc_dead',
-            due_at: null,
-            target_version: null,
-            now: 2,
-          }),
-        ),
+      all.map(({ id }) =>
+        store.transact(function* () {
+          const row = yield* actions.findAction.first({ id })
+          if (row) yield* moveAction(row, 'start', startedBy(row, 'prc_dead'), 2)
+        }),
       ),
     )
     await next.recover(['prc_dead'])

@@ -1,7 +1,8 @@
 import { isCountersignError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
-import { recordCause, writeSessionOf } from '../events.ts'
+import { openSession } from '../context.ts'
+import { recordCause } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import type { Lost } from './attempt.ts'
 import { retryUntilStored, untilItWorks } from './retry.ts'
@@ -68,13 +69,11 @@ async function takeOver(deps: GateDeps, row: ActionRow): Promise<ActionRow | und
   const { id, epoch } = row
   const runner = deps.processId
   return retryUntilStored(deps, id, function* (outbox, isRepeat) {
-    const nowMs = deps.clock.nowMs()
-    const writer = yield* writeSessionOf(outbox, row, nowMs)
-    if (!(yield* attempts.takeOverAction.change({ id, epoch, runner })))
-      return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
-    const taken = { ...row, epoch: epoch + 1, runner }
-    yield* recordCause(outbox, writer, taken, { kind: 'taken_over', data: { from: row.runner } }, nowMs)
-    if (writer) yield* writer.save()
+    const context = yield* openSession({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row)
+    const taken = yield* attempts.takeOverAction(row, { epoch: epoch + 1, runner }, { epoch })
+    if (!taken) return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+    yield* recordCause(context, taken, { kind: 'taken_over', data: { from: row.runner } })
+    if (context.session) yield* context.session.save()
     return taken
   })
 }

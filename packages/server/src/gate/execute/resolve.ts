@@ -1,7 +1,8 @@
 import { type Action, CountersignError, type Resolution, type ResolveBody } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, idempotently, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import type { CallerContext, GateContext } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
@@ -18,16 +19,17 @@ export async function resolve(deps: GateDeps, actionId: string, body: ResolveBod
   const nowMs = deps.clock.nowMs()
   checkpoint('resolve.before_store')
   const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeResolution(deps, outbox, actionId, body, caller, nowMs)),
+    idempotently(caller.once, nowMs, () => takeResolution(deps, { outbox, nowMs, caller }, actionId, body)),
   )
   checkpoint('resolve.after_store')
   return action
 }
 
-function* takeResolution(deps: GateDeps, outbox: Outbox, actionId: string, body: ResolveBody, caller: Caller, nowMs: number): Tx<Action> {
+function* takeResolution(deps: GateDeps, context: CallerContext, actionId: string, body: ResolveBody): Tx<Action> {
+  const { caller, nowMs } = context
   const { outcome, note, attempt } = body
   const { principal } = caller
-  const row = yield* orEnded(deps, outbox, yield* findForDecision(actionId, caller, nowMs), nowMs)
+  const row = yield* orEnded(deps, context, yield* findForDecision(actionId, caller, nowMs))
   if (attempt !== undefined && attempt !== row.attempt) {
     const why = `what was found is about attempt ${attempt} of ${actionId}, which is at attempt ${row.attempt} and ${row.state}: look again`
     throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
@@ -35,17 +37,12 @@ function* takeResolution(deps: GateDeps, outbox: Outbox, actionId: string, body:
   if (row.state === 'outcome_unknown') {
     const resolution: Resolution = { by: principal, outcome, note, at: isoTime(nowMs) }
     checkpoint('resolve.storing')
-    const resolved = yield* settleUnknown(
-      outbox,
-      row,
-      {
-        settled: settledBy(resolution),
-        resolution: JSON.stringify(resolution),
-        sentence: sentenceOf(resolution),
-        deed: { kind: 'resolved', by: caller, data: { note } },
-      },
-      nowMs,
-    )
+    const resolved = yield* settleUnknown(context, row, {
+      settled: settledBy(resolution),
+      resolution: JSON.stringify(resolution),
+      sentence: sentenceOf(resolution),
+      cause: { kind: 'resolved', by: caller, data: { note } },
+    })
     if (resolved) return yield* viewAction(resolved)
   }
   const current = yield* actions.findAction.first({ id: actionId })
@@ -59,16 +56,16 @@ function* takeResolution(deps: GateDeps, outbox: Outbox, actionId: string, body:
 }
 
 /** While everything is held, what was under way before is of unknown outcome: nobody here is at it. */
-function* orEnded(deps: GateDeps, outbox: Outbox, row: ActionRow, nowMs: number): Tx<ActionRow> {
+function* orEnded(deps: GateDeps, context: GateContext, row: ActionRow): Tx<ActionRow> {
   if (row.state !== 'executing') return row
   const heldAt = yield* heldSince()
   if (heldAt === undefined || (row.released_at ?? 0) >= heldAt) return row
-  yield* endAttempt(deps, outbox, row, nowMs)
+  yield* endAttempt(deps, context, row)
   return (yield* actions.findAction.first({ id: row.id })) ?? row
 }
 
 /** A person's word that nothing happened is a failure that may be tried again. They may be wrong, so its key stays: see `nextKey`. */
-const settledBy = ({ by, outcome, note }: Resolution): Settled =>
+const settledBy = ({ by, outcome, note }: Resolution): Exclude<Settled, { to: 'outcome_unknown' }> =>
   outcome === 'succeeded'
     ? { to: 'succeeded', output: null, url: undefined }
     : failed('not_done', `${by.name} found that it was not carried out: ${note}`, true)

@@ -8,7 +8,7 @@ import { defineTool } from '../../tools/index.ts'
 
 const caller = { principal: ana, once: { scope: ana.id, key: 'again', requestHash: 'h' } }
 
-test('I1 a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own', async () => {
+test('a retry whose transaction is lost, while the same request is taken elsewhere, starts nothing of its own', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const sent: string[] = []

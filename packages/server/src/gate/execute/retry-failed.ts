@@ -2,8 +2,8 @@ import { type Action, CountersignError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, findAnswer, idempotently, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import { openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
-import { type Cause, writeSessionOf } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { nextKey } from './attempt-key.ts'
@@ -37,11 +37,10 @@ async function retryNow(deps: GateDeps, failed: Decided, look: Revalidation, cal
     begun = undefined
     return idempotently(caller.once, nowMs, function* () {
       yield* findForRetry(failed.id, caller, nowMs)
-      const writer = yield* writeSessionOf(outbox, failed, nowMs)
+      const context = yield* openSession({ outbox, nowMs, caller }, failed)
       checkpoint('retry.storing')
-      const deed: Cause = { kind: 'retried', by: caller }
-      const attempt = { key: nextKey(failed), runner: deps.processId, dueAtMs: null, deed }
-      const done = yield* beginDecided(deps, outbox, writer, { row: failed, look, attempt }, nowMs)
+      const attempt = { key: nextKey(failed), runner: deps.processId, dueAtMs: null, cause: { kind: 'retried', by: caller } } as const
+      const done = yield* beginDecided(deps, context, { row: failed, look, attempt })
       if (done && 'because' in done) throw new ConflictError(failed.id)
       if (done && 'asked' in done) return yield* viewAction(done.asked)
       if (!done) throw yield* notFailed((yield* actions.findAction.first({ id: failed.id })) ?? failed)

@@ -40,7 +40,7 @@ function faulty(store: Store) {
   return { store: wrapped, faults, failReads }
 }
 
-test('I8 the answer of a target is stored when the database takes it again, and the target is not asked twice', async () => {
+test('the answer of a target is stored when the database takes it again, and the target is not asked twice', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -59,7 +59,7 @@ test('I8 the answer of a target is stored when the database takes it again, and 
   expect(gate.logged).toEqual(Array(8).fill('action.store_failed'))
 })
 
-test('I9 what was begun is sent once although its process stood still and the database was away when it went on', async () => {
+test('what was begun is sent once although its process stood still and the database was away when it went on', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -76,9 +76,7 @@ test('I9 what was begun is sent once although its process stood still and the da
   expect(gate.logged).toEqual(Array(3).fill('action.store_failed'))
 })
 
-test('I8 H24 a disk that is full when the target answers: the answer is stored when there is room, and was asked for once', async ({
-  skip,
-}) => {
+test('a disk that is full when the target answers: the answer is stored when there is room, and was asked for once', async ({ skip }) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-full-'))
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir], { stdio: 'ignore' })
@@ -112,7 +110,7 @@ test('I8 H24 a disk that is full when the target answers: the answer is stored w
   }
 })
 
-test('I8 a process that stops while the database takes nothing leaves the attempt for the next one', async () => {
+test('a process that stops while the database takes nothing leaves the attempt for the next one', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -130,7 +128,7 @@ test('I8 a process that stops while the database takes nothing leaves the attemp
   expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
 })
 
-test('I9 what is approved starts when the database takes it again, once', async () => {
+test('what is approved starts when the database takes it again, once', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -147,7 +145,7 @@ for (const [name, idempotent, state, attempt] of [
   ['keyed', true, 'succeeded', 2],
   ['unkeyed', false, 'outcome_unknown', 1],
 ] as const) {
-  test(`I4 I9 an attempt whose intent was stored without an answer is not left executing: ${name} is ${state}`, async () => {
+  test(`an attempt whose intent was stored without an answer is not left executing: ${name} is ${state}`, async () => {
     await using temp = await openTempSqlite()
     await savePersons(temp.store)
     const { store, faults } = faulty(temp.store)
@@ -171,7 +169,7 @@ for (const [name, idempotent, state, attempt] of [
   })
 }
 
-test('I9 what a retry began without an answer is found when the database is back, however long that takes', async () => {
+test('what a retry began without an answer is found when the database is back, however long that takes', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -186,7 +184,7 @@ test('I9 what a retry began without an answer is found when the database is back
   expect(await rowOf(store, id)).toMatchObject({ state: 'outcome_unknown', attempt: 2 })
 })
 
-test('I4 I9 a resend and a recovery that were stored without an answer go on, each send under the key', async () => {
+test('a resend and a recovery that were stored without an answer go on, each send under the key', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -220,7 +218,7 @@ test('I4 I9 a resend and a recovery that were stored without an answer go on, ea
   expect(await rowOf(store, id)).toMatchObject({ state: 'succeeded', attempt: 2 })
 })
 
-test('I5 an end that was stored without an answer is stored once', async () => {
+test('an end that was stored without an answer is stored once', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, faults } = faulty(temp.store)
@@ -235,7 +233,7 @@ test('I5 an end that was stored without an answer is stored once', async () => {
   expect(ends).toHaveLength(1)
 })
 
-test('I9 an action whose target changed is asked again, and not failed, when the database is away while the new question is prepared', async () => {
+test('an action whose target changed is asked again, and not failed, when the database is away while the new question is prepared', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, failReads } = faulty(temp.store)
@@ -276,7 +274,7 @@ test('I9 an action whose target changed is asked again, and not failed, when the
   expect(await gate.retry(refused.id, { principal: ana }).catch(({ code }) => code)).toBe('stale_preview')
 })
 
-test('I9 an action that its target refused as stale is asked again although the database was away meanwhile', async () => {
+test('an action that its target refused as stale is asked again although the database was away meanwhile', async () => {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const { store, failReads } = faulty(temp.store)

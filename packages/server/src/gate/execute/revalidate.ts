@@ -1,5 +1,5 @@
 import { inOrder, isCountersignError, type JsonObject, type JsonValue, type PreviewField, type Tool } from '@countersign/core'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 import type { Why } from '../decide/revise.ts'
 import type { GateDeps } from '../gate.ts'
 import { definitionHashOf } from '../propose/digest.ts'
@@ -27,22 +27,17 @@ const AS_DECIDED: Revalidation = { to: 'start', version: null }
 export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
   const tool = deps.tools.byName(row.tool)
   // What policy alone decided nobody was shown: where its tool changed, the attempt fails and whoever wants it proposes it again.
-  if (!tool || JSON.parse(row.policy).verdict !== 'ask') return AS_DECIDED
+  if (!tool || !stored.wasAsked(row)) return AS_DECIDED
   const moved = whyMoved(tool, row)
   if (moved) return requestReapproval(deps, row, moved)
   if (row.precondition === null) return AS_DECIDED
-  const args: JsonObject = JSON.parse(row.arguments)
+  const args: JsonObject = stored.argumentsOf(row)
   const seen = await readPreview(tool, args, deps.clock)
   if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
   // Asking about it again would be in vain. It may be tried again once the target allows it.
   if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
   if (seen.previewError !== null) return unreadable(seen.previewError)
-  return requestReapproval(
-    deps,
-    row,
-    { why: 'target', reason: whatChanged(row.preview === null ? [] : JSON.parse(row.preview), seen.preview ?? []) },
-    seen,
-  )
+  return requestReapproval(deps, row, { why: 'target', reason: whatChanged(stored.previewOf(row) ?? [], seen.preview ?? []) }, seen)
 }
 
 const notAnyMore = (reason: string | null): string => `This cannot be done any more, so it was not carried out: ${reason}`

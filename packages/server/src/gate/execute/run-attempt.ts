@@ -1,5 +1,5 @@
 import { checkpoint } from '../../checkpoints.ts'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { attempt, type Lost, type Settled } from './attempt.ts'
 import { reconcile } from './reconcile.ts'
@@ -26,16 +26,16 @@ export async function runAttempt(deps: GateDeps, started: ActionRow, known?: Set
 
 async function storeEnd(deps: GateDeps, row: ActionRow, settled: Settled): Promise<void> {
   // What policy alone let run nobody was shown: it has failed, and whoever wants it proposes it again.
-  const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && JSON.parse(row.policy).verdict === 'ask'
+  const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && stored.wasAsked(row)
   const look = isStale
     ? await untilItWorks(deps, row.id, () => requestReapproval(deps, row, { why: 'target', reason: settled.error.message }))
     : undefined
   checkpoint('settle.before_store')
   const isOurs = await retryUntilStored(deps, row.id, (outbox) => {
-    const nowMs = deps.clock.nowMs()
+    const context = { outbox, nowMs: deps.clock.nowMs(), caller: undefined }
     return isStale && look?.to === 'ask'
-      ? settleStale(deps, outbox, row, { error: settled.error, look }, nowMs)
-      : settle(deps, outbox, row, settled, nowMs)
+      ? settleStale(deps, context, row, { error: settled.error, look })
+      : settle(deps, context, row, settled)
   })
   checkpoint('settle.after_store')
   if (isOurs === false) deps.log.warn({ actionId: row.id, epoch: row.epoch, to: settled.to }, 'action.stale_answer')

@@ -1,15 +1,15 @@
 import { CountersignError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
-import { type ActionRow, actions, attempts, type Outbox, type Tx } from '../../store/index.ts'
-import { type Cause, emitUpdate, writeSessionOf } from '../events.ts'
-import { endReuse } from '../propose/reuse.ts'
-import type { SessionWriter } from '../session-writer.ts'
+import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
+import { type GateContext, openSession, type SessionContext } from '../context.ts'
+import type { Cause } from '../events.ts'
+import { type Change, loseUnannounced, transition } from '../transition.ts'
 
-/** The states that an attempt begins in. */
-const BEGIN = { approved: attempts.startAction, failed: attempts.retryAction, outcome_unknown: attempts.resendAction }
+/** The event that an attempt begins with, by the state it begins in. */
+const BEGINNINGS = { approved: 'start', failed: 'retry', outcome_unknown: 'resend' } as const
 
 /** A row as it was read, in a state that an attempt begins in. */
-export type Startable = ActionRow & { state: keyof typeof BEGIN }
+export type Startable = ActionRow & { state: keyof typeof BEGINNINGS }
 
 export interface NewAttempt {
   key: string
@@ -19,51 +19,49 @@ export interface NewAttempt {
   /** The version of the target that was read just before; the attempt is held against it. */
   version: string | null
   /** What makes it begin. */
-  deed: Cause
+  cause: Omit<Cause, 'kind'> & { kind: 'executing' | 'claimed' | 'retried' | 'resent' }
 }
 
 /**
  * Writes the intent to carry an action out (attempt, epoch, key, runner) and announces it. Nothing is sent before this is committed.
- * Undefined when the action is no longer as it was read: somebody else has it.
- * @param writer The action's session, opened before.
+ * Undefined when the action is no longer as it was read: somebody else has it. Finishes the session.
  */
 export function* beginAttempt(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
+  context: SessionContext,
   row: Startable,
-  { key, runner, dueAtMs, version, deed }: NewAttempt,
-  nowMs: number,
+  { key, runner, dueAtMs, version, cause }: NewAttempt,
 ): Tx<ActionRow | undefined> {
-  const { id, revision, epoch } = row
-  const intent = { id, revision, epoch, idempotency_key: key, runner, due_at: dueAtMs, target_version: version, now: nowMs }
-  if (!(yield* BEGIN[row.state].change(intent))) return undefined
-  yield* endReuse(row)
-  const started: ActionRow = {
-    ...row,
-    state: 'executing',
-    attempt: row.attempt + 1,
-    epoch: epoch + 1,
+  const { session, nowMs } = context
+  const attempt = row.attempt + 1
+  const patch = {
+    attempt,
+    epoch: row.epoch + 1,
     idempotency_key: key,
-    first_send: row.state === 'outcome_unknown' ? row.first_send : row.attempt + 1,
+    // A resent attempt belongs to the series of sends that began it.
+    first_send: row.state === 'outcome_unknown' ? row.first_send : attempt,
     checks: null,
     runner,
     due_at: dueAtMs,
     target_version: version,
     error: null,
     resolution: null,
-    updated_at: nowMs,
   }
   const changed = {
-    attempt: started.attempt,
+    attempt,
     idempotencyKey: key,
     error: null,
     ...(row.resolution !== null && { resolution: null }),
     ...(row.checks !== null && { checks: null }),
   }
   const tookMs = row.state === 'approved' ? { tookMs: nowMs - row.updated_at } : {}
-  yield* emitUpdate(outbox, writer, started, changed, { ...deed, ...tookMs }, nowMs)
+  const event: 'start' | 'retry' | 'resend' = BEGINNINGS[row.state]
+  const started = yield* transition(context, row, event, {
+    patch,
+    changed,
+    cause: { ...cause, ...tookMs } as Change<typeof event>['cause'],
+  })
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
-  if (writer) yield* row.told ? writer.finish() : writer.save()
+  if (started && session) yield* row.told ? session.finish() : session.save()
   return started
 }
 
@@ -79,21 +77,18 @@ export const countUnderWay = (open: readonly actions.OpenAction[]): number =>
 
 /** Sends an executing attempt again: its answer is lost, the next one begins under the same key. */
 export function* resendAttempt(
-  outbox: Outbox,
+  context: GateContext,
   row: ActionRow,
   { runner, isRepeat }: { runner: string; isRepeat: boolean },
-  nowMs: number,
 ): Tx<ActionRow | undefined> {
-  const writer = yield* writeSessionOf(outbox, row, nowMs)
+  const opened = yield* openSession(context, row)
   checkpoint('resend.storing')
-  const { id, epoch, told } = row
-  const ended = { result: null, result_url: null, error: null, in_doubt: 1, checks: null, due_at: null }
-  if (!(yield* attempts.settleAction.change({ id, epoch, to: 'outcome_unknown', ...ended, told, now: nowMs }))) {
-    return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
-  }
-  const lost: Startable = { ...row, state: 'outcome_unknown', in_doubt: 1 }
-  const again = { key: row.idempotency_key, runner, dueAtMs: null, version: row.target_version, deed: { kind: 'resent' } } as const
-  const begun = yield* beginAttempt(outbox, writer, lost, again, nowMs)
+  const { id, epoch } = row
+  const ended = { result: null, result_url: null, error: null, in_doubt: 1, checks: null, runner: null, due_at: null, resolution: null }
+  const lost = yield* loseUnannounced(opened, row, ended)
+  if (!lost) return isRepeat ? yield* findHeld(id, runner, epoch + 1) : undefined
+  const again = { key: row.idempotency_key, runner, dueAtMs: null, version: row.target_version, cause: { kind: 'resent' } } as const
+  const begun = yield* beginAttempt(opened, { ...lost, state: 'outcome_unknown' }, again)
   // It was ours a moment ago: only a hold keeps it from being sent again. Undone and tried until that ends.
   if (!begun) throw new CountersignError('not_ready', `action ${id} is not sent again while everything is held`)
   return begun

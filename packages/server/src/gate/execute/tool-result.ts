@@ -1,5 +1,5 @@
 import { resultWithoutMedia, type ToolOutcome } from '@countersign/core'
-import type { ActionRow } from '../../store/index.ts'
+import { type ActionRow, stored } from '../../store/index.ts'
 
 /** A result as the text of a message. Its pictures are in the action's result and in what the model is given, and not a third time here. */
 export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(resultWithoutMedia(outcome))
@@ -14,21 +14,21 @@ const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it;
 export function outcomeOf(row: ActionRow, reason: string | undefined, editor?: string): ToolOutcome {
   const outcome = plainOutcomeOf(row, reason)
   if (editor === undefined || outcome.type === 'declined' || outcome.type === 'edited') return outcome
-  return { type: 'edited', argumentsRun: JSON.parse(row.arguments), by: editor, outcome }
+  return { type: 'edited', argumentsRun: stored.argumentsOf(row), by: editor, outcome }
 }
 
 function plainOutcomeOf(row: ActionRow, reason: string | undefined): ToolOutcome {
   switch (row.state) {
     case 'succeeded':
-      return { type: 'output', value: row.result === null ? null : JSON.parse(row.result) }
+      return { type: 'output', value: stored.resultOf(row) }
     case 'declined':
-      return { type: 'declined', reason: reason ?? JSON.parse(row.policy).reason ?? 'User declined' }
+      return { type: 'declined', reason: reason ?? stored.policyOf(row).reason ?? 'User declined' }
     case 'expired':
       return { type: 'declined', reason: 'Timeout' }
     case 'cancelled':
       return { type: 'declined', reason: reason ?? 'Cancelled' }
     case 'failed':
-      return { type: 'error', message: row.error === null ? 'it failed' : JSON.parse(row.error).message }
+      return { type: 'error', message: stored.errorOf(row)?.message ?? 'it failed' }
     case 'outcome_unknown':
       return { type: 'outcome_unknown', message: UNKNOWN }
     default:

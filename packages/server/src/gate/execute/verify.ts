@@ -2,8 +2,8 @@ import { type Action, assert, CountersignError } from '@countersign/core'
 import { checkpoint } from '../../checkpoints.ts'
 import { type ActionRow, actions, findAnswer, idempotently } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import { openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
-import { type Cause, writeSessionOf } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { noteLook, settleFound } from './check-again.ts'
@@ -47,8 +47,9 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
   checkpoint('verify.before_store')
   const action = await deps.store.transact((outbox) =>
     idempotently(once, nowMs, function* () {
-      if (settled) yield* settleFound(outbox, row, settled, { kind: 'verified', by: caller }, nowMs)
-      else yield* noteLook(outbox, row, { at: beganAt, found: foundOf(found) }, caller, nowMs)
+      const context = { outbox, nowMs, caller }
+      if (settled) yield* settleFound(context, row, settled)
+      else yield* noteLook(context, row, { at: beganAt, found: foundOf(found) })
       return yield* viewNow(actionId)
     }),
   )
@@ -63,10 +64,10 @@ async function resend(deps: GateDeps, unknown: ActionRow, caller: Caller): Promi
   const stored = deps.store.transact((outbox) => {
     toCarryOut = undefined
     return idempotently(caller.once, nowMs, function* () {
-      const writer = yield* writeSessionOf(outbox, unknown, nowMs)
-      const deed: Cause = { kind: 'resent', by: caller }
-      const attempt = { key: unknown.idempotency_key, runner: deps.processId, dueAtMs: null, version: unknown.target_version, deed }
-      toCarryOut = yield* beginAttempt(outbox, writer, { ...unknown, state: 'outcome_unknown' }, attempt, nowMs)
+      const context = yield* openSession({ outbox, nowMs, caller }, unknown)
+      const { idempotency_key: key, target_version: version } = unknown
+      const attempt = { key, runner: deps.processId, dueAtMs: null, version, cause: { kind: 'resent', by: caller } } as const
+      toCarryOut = yield* beginAttempt(context, { ...unknown, state: 'outcome_unknown' }, attempt)
       return yield* viewNow(unknown.id)
     })
   })

@@ -110,7 +110,7 @@ test('a condition allows what it is true of, and asks where it is false, fails, 
   expect(await codeOf(desk.grant(first.id, { when: 'args.cents.matches("(a+)+$")' }))).toBe('bad_request')
 })
 
-test('T30 a grant ends: by its time, by its uses, by its revocation, with its tool', async () => {
+test('a grant ends: by its time, by its uses, by its revocation, with its tool', async () => {
   await using desk = await open()
   const first = await desk.propose('send')
   const short = await desk.grant(first.id, { expiresIn: 'PT1H', uses: 2 })
@@ -130,7 +130,7 @@ test('T30 a grant ends: by its time, by its uses, by its revocation, with its to
   expect(new Set([short.id, timed.id, revoked.id]).size).toBe(3)
 })
 
-test('T30 nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone', async () => {
+test('nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone', async () => {
   await using desk = await open()
   const [pay, wire, two, hire, refund, own] = [
     await desk.propose('send'),
@@ -165,7 +165,7 @@ test('a grant answers in place of people only: what policy denies stays denied',
   expect(await desk.propose('send')).toMatchObject({ state: 'declined', policy: { verdict: 'deny', rule: 'never' } })
 })
 
-test('I10 a grant never does what its maker could not do alone now', async () => {
+test('a grant never does what its maker could not do alone now', async () => {
   await using desk = await open()
   await desk.grant((await desk.propose('send')).id)
   await desk.save({ ...ana, roles: ['viewer'] })
@@ -194,7 +194,7 @@ test('a grant for an outside agent is for its key: the name that another gives i
   expect((await desk.propose('send', {}, bot, 'other')).state).toBe('proposed')
 })
 
-test('H37 what a grant approved and has not started is asked again when the grant does not hold any more', async () => {
+test('what a grant approved and has not started is asked again when the grant does not hold any more', async () => {
   await using desk = await open()
   const made = await desk.grant((await desk.propose('send')).id)
   const cases: [string, () => Promise<unknown>, () => Promise<unknown>][] = [

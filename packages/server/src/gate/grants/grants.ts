@@ -1,8 +1,9 @@
 import { assert, CountersignError, durationMs, type Grant, type Remember, type Requirements, type RiskLevel } from '@countersign/core'
 import { appendToScope } from '../../audit/index.ts'
 import { readCondition } from '../../policy/index.ts'
-import { type ActionRow, type GrantRow, grants, newId, type Outbox, principals, type Tx, together } from '../../store/index.ts'
+import { type ActionRow, type GrantRow, grants, newId, principals, stored, type Tx, together } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import type { CallerContext, SessionContext } from '../context.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from '../decide/rights.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
@@ -78,23 +79,19 @@ export function* whyNotGranted(grantId: string, call: GrantableCall, nowMs: numb
 }
 
 /** What a grant is made of: an action that somebody may decide about alone. */
-export interface Granting {
-  row: ActionRow
-  terms: Remember
-  /** The action's session, opened before, or undefined where it has none and the action itself is locked. */
-  writer: SessionWriter | undefined
-}
-
 /**
  * Records what is not asked again. @throws CountersignError `forbidden` for who could not approve the action alone and in their own right;
  * `illegal_transition` for an action that is asked about each time; `bad_request` for a scope that the action does not have.
  */
-export function* makeGrant(outbox: Outbox, { row, terms, writer }: Granting, caller: Caller, nowMs: number): Tx<GrantRow> {
-  const { principal } = caller
+export function* makeGrant(
+  { outbox, session, caller: { principal }, nowMs }: CallerContext<SessionContext>,
+  row: ActionRow,
+  terms: Remember,
+): Tx<GrantRow> {
   const right = yield* findRight(row, principal, nowMs)
   const own = right.refusal ?? (right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote')
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
-  const never = whyNeverGranted({ requires: requirementsOf(row), risk: JSON.parse(row.risk).level })
+  const never = whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level })
   if (never !== undefined) throw new CountersignError('illegal_transition', `nothing can be allowed beyond ${row.id}: ${never}`)
   if (terms.scope === 'session' && row.session_id === null) {
     throw new CountersignError('bad_request', `action ${row.id} belongs to no session: allow it for the agent`)
@@ -121,7 +118,7 @@ export function* makeGrant(outbox: Outbox, { row, terms, writer }: Granting, cal
     nowMs,
   )
   const entry = { kind: 'grant_made', actor: principal.id, actionId: row.id, data: factsOf(grant) } as const
-  yield* writer ? writer.audit(entry) : appendToScope(outbox, row.id, entry, nowMs)
+  yield* session ? session.audit(entry) : appendToScope(outbox, row.id, entry, nowMs)
   return grant
 }
 

@@ -2,7 +2,7 @@ import { CountersignError, type Grant, type GrantBody, type Principal } from '@c
 import { recordAudit } from '../../audit/index.ts'
 import { actions, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
-import { writeSessionOf } from '../events.ts'
+import { openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { makeGrant, viewGrant } from './grants.ts'
@@ -18,9 +18,9 @@ export async function createGrant({ store, clock }: GateDeps, { actionId, ...ter
       const found = yield* actions.findAction.first({ id: actionId })
       const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
       requireUnarchived(row)
-      const writer = yield* writeSessionOf(outbox, row, nowMs)
-      const grant = yield* makeGrant(outbox, { row, terms, writer }, caller, nowMs)
-      if (writer) yield* writer.save()
+      const context = yield* openSession({ outbox, nowMs, caller }, row)
+      const grant = yield* makeGrant(context, row, terms)
+      if (context.session) yield* context.session.save()
       return yield* viewGrant(grant, nowMs)
     }),
   )

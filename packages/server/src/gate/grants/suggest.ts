@@ -1,6 +1,6 @@
 import type { GrantSuggestion, JsonObject } from '@countersign/core'
 import { isTrueForAll } from '../../policy/index.ts'
-import { type ActionRow, actions } from '../../store/index.ts'
+import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { findRight, requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
@@ -31,7 +31,7 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
     const right = yield* findRight(row, principal, nowMs)
     const refusal =
       right.refusal ??
-      whyNeverGranted({ requires: requirementsOf(row), risk: JSON.parse(row.risk).level }) ??
+      whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level }) ??
       (tool ? null : `the tool ${row.tool} is no longer configured`)
     if (!tool || refusal !== null) return { refusal, exact, rule: null }
     const when = narrowRule([row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf))
@@ -44,4 +44,4 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
   })
 }
 
-const argumentsOf = (row: Pick<ActionRow, 'arguments'>): JsonObject => JSON.parse(row.arguments)
+const argumentsOf = (row: Pick<ActionRow, 'arguments'>): JsonObject => stored.argumentsOf(row)

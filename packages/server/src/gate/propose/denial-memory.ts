@@ -1,4 +1,4 @@
-import { type ActionRow, actions, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
 import { keyOf } from '../decide/rights.ts'
 
 /** How often a run may propose again what people declined in it, before it is stopped. */
@@ -21,8 +21,8 @@ export function* findEarlierDenial(place: Place): Tx<{ verdict: 'deny'; rule: ty
 
 /** True when a run has proposed an action too often that people had declined in it. */
 export function* isRepeatedTooOften(row: ActionRow): Tx<boolean> {
-  if (JSON.parse(row.policy).rule !== EARLIER_DENIAL) return false
-  return (yield* declinedAlike(row)).filter(({ policy }) => JSON.parse(policy).rule === EARLIER_DENIAL).length >= MAX_REPEATS
+  if (stored.policyOf(row).rule !== EARLIER_DENIAL) return false
+  return (yield* declinedAlike(row)).filter((other) => stored.policyOf(other).rule === EARLIER_DENIAL).length >= MAX_REPEATS
 }
 
 /** What was declined in a run under one digest, by people or because people had, the first at the front. */
@@ -30,7 +30,7 @@ function* declinedAlike({ session_id, run_id, digest }: Place): Tx<ActionRow[]> 
   if (session_id === null || run_id === null) return []
   const rows = yield* actions.declinedWith.all({ session_id, digest })
   return rows.filter((row) => {
-    const { verdict, rule } = JSON.parse(row.policy)
+    const { verdict, rule } = stored.policyOf(row)
     return row.run_id === run_id && (verdict === 'ask' || rule === EARLIER_DENIAL)
   })
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, Principal, Tool } from '@countersign/core'
 import { agentOf } from '../../policy/index.ts'
-import { type ActionRow, sessions } from '../../store/index.ts'
+import { type ActionRow, sessions, stored } from '../../store/index.ts'
 import { requestersOf } from '../decide/requesters.ts'
 import type { GateDeps } from '../gate.ts'
 import { type PreparedAction, prepareAction } from './prepare.ts'
@@ -30,7 +30,7 @@ export async function prepareAgain(deps: GateDeps, row: ActionRow, { tool, seen,
   const { policies, clock } = deps
   return prepareAction({
     tool,
-    arguments: given.arguments ?? JSON.parse(row.arguments),
+    arguments: given.arguments ?? stored.argumentsOf(row),
     ...agentOf(row),
     session: session ?? null,
     requesters: isNew ? [...asked, editor] : asked,

@@ -74,11 +74,11 @@ export function* insertPrepared(
   const { policy, grantId } = yield* answerFor(input)
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   if (state === 'proposed' && input.repeatedBy) {
-    const repeated = yield* repeatAsk(outbox, prepared, input.repeatedBy, nowMs)
+    const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeatedBy }, prepared)
     if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
   }
   if (state === 'proposed') yield* requireRoomToWait({ requestedBy, sessionId: placement.sessionId }, input.limits)
-  const times = timesOf(state, tool, policy, input.expiresInMs, nowMs)
+  const times = timesOf(state, tool, policy, input)
   const row: ActionRow = {
     id,
     session_id: placement.sessionId,
@@ -135,7 +135,7 @@ export function* insertPrepared(
   if (prepared.shadow) yield* noteDifference(id, prepared.policy, prepared.shadow)
   if (row.due_at !== null) lookAgainAt(outbox, row.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
-  return { row, proposal: yield* announceProposed(outbox, writer, row, nowMs) }
+  return { row, proposal: yield* announceProposed({ outbox, session: writer, nowMs, caller: undefined }, row) }
 }
 
 /** What is asked has a deadline, and so has what waits for a client. */
@@ -143,10 +143,9 @@ function timesOf(
   state: ActionRow['state'],
   { executor }: Tool,
   policy: PolicyResult,
-  requestedMs: number | undefined,
-  nowMs: number,
+  { expiresInMs, nowMs }: Pick<InsertInput, 'expiresInMs' | 'nowMs'>,
 ): (Omit<Times, 'due_at'> & { due_at: number | null }) | undefined {
-  const asked = deadlinesOf(policy, requestedMs, nowMs)
+  const asked = deadlinesOf(policy, expiresInMs, nowMs)
   if (state === 'proposed') return asked
   if (state !== 'approved' || executor !== 'client') return undefined
   return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }

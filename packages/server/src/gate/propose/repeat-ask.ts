@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type ActionRow, actions, lockKey, type Outbox, type Tx, waiting } from '../../store/index.ts'
-import type { Caller } from '../caller.ts'
-import { emitUpdate, writeSessionOf } from '../events.ts'
-import type { SessionWriter } from '../session-writer.ts'
+import { type ActionRow, actions, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
+import { type CallerContext, openSession, type SessionContext } from '../context.ts'
+import { emitUpdate } from '../events.ts'
 import type { PreparedAction } from './prepare.ts'
 
 const callOf = ({ tool, definitionHash, argumentsText, agent, claimedAgent }: PreparedAction, requestedBy: string) => ({
@@ -23,27 +22,22 @@ export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string)
  * The waiting action that a call without an idempotency key repeats, counted once more; undefined where there is none. Two calls with keys
  * of their own are two wishes and never fold, nor does a call into an action that was proposed with a key or edited by a person.
  */
-export function* repeatAsk(outbox: Outbox, prepared: PreparedAction, caller: Caller, nowMs: number): Tx<ActionRow | undefined> {
+export function* repeatAsk(context: CallerContext, prepared: PreparedAction): Tx<ActionRow | undefined> {
+  const { caller, nowMs } = context
   const found = yield* waiting.sameAsk.first(callOf(prepared, caller.principal.id))
   if (!found || (found.expires_at !== null && found.expires_at <= nowMs)) return undefined
   // Under another version of the policy other people may have to decide.
-  if (JSON.parse(found.policy).version !== prepared.policy.version) return undefined
-  const writer = yield* writeSessionOf(outbox, found, nowMs)
-  return yield* countRepeat(outbox, writer, found, caller, nowMs)
+  if (stored.policyOf(found).version !== prepared.policy.version) return undefined
+  return yield* countRepeat(yield* openSession(context, found), found)
 }
 
-/** Counts that a waiting action was asked for once more, and tells of it. Undefined when people have decided meanwhile. */
-export function* countRepeat(
-  outbox: Outbox,
-  writer: SessionWriter | undefined,
-  found: ActionRow,
-  by: Caller | undefined,
-  nowMs: number,
-): Tx<ActionRow | undefined> {
+/** Counts that the caller asked for a waiting action once more. Undefined when people have decided meanwhile. */
+export function* countRepeat(context: SessionContext, found: ActionRow): Tx<ActionRow | undefined> {
+  const { caller, nowMs } = context
   if (!(yield* waiting.countAsk.change({ id: found.id, now: Math.max(nowMs, found.updated_at) }))) return undefined
   const row = yield* actions.findAction.first({ id: found.id })
   if (!row) return undefined
   const counted = { timesAsked: row.times_asked }
-  yield* emitUpdate(outbox, writer, row, counted, { kind: 'repeated', by, data: counted }, nowMs)
+  yield* emitUpdate(context, row, counted, { kind: 'repeated', by: caller, data: counted })
   return row
 }

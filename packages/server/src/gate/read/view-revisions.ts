@@ -1,6 +1,6 @@
 import type { ActionRevision } from '@countersign/core'
-import { revisions, type Tx } from '../../store/index.ts'
-import { isoTime, parsed, viewRevised, viewVotes } from './view.ts'
+import { revisions, stored, type Tx } from '../../store/index.ts'
+import { isoTime, viewRevised, viewVotes } from './view.ts'
 
 /** The earlier revisions of an action as they were shown, the first one first. */
 export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
@@ -10,18 +10,18 @@ export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
     views.push({
       revision,
       revised: row.revised === null ? null : yield* viewRevised(row.revised),
-      arguments: JSON.parse(row.arguments),
+      arguments: stored.argumentsOf(row),
       digest: row.digest,
       destination: row.destination,
       credential: row.credential,
       precondition: row.precondition,
       description: row.description,
-      preview: parsed(row.preview),
+      preview: stored.previewOf(row),
       previewError: row.preview_error,
       previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
-      risk: JSON.parse(row.risk),
-      policy: JSON.parse(row.policy),
-      requires: JSON.parse(row.requires),
+      risk: stored.riskOf(row),
+      policy: stored.policyOf(row),
+      requires: stored.requirementsOf(row),
       votes: yield* viewVotes({ id: actionId, revision }),
       ended: yield* viewRevised(row.ended),
     })

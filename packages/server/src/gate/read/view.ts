@@ -19,6 +19,7 @@ import {
   participants,
   principals,
   type SessionRow,
+  stored,
   type Tx,
   type VoteRow,
   votes,
@@ -93,7 +94,7 @@ export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_a
   }
 }
 
-export const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
 const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
@@ -103,8 +104,8 @@ const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>)
  * @param knownVotes Its votes, where they were read already.
  */
 export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
-  const { verdict, rule, version, reason } = JSON.parse(row.policy)
-  const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...JSON.parse(row.requires) }
+  const { verdict, rule, version, reason } = stored.policyOf(row)
+  const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only what was asked has votes to look for, and where the first one decides, only what is decided.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
   return {
@@ -117,15 +118,15 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     effect: row.effect,
     destination: row.destination,
     credential: row.credential,
-    arguments: JSON.parse(row.arguments),
+    arguments: stored.argumentsOf(row),
     digest: row.digest,
     revision: row.revision,
     revised: row.revised === null ? null : yield* viewRevised(row.revised),
     description: row.description,
-    preview: parsed(row.preview),
+    preview: stored.previewOf(row),
     previewError: row.preview_error,
     previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
-    risk: JSON.parse(row.risk),
+    risk: stored.riskOf(row),
     precondition: row.precondition,
     state: row.state,
     policy: { verdict, rule, version, reason },
@@ -140,9 +141,9 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     executor: row.executor,
     attempt: row.attempt,
     idempotencyKey: row.idempotency_key,
-    ...(row.result === null ? {} : { result: JSON.parse(row.result) }),
+    ...(row.result === null ? {} : { result: stored.resultOf(row) }),
     resultUrl: row.result_url,
-    error: parsed(row.error),
+    error: stored.errorOf(row),
     checks: viewChecks(row),
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,

@@ -1,5 +1,5 @@
 import { CountersignError, type Principal, personOf } from '@countersign/core'
-import { type ActionRow, actions, delegations, type SessionRow, type Tx, visibility } from '../../store/index.ts'
+import { type ActionRow, actions, delegations, type SessionRow, stored, type Tx, visibility } from '../../store/index.ts'
 import { seesAll } from '../caller.ts'
 import { findRight } from '../decide/rights.ts'
 
@@ -15,7 +15,7 @@ export const readerOf = (principal: Principal): visibility.Reader | undefined =>
 
 /** True for who has a vote on the action, in their own right or in somebody's place. What asked nobody has no votes, whatever its roles. */
 function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
-  return JSON.parse(row.policy).verdict === 'ask' && (yield* findRight(row, principal, nowMs)).refusal === undefined
+  return stored.wasAsked(row) && (yield* findRight(row, principal, nowMs)).refusal === undefined
 }
 
 /**

@@ -2,21 +2,21 @@ import { type Client, DatabaseError } from 'pg'
 import { checkpoint } from '../../checkpoints.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
 
-/** Locks out other processes that migrate the same database. Any number that nobody else uses in it. */
+/** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */
 const MIGRATION_LOCK = 4_319_001
 /**
- * Shorter than the second after which Postgres looks for a deadlock: of a migration and a process at work that wait for each other, it is
- * the migration that gives way.
+ * Shorter than the second after which Postgres checks for a deadlock: when a migration and a running process wait for each other, the
+ * migration gives way.
  */
 const TABLES_TIMEOUT_MS = 300
 const MAX_TRIES = 100
-/** What transactions write to, from where most of them begin. */
+/** Tables that transactions write to, in the order in which most transactions reach them. */
 const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
 
 /**
  * Brings a Postgres database to this code's version, one transaction per migration. Several processes may start at once: the first one
- * migrates, the others wait and find it done. An older version that is still running goes on working beside it.
- * @param client Connected, in no transaction, and nobody else's meanwhile.
+ * migrates; the others wait and find it done. Processes of an older version keep working meanwhile.
+ * @param client Connected, in no transaction, and not shared while this runs.
  * @throws Error naming the migration when it fails, or when the database was written by a newer version.
  */
 export async function migratePostgres(client: Client): Promise<void> {
@@ -29,7 +29,7 @@ export async function migratePostgres(client: Client): Promise<void> {
   }
 }
 
-/** False when others had the tables. */
+/** Applies one migration. Returns false when other transactions held the tables. */
 async function apply(client: Client, migration: Migration, mayTryAgain: boolean): Promise<boolean> {
   try {
     await inMigrationLock(client, async () => {
@@ -51,7 +51,7 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
   }
 }
 
-/** Waits until no transaction is in the middle of anything. */
+/** Locks the tables once no open transaction uses them. */
 async function takeTables(client: Client): Promise<void> {
   const { rows } = await client.query(
     'select name from unnest($1::text[]) with ordinality as t (name, n) where to_regclass(name) is not null order by n',
@@ -63,7 +63,7 @@ async function takeTables(client: Client): Promise<void> {
   await client.query('set local lock_timeout = 0')
 }
 
-/** One transaction at a time over all processes. The lock ends with the transaction: it works through a pooler too. */
+/** Runs one transaction at a time across all processes. The lock ends with the transaction, so it works through a pooler too. */
 export async function inMigrationLock(client: Client, work: () => Promise<void>): Promise<void> {
   await client.query('BEGIN')
   try {

@@ -1,66 +1,142 @@
-import { ACTION_STATES, type ActionEvent, type ActionState, AFTER } from '@countersign/core'
+import { globSync, readFileSync } from 'node:fs'
+import { ACTION_EVENTS, ACTION_STATES, type ActionEvent, type ActionState, AFTER, assert } from '@countersign/core'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STORES, type TempStore } from '../../../../../verification/testing/temp-store.ts'
 import type { Tx } from '../query.ts'
 import { anAction } from '../testing/an-action.ts'
+import { ENDED, startedBy } from '../testing/patches.ts'
+import { endUnstarted, type MovedAsRead, moveAction } from './action-moves.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
+import type { ActionRow } from './schema.ts'
 
-const nothing = { result: null, result_url: null, error: null }
-const settle = (id: string, to: ActionState, epoch = 0): Tx<number> =>
-  attempts.settleAction.change({ id, epoch, to, ...nothing, in_doubt: 0, checks: null, due_at: null, told: 1, now: 2 })
-const resolve = (id: string, to: ActionState): Tx<number> =>
-  attempts.resolveAction.change({ id, epoch: 0, to, ...nothing, resolution: null, now: 2 })
-const intent = (id: string, read: { revision?: number; epoch?: number } = {}) => ({
-  ...{ id, revision: 1, epoch: 0, idempotency_key: `${id}.1`, runner: 'prc_1', due_at: null, target_version: null, now: 2 },
-  ...read,
-})
+/** Moves an action as it is now, and answers whether it moved. */
+function* move(id: string, event: MovedAsRead, read: Partial<ActionRow> = {}): Tx<boolean> {
+  const found = yield* actions.findAction.first({ id })
+  assert(found, 'the action is there')
+  const row = { ...found, ...read }
+  const patch = { ...row, ...ENDED, ...(BEGINS.has(event) && startedBy(row, 'prc_1')) }
+  return (yield* moveAction(row, event, patch, 2)) !== undefined
+}
+const BEGINS = new Set<ActionEvent>(['start', 'retry', 'resend'])
 
-interface Update {
-  event: ActionEvent
-  from: ActionState[]
-  update(id: string): Tx<number>
+/** Which states each event moves an action from, written down a second time. That of `expire` needs a deadline: `deadlines.test.ts`. */
+const FROM: Readonly<Record<ActionEvent, readonly ActionState[]>> = {
+  approve: ['proposed'],
+  decline: ['proposed'],
+  expire: [],
+  cancel: ['proposed', 'approved'],
+  revise: ['proposed', 'approved', 'failed'],
+  start: ['approved'],
+  retry: ['failed'],
+  resend: ['outcome_unknown'],
+  succeed: ['executing', 'outcome_unknown'],
+  fail: ['executing', 'outcome_unknown'],
+  lose: ['executing'],
 }
 
-/** The guarded updates behind each event, and the states they move from. That of `expire` needs a deadline: `deadlines.test.ts`. */
-const UPDATES: Update[] = [
-  {
-    event: 'approve',
-    from: ['proposed'],
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, due_at: null, now: 2 }),
-  },
-  {
-    event: 'decline',
-    from: ['proposed'],
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'declined', told: 1, due_at: null, now: 2 }),
-  },
-  { event: 'cancel', from: ['proposed', 'approved'], update: (id) => actions.cancelAction.change({ id, now: 2 }) },
-  { event: 'start', from: ['approved'], update: (id) => attempts.startAction.change(intent(id)) },
-  { event: 'succeed', from: ['executing'], update: (id) => settle(id, 'succeeded') },
-  { event: 'fail', from: ['executing'], update: (id) => settle(id, 'failed') },
-  { event: 'lose', from: ['executing'], update: (id) => settle(id, 'outcome_unknown') },
-  { event: 'succeed', from: ['outcome_unknown'], update: (id) => resolve(id, 'succeeded') },
-  { event: 'fail', from: ['outcome_unknown'], update: (id) => resolve(id, 'failed') },
-  { event: 'retry', from: ['failed'], update: (id) => attempts.retryAction.change(intent(id)) },
-  { event: 'resend', from: ['outcome_unknown'], update: (id) => attempts.resendAction.change(intent(id)) },
-]
-
-test.each(STORES)('a guarded update moves an action where the lifecycle table says, from nowhere else ($database)', async ({ open }) => {
+test.each(STORES)('an event moves an action from the states of the table, and from no other ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
-  for (const [n, { event, from, update }] of UPDATES.entries()) {
+  for (const event of ACTION_EVENTS) {
     for (const state of ACTION_STATES) {
-      const id = `act_${n}_${state}`
+      const id = `act_${event}_${state}`
       await store.transact(() => actions.insertAction.run(anAction(id, { state })))
-      const changed = await store.transact(() => update(id))
+      const moved = await store.transact(function* () {
+        if (event !== 'expire' && event !== 'cancel') return yield* move(id, event)
+        return (yield* endUnstarted(id, event, { error: null, atAnyTime: false }, 2)) !== undefined
+      })
       const after = (await store.read(() => actions.findAction.first({ id })))?.state
-      expect([event, state, changed, after]).toEqual(
-        from.includes(state) ? [event, state, 1, AFTER[state][event]] : [event, state, 0, state],
-      )
+      const may = FROM[event].includes(state)
+      expect([event, state, moved, after]).toEqual([event, state, may, may ? AFTER[state][event] : state])
     }
   }
+})
+
+test.each(STORES)('the row that a move answers is the row that the database has ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+  for (const event of ACTION_EVENTS) {
+    for (const state of FROM[event]) {
+      const id = `act_${event}_${state}`
+      await store.transact(() => actions.insertAction.run(anAction(id, { state, updated_at: 7 })))
+      const [answered, stored] = await store.transact(function* () {
+        const row = yield* actions.findAction.first({ id })
+        assert(row, 'the action is there')
+        const patch = { ...row, ...ENDED, ...(BEGINS.has(event) && startedBy(row, 'prc_1')) }
+        const moved =
+          event === 'expire' || event === 'cancel'
+            ? yield* endUnstarted(id, event, { error: null, atAnyTime: false }, 9)
+            : yield* moveAction(row, event, patch, 9)
+        return [moved, yield* actions.findAction.first({ id })]
+      })
+      // The database works out the epoch of the installation, which nothing reads in the same transaction.
+      const known = (row: ActionRow | undefined) => row && { ...row, instance_epoch: null }
+      expect(known(answered), `${event} from ${state}`).toEqual(known(stored))
+    }
+  }
+})
+
+/** The state after each event that {@link FROM} lets move, written down a second time. */
+const TO: Readonly<Record<ActionEvent, ActionState>> = {
+  approve: 'approved',
+  decline: 'declined',
+  expire: 'expired',
+  cancel: 'cancelled',
+  revise: 'proposed',
+  start: 'executing',
+  retry: 'executing',
+  resend: 'executing',
+  succeed: 'succeeded',
+  fail: 'failed',
+  lose: 'outcome_unknown',
+}
+
+test.each(STORES)(
+  'whatever happens to an action in whatever order, it is where the table leads ($database)',
+  async ({ open, database }) => {
+    await using temp = await open()
+    const { store } = temp
+    await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+    let actionsMade = 0
+    const events = fc.array(fc.constantFrom(...ACTION_EVENTS), { minLength: 1, maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(events, async (sequence) => {
+        const id = `act_${++actionsMade}`
+        await store.transact(() => actions.insertAction.run(anAction(id, {})))
+        let state: ActionState = 'proposed'
+        let revision = 1
+        let attempt = 0
+        for (const event of sequence) {
+          const may = FROM[event].includes(state)
+          const moved = await store.transact(function* () {
+            if (event !== 'expire' && event !== 'cancel') return yield* move(id, event)
+            return (yield* endUnstarted(id, event, { error: null, atAnyTime: false }, 2)) !== undefined
+          })
+          expect([event, state, moved]).toEqual([event, state, may])
+          if (!may) continue
+          state = TO[event]
+          if (event === 'revise') revision++
+          if (state === 'executing') attempt++
+        }
+        const row = await store.read(() => actions.findAction.first({ id }))
+        expect(row).toMatchObject({ state, revision, attempt, epoch: attempt })
+      }),
+      { numRuns: database === 'sqlite' ? 300 : 60 },
+    )
+  },
+)
+
+test('no statement but those of a transition writes the state of an action', () => {
+  const folder = new URL('../../', import.meta.url)
+  const writes = globSync('**/*.ts', { cwd: folder })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .filter((path) => /updateTable\('action'\)(?:(?!\.where\()[\s\S])*\bstate:/.test(readFileSync(new URL(path, folder), 'utf8')))
+  expect(writes).toEqual(['store/tables/action-moves.ts'])
 })
 
 /** A store with the action `act_1`, just started for the first time. */
@@ -69,55 +145,59 @@ async function openStarted(open: () => Promise<TempStore>) {
   await temp.store.transact(function* () {
     yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1)
     yield* actions.insertAction.run(anAction('act_1', { state: 'approved' }))
-    yield* attempts.startAction.change(intent('act_1'))
+    yield* move('act_1', 'start')
   })
   const row = () => temp.store.read(() => actions.findAction.first({ id: 'act_1' }))
   return { store: temp.store, row, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() }
 }
 
-test.each(STORES)('I5 a settlement with the epoch of an earlier attempt changes nothing ($database)', async ({ open }) => {
+test.each(STORES)('a settlement with the epoch of an earlier attempt changes nothing ($database)', async ({ open }) => {
   await using started = await openStarted(open)
-  expect(await started.store.transact(() => settle('act_1', 'succeeded', 0))).toBe(0)
+  expect(await started.store.transact(() => move('act_1', 'succeed', { epoch: 0 }))).toBe(false)
   expect(await started.row()).toMatchObject({ state: 'executing', epoch: 1, attempt: 1, runner: 'prc_1' })
 })
 
-test.each(STORES)('I5 an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
+test.each(STORES)('an attempt begins only from the very row that was read: its revision and its epoch ($database)', async ({ open }) => {
   await using temp = await open()
   const { store } = temp
   await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
-  for (const [n, [state, begin]] of [
-    ['approved', attempts.startAction] as const,
-    ['failed', attempts.retryAction] as const,
-    ['outcome_unknown', attempts.resendAction] as const,
-  ].entries()) {
-    const id = `act_${n}`
+  for (const [state, event] of [
+    ['approved', 'start'],
+    ['failed', 'retry'],
+    ['outcome_unknown', 'resend'],
+  ] as const) {
+    const id = `act_${state}`
     await store.transact(() => actions.insertAction.run(anAction(id, { state, revision: 2, epoch: 4 })))
     for (const read of [
       { revision: 1, epoch: 4 },
       { revision: 2, epoch: 3 },
       { revision: 2, epoch: 5 },
     ]) {
-      expect(await store.transact(() => begin.change(intent(id, read)))).toBe(0)
+      expect(await store.transact(() => move(id, event, read))).toBe(false)
     }
-    expect(await store.transact(() => begin.change(intent(id, { revision: 2, epoch: 4 })))).toBe(1)
-    expect(await store.transact(() => begin.change(intent(id, { revision: 2, epoch: 4 })))).toBe(0)
+    expect(await store.transact(() => move(id, event, { revision: 2, epoch: 4 }))).toBe(true)
+    expect(await store.transact(() => move(id, event, { state, revision: 2, epoch: 4 }))).toBe(false)
   }
 })
 
 test.each(STORES)(
-  'I5 of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
+  'of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
   async ({ open }) => {
     await using started = await openStarted(open)
     const { store } = started
     const takers = ['prc_2', 'prc_3', 'prc_4']
-    const taken = await Promise.all(
-      takers.map((runner) => store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 1, runner }))),
-    )
-    expect(taken.toSorted()).toEqual([0, 0, 1])
-    expect(await store.transact(() => settle('act_1', 'succeeded', 1))).toBe(0)
-    expect(await started.row()).toMatchObject({ state: 'executing', epoch: 2, attempt: 1, runner: takers[taken.indexOf(1)] })
-    expect(await store.transact(() => settle('act_1', 'succeeded', 2))).toBe(1)
-    expect(await store.transact(() => attempts.takeOverAction.change({ id: 'act_1', epoch: 2, runner: 'prc_2' }))).toBe(0)
+    const row = await started.row()
+    assert(row, 'the action is there')
+    const takeOver = (runner: string, epoch: number) =>
+      store.transact(function* () {
+        return (yield* attempts.takeOverAction(row, { epoch: epoch + 1, runner }, { epoch })) !== undefined
+      })
+    const taken = await Promise.all(takers.map((runner) => takeOver(runner, 1)))
+    expect(taken.toSorted()).toEqual([false, false, true])
+    expect(await store.transact(() => move('act_1', 'succeed', { epoch: 1 }))).toBe(false)
+    expect(await started.row()).toMatchObject({ state: 'executing', epoch: 2, attempt: 1, runner: takers[taken.indexOf(true)] })
+    expect(await store.transact(() => move('act_1', 'succeed', { epoch: 2 }))).toBe(true)
+    expect(await takeOver('prc_2', 2)).toBe(false)
   },
 )
 

@@ -1,73 +1,73 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { type ActionUpdate, actionUpdate } from './action-update.ts'
+import { insertInto } from './insert.ts'
 import type { ActionRow } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = question<{ [K in keyof ActionRow]: ActionRow[K] }>((db, p) =>
-  db.insertInto('action').values({
-    id: p.id,
-    session_id: p.session_id,
-    run_id: p.run_id,
-    message_id: p.message_id,
-    tool_call_id: p.tool_call_id,
-    position: p.position,
-    tool: p.tool,
-    effect: p.effect,
-    destination: p.destination,
-    credential: p.credential,
-    definition_hash: p.definition_hash,
-    arguments: p.arguments,
-    digest: p.digest,
-    revision: p.revision,
-    revised: p.revised,
-    edited_by: p.edited_by,
-    description: p.description,
-    preview: p.preview,
-    preview_error: p.preview_error,
-    previewed_at: p.previewed_at,
-    precondition: p.precondition,
-    target_version: p.target_version,
-    risk: p.risk,
-    state: p.state,
-    policy: p.policy,
-    requires: p.requires,
-    requested_by: p.requested_by,
-    requesters: p.requesters,
-    agent: p.agent,
-    agent_verified: p.agent_verified,
-    agent_says: p.agent_says,
-    times_asked: p.times_asked,
-    unkeyed: p.unkeyed,
-    executor: p.executor,
-    attempt: p.attempt,
-    epoch: p.epoch,
-    told: p.told,
-    runner: p.runner,
-    due_at: p.due_at,
-    resolution: p.resolution,
-    cached_from: p.cached_from,
-    reusable_until: p.reusable_until,
-    claimed_by: p.claimed_by,
-    idempotency_key: p.idempotency_key,
-    in_doubt: p.in_doubt,
-    first_send: p.first_send,
-    checks: p.checks,
-    result: p.result,
-    result_url: p.result_url,
-    error: p.error,
-    expires_at: p.expires_at,
-    remind_at: p.remind_at,
-    escalate_at: p.escalate_at,
-    grant_id: p.grant_id,
-    archived_at: p.archived_at,
-    redacted_at: p.redacted_at,
-    instance_epoch: p.instance_epoch,
-    released_at: p.released_at,
-    created_at: p.created_at,
-    updated_at: p.updated_at,
-  }),
-)
+export const insertAction = insertInto('action', {
+  id: true,
+  session_id: true,
+  run_id: true,
+  message_id: true,
+  tool_call_id: true,
+  position: true,
+  tool: true,
+  effect: true,
+  destination: true,
+  credential: true,
+  definition_hash: true,
+  arguments: true,
+  digest: true,
+  revision: true,
+  revised: true,
+  edited_by: true,
+  description: true,
+  preview: true,
+  preview_error: true,
+  previewed_at: true,
+  precondition: true,
+  target_version: true,
+  risk: true,
+  state: true,
+  policy: true,
+  requires: true,
+  requested_by: true,
+  requesters: true,
+  agent: true,
+  agent_verified: true,
+  agent_says: true,
+  times_asked: true,
+  unkeyed: true,
+  executor: true,
+  attempt: true,
+  epoch: true,
+  told: true,
+  runner: true,
+  due_at: true,
+  resolution: true,
+  cached_from: true,
+  reusable_until: true,
+  claimed_by: true,
+  idempotency_key: true,
+  in_doubt: true,
+  first_send: true,
+  checks: true,
+  result: true,
+  result_url: true,
+  error: true,
+  expires_at: true,
+  remind_at: true,
+  escalate_at: true,
+  grant_id: true,
+  archived_at: true,
+  redacted_at: true,
+  instance_epoch: true,
+  released_at: true,
+  created_at: true,
+  updated_at: true,
+})
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
@@ -76,40 +76,17 @@ export const findAction = question<{ id: string }, ActionRow>((db, p) => db.sele
  * several processes share it: no answer slips in between, and none that a process thinks is in time because its own clock is behind.
  */
 export const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
-const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
+const isSameQuestion = (update: ActionUpdate, p: Asked, dialect: Dialect) =>
+  update.where('state', '=', lit('proposed')).where('revision', '=', p.revision).where(isInTime(dialect, p.now))
 
-/** Settles the question put to people. Nothing changed: someone else won, the action changed, or its time is over. */
-export const decideAction = question<{ id: string; revision: number; to: string; told: number; due_at: number | null; now: number }>(
-  (db, p, dialect) =>
-    db
-      .updateTable('action')
-      .set({ state: p.to as ActionRow['state'], told: p.told, due_at: p.due_at, updated_at: p.now })
-      .where('id', '=', p.id)
-      .where('state', '=', lit('proposed'))
-      .where('revision', '=', p.revision)
-      .where(isInTime(dialect, p.now)),
-)
+interface Asked {
+  revision: number
+  now: number
+  [name: string]: string | number | null
+}
 
-/** Takes note of a vote that does not settle the question yet. Nothing changed: as for {@link decideAction}. */
-export const holdAction = question<{ id: string; revision: number; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('state', '=', lit('proposed'))
-    .where('revision', '=', p.revision)
-    .where(isInTime(dialect, p.now)),
-)
-
-/** Ends the wait for people, or for a client that was to carry it out. Nothing changed: its time is not over, or it was settled or claimed. */
-export const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
-    .where(isLate(dialect, p.now)),
-)
+/** Takes note of a vote that does not settle the question yet. Nothing changed: someone else won, the action changed, or its time is over. */
+export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
 
 /** The earlier of two times, either of which may be none. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -132,37 +109,10 @@ export const remindAction = question<{ id: string; now: number }>((db, p, dialec
 )
 
 /** Asks others too, as `requires` says. Nothing changed: it is not time for it, or it was done, or it was settled or revised. */
-export const escalateAction = question<{ id: string; revision: number; requires: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ requires: p.requires, escalate_at: null, due_at: earlier('remind_at', 'expires_at'), updated_at: p.now })
-    .where('id', '=', p.id)
-    .where('revision', '=', p.revision)
-    .where('state', '=', lit('proposed'))
-    .where('escalate_at', '<=', dialect.nowMs(p.now))
-    .where(isInTime(dialect, p.now)),
-)
-
-const isUnstarted = sql<boolean>`state in ('proposed', 'approved')`
-
-/** Cancels an action that has not started. Nothing changed: it had, or it waited and its time is over. */
-export const cancelAction = question<{ id: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(isUnstarted)
-    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
-)
-
-/** The same for whoever proposed it, with who that is and why, as JSON of an error. */
-export const withdrawAction = question<{ id: string; error: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(isUnstarted)
-    .where((eb) => eb.or([eb('state', '=', lit('approved')), isInTime(dialect, p.now)])),
+export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, p: Asked, dialect) =>
+  isSameQuestion(update, p, dialect)
+    .set({ escalate_at: null, due_at: earlier('remind_at', 'expires_at') })
+    .where('escalate_at', '<=', dialect.nowMs(p.now)),
 )
 
 export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>

@@ -1,10 +1,13 @@
 import { ask, lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { ActionRow, AgentRequestRow } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertRequest = question<{ [K in keyof AgentRequestRow]: AgentRequestRow[K] }>((db, p) =>
-  db.insertInto('agent_request').values({ id: p.id, session_id: p.session_id, held_seq: p.held_seq }),
-)
+export const insertRequest = insertInto('agent_request', {
+  id: true,
+  session_id: true,
+  held_seq: true,
+})
 
 export const findRequest = question<{ id: string }, AgentRequestRow>((db, p) =>
   db.selectFrom('agent_request').selectAll().where('id', '=', p.id),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { ActionRow, ArchiveFileRow, EventRow, SessionRow } from './schema.ts'
+import type { ActionRow, ArchiveFileRow, EventRow, Schema, SessionRow } from './schema.ts'
 
 /** What somebody or something still has to move; an unknown outcome waits for a person. */
 const OPEN: readonly ActionRow['state'][] = ['proposed', 'approved', 'executing', 'outcome_unknown']
@@ -92,7 +92,7 @@ export const insertFile = question<Pick<ArchiveFileRow, 'number' | 'folder' | 'n
     row_count: null,
     last_event: null,
     created_at: p.now,
-  }),
+  } satisfies Schema['archive_file']),
 )
 
 /** Notes that a file is written. Nothing changed: another run took it for a leftover. */

@@ -1,24 +1,23 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx, takePlaces } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { AuditHeadRow, AuditRow } from './schema.ts'
 
-const insert = question<{ [K in keyof AuditRow]: AuditRow[K] }>((db, p) =>
-  db.insertInto('audit').values({
-    id: p.id,
-    scope: p.scope,
-    seq: p.seq,
-    prev: p.prev,
-    follows: p.follows,
-    at: p.at,
-    kind: p.kind,
-    actor: p.actor,
-    action_id: p.action_id,
-    data: p.data,
-    salt: p.salt,
-    data_hash: p.data_hash,
-    hash: p.hash,
-  }),
-)
+const insert = insertInto('audit', {
+  id: true,
+  scope: true,
+  seq: true,
+  prev: true,
+  follows: true,
+  at: true,
+  kind: true,
+  actor: true,
+  action_id: true,
+  data: true,
+  salt: true,
+  data_hash: true,
+  hash: true,
+})
 
 /** Stores one row of the record, at the next place, and answers that. The transaction holds the lock of the scope, so that one row follows another. */
 export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
@@ -71,24 +70,22 @@ export const rowsToSeal = question<{ after: number; limit: number }, SealedRow &
 )
 
 /** Stores a head. It fails when another process sealed meanwhile. */
-export const insertHead = question<{ [K in keyof AuditHeadRow]: AuditHeadRow[K] }>((db, p) =>
-  db.insertInto('audit_head').values({
-    number: p.number,
-    prev: p.prev,
-    at: p.at,
-    first_id: p.first_id,
-    last_id: p.last_id,
-    row_count: p.row_count,
-    first_at: p.first_at,
-    last_at: p.last_at,
-    rows_hash: p.rows_hash,
-    key: p.key,
-    hash: p.hash,
-    signature: p.signature,
-    format: p.format,
-    gap: p.gap,
-  }),
-)
+export const insertHead = insertInto('audit_head', {
+  number: true,
+  prev: true,
+  at: true,
+  first_id: true,
+  last_id: true,
+  row_count: true,
+  first_at: true,
+  last_at: true,
+  rows_hash: true,
+  key: true,
+  hash: true,
+  signature: true,
+  format: true,
+  gap: true,
+})
 
 /** The newest head before which a person accepted a gap. */
 export const lastGapHead = question<Record<string, never>, AuditHeadRow>((db) =>

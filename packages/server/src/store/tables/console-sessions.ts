@@ -9,13 +9,15 @@ export const insertConsoleSession = question<NewSession & { now: number }>((db, 
     id: p.id,
     principal_id: p.principal_id,
     hash: p.hash,
+    earlier_hash: null,
     how: p.how as ConsoleSessionRow['how'],
     key_hash: p.key_hash,
     id_token: p.id_token,
     created_at: p.now,
     seen_at: p.now,
     rotated_at: p.now,
-  }),
+    ended_at: null,
+  } satisfies Schema['console_session']),
 )
 
 export type OpenConsoleSession = Pick<ConsoleSessionRow, 'id' | 'hash' | 'how' | 'key_hash' | 'seen_at' | 'rotated_at'> &
@@ -121,7 +123,7 @@ export const endConsoleSessions = question<{ principal_id: string; now: number }
 export const useSignIn = question<{ state_hash: string; now: number }>((db, p) =>
   db
     .insertInto('used_sign_in')
-    .values({ state_hash: p.state_hash, used_at: p.now })
+    .values({ state_hash: p.state_hash, used_at: p.now } satisfies Schema['used_sign_in'])
     .onConflict((conflict) => conflict.doNothing()),
 )
 

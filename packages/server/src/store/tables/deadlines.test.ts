@@ -4,6 +4,7 @@ import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import type { Tx } from '../query.ts'
 import type { Store } from '../store.ts'
 import { anAction } from '../testing/an-action.ts'
+import { endUnstarted, moveAction } from './action-moves.ts'
 import * as actions from './actions.ts'
 import * as principals from './principals.ts'
 
@@ -14,18 +15,21 @@ const TIMES = { never: null, past: NOW - HOUR_MS, future: NOW + HOUR_MS }
 type Time = keyof typeof TIMES
 
 const OPEN: ActionState[] = ['proposed']
-const CASES: { what: string; moves: Partial<Record<Time, ActionState[]>>; update(id: string): Tx<number> }[] = [
+const CASES: { what: string; moves: Partial<Record<Time, ActionState[]>>; update(id: string): Tx<unknown> }[] = [
   {
     what: 'a decision',
     moves: { never: OPEN, future: OPEN },
-    update: (id) => actions.decideAction.change({ id, revision: 1, to: 'approved', told: 0, due_at: null, now: NOW }),
+    *update(id) {
+      const row = yield* actions.findAction.first({ id })
+      return row && (yield* moveAction(row, 'approve', { due_at: null }, NOW))
+    },
   },
   {
     what: 'a cancellation',
     moves: { never: ['proposed', 'approved'], past: ['approved'], future: ['proposed', 'approved'] },
-    update: (id) => actions.cancelAction.change({ id, now: NOW }),
+    update: (id) => endUnstarted(id, 'cancel', { error: null, atAnyTime: false }, NOW),
   },
-  { what: 'the expiry', moves: { past: OPEN }, update: (id) => actions.expireAction.change({ id, now: NOW }) },
+  { what: 'the expiry', moves: { past: OPEN }, update: (id) => endUnstarted(id, 'expire', { error: null, atAnyTime: false }, NOW) },
 ]
 
 const addAna = (store: Store) =>
@@ -40,7 +44,7 @@ test.each(STORES)('whether a deadline has passed is part of the update that move
       for (const state of ACTION_STATES) {
         const id = `act_${n}_${time}_${state}`
         await store.transact(() => actions.insertAction.run(anAction(id, { state, expires_at, due_at: NOW })))
-        const changed = await store.transact(() => update(id))
+        const changed = (await store.transact(() => update(id))) === undefined ? 0 : 1
         expect([what, time, state, changed]).toEqual([what, time, state, moves[time]?.includes(state) ? 1 : 0])
         const row = await store.read(() => actions.findAction.first({ id }))
         expect(row?.due_at, `${what} of ${id}`).toBe(changed === 1 ? null : NOW)

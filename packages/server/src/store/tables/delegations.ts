@@ -1,21 +1,20 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { DelegationRow } from './schema.ts'
 
-export const insertDelegation = question<{ [K in keyof DelegationRow]: DelegationRow[K] }>((db, p) =>
-  db.insertInto('delegation').values({
-    id: p.id,
-    from_id: p.from_id,
-    to_id: p.to_id,
-    reason: p.reason,
-    made_by: p.made_by,
-    expires_at: p.expires_at,
-    revoked_at: p.revoked_at,
-    revoked_by: p.revoked_by,
-    created_at: p.created_at,
-  }),
-)
+export const insertDelegation = insertInto('delegation', {
+  id: true,
+  from_id: true,
+  to_id: true,
+  reason: true,
+  made_by: true,
+  expires_at: true,
+  revoked_at: true,
+  revoked_by: true,
+  created_at: true,
+})
 
 export const findDelegation = question<{ id: string }, DelegationRow>((db, p) =>
   db.selectFrom('delegation').selectAll().where('id', '=', p.id),

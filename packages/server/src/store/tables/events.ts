@@ -1,23 +1,24 @@
-import type { NewEvent } from '@countersign/core'
+import { EVENT_SUBJECTS, type EventDataOf, type NewEvent, type StoredEventType } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
+import { insertInto } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
-/** The types of events that are about an action. */
-export const INBOX_TYPES: ReadonlySet<string> = new Set<NewEvent['type']>(['action_proposed', 'action_update', 'approval_overdue'])
-
-const insertRow = question<{ [K in keyof EventRow]: EventRow[K] }>((db, p) =>
-  db.insertInto('event').values({
-    id: p.id,
-    session_id: p.session_id,
-    last_seq: p.last_seq,
-    delta_of: p.delta_of,
-    inbox: p.inbox,
-    events: p.events,
-    created_at: p.created_at,
-  }),
+/** The types of events that the inbox is sent: those about an action. */
+export const INBOX_TYPES: ReadonlySet<string> = new Set(
+  Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
+
+const insertRow = insertInto('event', {
+  id: true,
+  session_id: true,
+  last_seq: true,
+  delta_of: true,
+  inbox: true,
+  events: true,
+  created_at: true,
+})
 
 export interface EventBatch {
   sessionId: string | null
@@ -70,12 +71,29 @@ export function* isInLog({ id, event }: StoredEvent): Tx<boolean> {
   return found !== undefined && found.event.type === event.type && JSON.stringify(found.event.data) === JSON.stringify(event.data)
 }
 
-/** The action that an event is about. */
-export const actionOf = ({ data }: NewEvent): string | undefined => {
-  if ('proposal' in data) return data.proposal.id
-  if ('proposalId' in data) return data.proposalId
-  return 'actionId' in data ? data.actionId : undefined
+const noAction = (): undefined => undefined
+const namedAction = ({ actionId }: { actionId?: string | undefined }): string | undefined => actionId
+
+const ACTION_ID: { readonly [T in StoredEventType]: (data: EventDataOf<T>) => string | undefined } = {
+  session_status: noAction,
+  participants: noAction,
+  message: noAction,
+  session_renamed: noAction,
+  session_deleted: noAction,
+  delta: noAction,
+  reasoning_delta: noAction,
+  tool_call_start: namedAction,
+  action_proposed: ({ proposal }) => proposal.id,
+  action_update: ({ proposalId }) => proposalId,
+  approval_overdue: namedAction,
+  tool_call_result: namedAction,
+  done: noAction,
+  error: noAction,
 }
+
+/** The id of the action that an event names, if it names one. */
+export const actionOf = <T extends StoredEventType>({ type, data }: { type: T; data: EventDataOf<T> }): string | undefined =>
+  ACTION_ID[type](data)
 
 export const isForInbox = ({ event }: StoredEvent): boolean => INBOX_TYPES.has(event.type)
 

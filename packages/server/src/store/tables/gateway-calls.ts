@@ -1,5 +1,5 @@
 import { question, type Tx } from '../query.ts'
-import type { GatewayCallRow } from './schema.ts'
+import type { GatewayCallRow, Schema } from './schema.ts'
 
 /** The call that is open under this hash. */
 export const findCall = question<{ call: string }, GatewayCallRow>((db, p) =>
@@ -9,7 +9,7 @@ export const findCall = question<{ call: string }, GatewayCallRow>((db, p) =>
 const insertCall = question<{ call: string; once_key: string; now: number }>((db, p) =>
   db
     .insertInto('gateway_call')
-    .values({ call: p.call, once_key: p.once_key, action_id: null, created_at: p.now })
+    .values({ call: p.call, once_key: p.once_key, action_id: null, created_at: p.now } satisfies Schema['gateway_call'])
     .onConflict((conflict) => conflict.doNothing()),
 )
 

@@ -1,5 +1,5 @@
 import { lit, question, type Tx } from '../query.ts'
-import type { GatewayCallRow } from './schema.ts'
+import type { GatewayCallRow, Schema } from './schema.ts'
 
 /**
  * Requests of MCP clients that wait for an action, as rows of `gateway_call`: every process knows them, so that a client takes its request
@@ -19,7 +19,7 @@ const rowOf = (request: string): string => `request ${request}`
 const saveRequest = question<{ call: string; once_key: RequestState; action_id: string; now: number }>((db, p) =>
   db
     .insertInto('gateway_call')
-    .values({ call: p.call, once_key: p.once_key, action_id: p.action_id, created_at: p.now })
+    .values({ call: p.call, once_key: p.once_key, action_id: p.action_id, created_at: p.now } satisfies Schema['gateway_call'])
     .onConflict((conflict) => conflict.column('call').doUpdateSet({ once_key: p.once_key, action_id: p.action_id, created_at: p.now })),
 )
 

@@ -1,31 +1,30 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { GrantRow } from './schema.ts'
 
-export const insertGrant = question<{ [K in keyof GrantRow]: GrantRow[K] }>((db, p) =>
-  db.insertInto('action_grant').values({
-    id: p.id,
-    scope: p.scope,
-    session_id: p.session_id,
-    agent: p.agent,
-    requested_by: p.requested_by,
-    requesters: p.requesters,
-    tool: p.tool,
-    definitions: p.definitions,
-    arguments: p.arguments,
-    condition: p.condition,
-    uses_left: p.uses_left,
-    used: p.used,
-    last_used_at: p.last_used_at,
-    made_by: p.made_by,
-    made_from: p.made_from,
-    expires_at: p.expires_at,
-    revoked_at: p.revoked_at,
-    revoked_by: p.revoked_by,
-    created_at: p.created_at,
-  }),
-)
+export const insertGrant = insertInto('action_grant', {
+  id: true,
+  scope: true,
+  session_id: true,
+  agent: true,
+  requested_by: true,
+  requesters: true,
+  tool: true,
+  definitions: true,
+  arguments: true,
+  condition: true,
+  uses_left: true,
+  used: true,
+  last_used_at: true,
+  made_by: true,
+  made_from: true,
+  expires_at: true,
+  revoked_at: true,
+  revoked_by: true,
+  created_at: true,
+})
 
 export const findGrant = question<{ id: string }, GrantRow>((db, p) => db.selectFrom('action_grant').selectAll().where('id', '=', p.id))
 

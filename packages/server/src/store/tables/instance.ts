@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { actionUpdate } from './action-update.ts'
 import type { ActionRow, InstanceRow } from './schema.ts'
 
 /** Which installation the database belongs to. */
@@ -97,18 +98,7 @@ export const mayStart = (dialect: Dialect) =>
 export const currentEpoch = sql<number>`(select instance.epoch from instance)`
 
 /** Lets an approved action go on although the rest is held. Nothing changed: it is not approved any more. */
-export const releaseAction = question<{ id: string; now: number }>((db, p) =>
-  db.updateTable('action').set({ released_at: p.now, updated_at: p.now }).where('id', '=', p.id).where('state', '=', lit('approved')),
-)
-
-/** Cancels what a held server has not started. Nothing changed: it is in another state by now. */
-export const voidAction = question<{ id: string; now: number }>((db, p) =>
-  db
-    .updateTable('action')
-    .set({ state: 'cancelled', told: 1, due_at: null, updated_at: p.now })
-    .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('proposed', 'approved')`),
-)
+export const releaseAction = actionUpdate(['released_at', 'updated_at'], (update) => update.where('state', '=', lit('approved')))
 
 /** Attempts that were under way when everything was held, by id: what this server started since then is its own. */
 export const attemptsBefore = question<{ held_at: number; after: string; limit: number }, ActionRow>((db, p) =>

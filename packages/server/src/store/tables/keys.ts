@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
-import type { ApiKeyRow, PrincipalRow } from './schema.ts'
+import type { ApiKeyRow, PrincipalRow, Schema } from './schema.ts'
 
 export type KeyRow = ApiKeyRow
 
@@ -16,9 +16,12 @@ export const insertKey = question<NewKey & { now: number }>((db, p) =>
     roles: p.roles,
     scopes: p.scopes,
     expires_at: p.expires_at,
+    revoked_at: null,
+    revoked_by: null,
+    last_used_at: null,
     accepted_at: p.accepted_at,
     created_at: p.now,
-  }),
+  } satisfies Schema['api_key']),
 )
 
 /** The limits of a key, beside the principal that it belongs to. */

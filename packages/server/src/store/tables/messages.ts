@@ -1,28 +1,25 @@
 import { lit, question } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { MessageRow } from './schema.ts'
 
-type Insert = { [K in keyof MessageRow]: MessageRow[K] }
-
-export const insertMessage = question<Insert>((db, p) =>
-  db.insertInto('message').values({
-    session_id: p.session_id,
-    seq: p.seq,
-    id: p.id,
-    run_id: p.run_id,
-    role: p.role,
-    kind: p.kind,
-    in_history: p.in_history,
-    queued: p.queued,
-    content: p.content,
-    tool_calls: p.tool_calls,
-    tool_call_id: p.tool_call_id,
-    action_ids: p.action_ids,
-    model: p.model,
-    payload: p.payload,
-    author_id: p.author_id,
-    created_at: p.created_at,
-  }),
-)
+export const insertMessage = insertInto('message', {
+  session_id: true,
+  seq: true,
+  id: true,
+  run_id: true,
+  role: true,
+  kind: true,
+  in_history: true,
+  queued: true,
+  content: true,
+  tool_calls: true,
+  tool_call_id: true,
+  action_ids: true,
+  model: true,
+  payload: true,
+  author_id: true,
+  created_at: true,
+})
 
 /** A message of a session, looked for from its end. */
 export const findMessage = question<{ session_id: string; id: string }, MessageRow>((db, p) =>

@@ -1,6 +1,8 @@
 import type { ObjectiveState } from '@countersign/core'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
+import type { Schema } from './schema.ts'
 
 export const findObjective = question<{ id: string }, ObjectiveRow>((db, p) =>
   db.selectFrom('objective').selectAll().where('id', '=', p.id),
@@ -43,19 +45,17 @@ export const findKeyResult = question<{ id: string }, KeyResultRow>((db, p) =>
   db.selectFrom('key_result').selectAll().where('id', '=', p.id),
 )
 
-export const insertObjective = question<{ [K in keyof ObjectiveRow]: ObjectiveRow[K] }>((db, p) =>
-  db.insertInto('objective').values({
-    id: p.id,
-    title: p.title,
-    description: p.description,
-    owner: p.owner,
-    period: p.period,
-    state: p.state,
-    version: p.version,
-    created_at: p.created_at,
-    updated_at: p.updated_at,
-  }),
-)
+export const insertObjective = insertInto('objective', {
+  id: true,
+  title: true,
+  description: true,
+  owner: true,
+  period: true,
+  state: true,
+  version: true,
+  created_at: true,
+  updated_at: true,
+})
 
 /** Sets the values of an objective that is still of this version. Nothing changed: somebody else was first. */
 export const setObjective = question<
@@ -81,22 +81,20 @@ export const touchObjective = question<{ id: string; now: number }>((db, p) =>
   db.updateTable('objective').set({ updated_at: p.now }).where('id', '=', p.id).where('state', '=', lit('open')),
 )
 
-export const insertKeyResult = question<{ [K in keyof KeyResultRow]: KeyResultRow[K] }>((db, p) =>
-  db.insertInto('key_result').values({
-    id: p.id,
-    objective_id: p.objective_id,
-    title: p.title,
-    metric: p.metric,
-    unit: p.unit,
-    start_value: p.start_value,
-    target_value: p.target_value,
-    current_value: p.current_value,
-    version: p.version,
-    archived_at: p.archived_at,
-    created_at: p.created_at,
-    updated_at: p.updated_at,
-  }),
-)
+export const insertKeyResult = insertInto('key_result', {
+  id: true,
+  objective_id: true,
+  title: true,
+  metric: true,
+  unit: true,
+  start_value: true,
+  target_value: true,
+  current_value: true,
+  version: true,
+  archived_at: true,
+  created_at: true,
+  updated_at: true,
+})
 
 /** Sets the values of a key result that is still of this version and there. Nothing changed: somebody else was first. */
 export const setKeyResult = question<
@@ -138,7 +136,7 @@ export const insertChange = question<{ [K in keyof ObjectiveChangeRow]: Objectiv
       action_id: p.action_id,
       attempt_key: p.attempt_key,
       at: p.at,
-    })
+    } satisfies Schema['objective_change'])
     .onConflict((conflict) => conflict.column('attempt_key').doNothing()),
 )
 

@@ -1,11 +1,16 @@
 import { lit, question } from '../query.ts'
-import type { ParticipantRow, PrincipalRow } from './schema.ts'
+import type { ParticipantRow, PrincipalRow, Schema } from './schema.ts'
 
 /** Lets somebody write in a session. Nothing changed: they were invited already. */
 export const insertParticipant = question<{ [K in keyof ParticipantRow]: ParticipantRow[K] }>((db, p) =>
   db
     .insertInto('session_participant')
-    .values({ session_id: p.session_id, principal_id: p.principal_id, invited_by: p.invited_by, created_at: p.created_at })
+    .values({
+      session_id: p.session_id,
+      principal_id: p.principal_id,
+      invited_by: p.invited_by,
+      created_at: p.created_at,
+    } satisfies Schema['session_participant'])
     .onConflict((conflict) => conflict.doNothing()),
 )
 

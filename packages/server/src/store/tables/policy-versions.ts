@@ -1,5 +1,6 @@
 import { makeId } from '@countersign/core'
 import { lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { PolicyDifferenceRow, PolicyVersionRow } from './schema.ts'
 
 /** The version in force and the one that is tried beside it, by number and digest: asked with every proposal. */
@@ -36,30 +37,26 @@ export const endUse = question<{ in_use: 'force' | 'shadow' }>((db, p) =>
   db.updateTable('policy_version').set({ in_use: null }).where('in_use', '=', p.in_use),
 )
 
-export const insertVersion = question<{ [K in keyof PolicyVersionRow]: PolicyVersionRow[K] }>((db, p) =>
-  db.insertInto('policy_version').values({
-    number: p.number,
-    document: p.document,
-    digest: p.digest,
-    source: p.source,
-    author: p.author,
-    reason: p.reason,
-    in_use: p.in_use,
-    replaces: p.replaces,
-    created_at: p.created_at,
-  }),
-)
+export const insertVersion = insertInto('policy_version', {
+  number: true,
+  document: true,
+  digest: true,
+  source: true,
+  author: true,
+  reason: true,
+  in_use: true,
+  replaces: true,
+  created_at: true,
+})
 
-export const insertDifference = question<{ [K in keyof PolicyDifferenceRow]: PolicyDifferenceRow[K] }>((db, p) =>
-  db.insertInto('policy_difference').values({
-    shadow: p.shadow,
-    action_id: p.action_id,
-    in_force: p.in_force,
-    was: p.was,
-    would_be: p.would_be,
-    said: p.said,
-  }),
-)
+export const insertDifference = insertInto('policy_difference', {
+  shadow: true,
+  action_id: true,
+  in_force: true,
+  was: true,
+  would_be: true,
+  said: true,
+})
 
 export const countDifferences = question<{ shadow: number }, Pick<PolicyDifferenceRow, 'was' | 'would_be'> & { count: number }>((db, p) =>
   db

@@ -1,12 +1,23 @@
 import { assert, type Principal, personOf } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
-import type { PrincipalRow } from './schema.ts'
+import type { PrincipalRow, Schema } from './schema.ts'
 
 const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id' | 'agent'> & { now: number }>((db, p) =>
   db
     .insertInto('principal')
-    .values({ id: p.id, kind: p.kind, name: p.name, roles: p.roles, person_id: p.person_id, agent: p.agent, created_at: p.now })
+    .values({
+      id: p.id,
+      kind: p.kind,
+      name: p.name,
+      roles: p.roles,
+      person_id: p.person_id,
+      disabled_at: null,
+      disabled_by: null,
+      provided_roles: null,
+      agent: p.agent,
+      created_at: p.now,
+    } satisfies Schema['principal'])
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: p.name, roles: p.roles })),
 )
 

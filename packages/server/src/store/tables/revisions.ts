@@ -1,89 +1,36 @@
-import { sql } from 'kysely'
-import type { Dialect } from '../dialect.ts'
 import { lit, question } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { ActionRevisionRow, ActionRow } from './schema.ts'
 
-/** What another revision of an action may have otherwise. */
-export type RevisedColumns = Pick<
-  ActionRow,
-  | 'effect'
-  | 'arguments'
-  | 'definition_hash'
-  | 'destination'
-  | 'credential'
-  | 'precondition'
-  | 'digest'
-  | 'description'
-  | 'preview'
-  | 'preview_error'
-  | 'previewed_at'
-  | 'risk'
-  | 'policy'
-  | 'requires'
-  | 'executor'
-  | 'idempotency_key'
-  | 'revised'
-  | 'edited_by'
-  | 'requesters'
-  | 'due_at'
-  | 'expires_at'
-  | 'remind_at'
-  | 'escalate_at'
->
-
-const inTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
-
-const reviseFrom = (from: 'proposed' | 'approved' | 'failed') =>
-  question<{ [K in keyof RevisedColumns]: RevisedColumns[K] } & { id: string; was: number; epoch: number; now: number }>(
-    (db, p, dialect) => {
-      const update = db
-        .updateTable('action')
-        .set((eb) => ({
-          state: 'proposed' as const,
-          revision: eb('revision', '+', 1),
-          effect: p.effect,
-          arguments: p.arguments,
-          definition_hash: p.definition_hash,
-          destination: p.destination,
-          credential: p.credential,
-          precondition: p.precondition,
-          digest: p.digest,
-          description: p.description,
-          preview: p.preview,
-          preview_error: p.preview_error,
-          previewed_at: p.previewed_at,
-          risk: p.risk,
-          policy: p.policy,
-          requires: p.requires,
-          executor: p.executor,
-          idempotency_key: p.idempotency_key,
-          revised: p.revised,
-          edited_by: p.edited_by,
-          requesters: p.requesters,
-          due_at: p.due_at,
-          expires_at: p.expires_at,
-          remind_at: p.remind_at,
-          escalate_at: p.escalate_at,
-          grant_id: null,
-          error: null,
-          resolution: null,
-          updated_at: p.now,
-        }))
-        .where('id', '=', p.id)
-        .where('state', '=', lit(from))
-        .where('revision', '=', p.was)
-        .where('epoch', '=', p.epoch)
-        .where('archived_at', 'is', null)
-      return from === 'proposed' ? update.where(inTime(dialect, p.now)) : update
-    },
-  )
-
-/** Asks another revision of an action that waits for people. Nothing changed: it was decided, or revised, or its time is over. */
-export const reviseWaiting = reviseFrom('proposed')
-/** Asks again about an action that is approved and not started. Nothing changed: it was started, or withdrawn. */
-export const reviseApproved = reviseFrom('approved')
-/** Asks again about an action that failed, so did nothing. Nothing changed: it was started again. */
-export const reviseFailed = reviseFrom('failed')
+/** What another revision of an action may change. */
+export const REVISED_COLUMNS = [
+  'effect',
+  'arguments',
+  'definition_hash',
+  'destination',
+  'credential',
+  'precondition',
+  'digest',
+  'description',
+  'preview',
+  'preview_error',
+  'previewed_at',
+  'risk',
+  'policy',
+  'requires',
+  'executor',
+  'idempotency_key',
+  'revised',
+  'edited_by',
+  'requesters',
+  'due_at',
+  'expires_at',
+  'remind_at',
+  'escalate_at',
+  'grant_id',
+  'error',
+  'resolution',
+] as const satisfies readonly (keyof ActionRow)[]
 
 /**
  * Notes when the values of a waiting revision were read last, and found as they were, or why they could not be read. `updated_at` stays:
@@ -104,28 +51,26 @@ export const notePreview = question<{
 )
 
 /** Keeps a revision that is over. */
-export const insertRevision = question<{ [K in keyof ActionRevisionRow]: ActionRevisionRow[K] }>((db, p) =>
-  db.insertInto('action_revision').values({
-    action_id: p.action_id,
-    revision: p.revision,
-    tool: p.tool,
-    arguments: p.arguments,
-    digest: p.digest,
-    definition_hash: p.definition_hash,
-    destination: p.destination,
-    credential: p.credential,
-    precondition: p.precondition,
-    description: p.description,
-    preview: p.preview,
-    preview_error: p.preview_error,
-    previewed_at: p.previewed_at,
-    risk: p.risk,
-    policy: p.policy,
-    requires: p.requires,
-    revised: p.revised,
-    ended: p.ended,
-  }),
-)
+export const insertRevision = insertInto('action_revision', {
+  action_id: true,
+  revision: true,
+  tool: true,
+  arguments: true,
+  digest: true,
+  definition_hash: true,
+  destination: true,
+  credential: true,
+  precondition: true,
+  description: true,
+  preview: true,
+  preview_error: true,
+  previewed_at: true,
+  risk: true,
+  policy: true,
+  requires: true,
+  revised: true,
+  ended: true,
+})
 
 /** Blanks what an earlier revision was about. */
 export const blankRevision = question<{ action_id: string; revision: number; revised: string | null; ended: string }>((db, p) =>

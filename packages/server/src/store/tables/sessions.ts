@@ -1,6 +1,6 @@
 import type { SessionStatus } from '@countersign/core'
 import { ask, lit, question, type Tx } from '../query.ts'
-import type { RunRow, SessionRow } from './schema.ts'
+import type { RunRow, Schema, SessionRow } from './schema.ts'
 import { type Reader, sessionIsVisible } from './visibility.ts'
 
 export const insertSession = question<{
@@ -26,7 +26,7 @@ export const insertSession = question<{
     audit_place: null,
     created_at: p.now,
     updated_at: p.now,
-  }),
+  } satisfies Schema['session']),
 )
 
 export const findSession = question<{ id: string }, SessionRow>((db, p) => db.selectFrom('session').selectAll().where('id', '=', p.id))
@@ -92,7 +92,7 @@ export const insertRun = question<{ id: string; session_id: string; number: numb
     estimated_steps: 0,
     created_at: p.now,
     updated_at: p.now,
-  }),
+  } satisfies Schema['run']),
 )
 
 /** The newest run of a session, open or ended. */

@@ -1,4 +1,5 @@
 import { question } from '../query.ts'
+import type { Schema } from './schema.ts'
 
 export const findSetting = question<{ name: string }, { value: string }>((db, p) =>
   db.selectFrom('setting').select('value').where('name', '=', p.name),
@@ -8,7 +9,7 @@ export const findSetting = question<{ name: string }, { value: string }>((db, p)
 export const insertSetting = question<{ name: string; value: string }>((db, p) =>
   db
     .insertInto('setting')
-    .values({ name: p.name, value: p.value })
+    .values({ name: p.name, value: p.value } satisfies Schema['setting'])
     .onConflict((conflict) => conflict.doNothing()),
 )
 
@@ -16,6 +17,6 @@ export const insertSetting = question<{ name: string; value: string }>((db, p) =
 export const saveSetting = question<{ name: string; value: string }>((db, p) =>
   db
     .insertInto('setting')
-    .values({ name: p.name, value: p.value })
+    .values({ name: p.name, value: p.value } satisfies Schema['setting'])
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: p.value })),
 )

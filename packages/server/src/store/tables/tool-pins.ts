@@ -1,5 +1,5 @@
 import { question } from '../query.ts'
-import type { ToolPinRow } from './schema.ts'
+import type { Schema, ToolPinRow } from './schema.ts'
 
 export const pinsOfGroup = question<{ group_name: string }, ToolPinRow>((db, p) =>
   db.selectFrom('tool_pin').selectAll().where('group_name', '=', p.group_name).orderBy('tool'),
@@ -9,7 +9,13 @@ export const pinsOfGroup = question<{ group_name: string }, ToolPinRow>((db, p) 
 export const insertPin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((db, p) =>
   db
     .insertInto('tool_pin')
-    .values({ group_name: p.group_name, tool: p.tool, hash: p.hash, definition: p.definition, pinned_at: p.pinned_at })
+    .values({
+      group_name: p.group_name,
+      tool: p.tool,
+      hash: p.hash,
+      definition: p.definition,
+      pinned_at: p.pinned_at,
+    } satisfies Schema['tool_pin'])
     .onConflict((conflict) => conflict.doNothing()),
 )
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { PrincipalRow, VoteRow } from './schema.ts'
+import type { PrincipalRow, Schema, VoteRow } from './schema.ts'
 
 /** Takes a person's vote for a revision, or lets it take the place of the one they gave before. */
 export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>
@@ -14,7 +14,7 @@ export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =
       verdict: p.verdict,
       reason: p.reason,
       created_at: p.created_at,
-    })
+    } satisfies Schema['vote'])
     .onConflict((conflict) =>
       conflict
         .columns(['action_id', 'revision', 'principal_id'])

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { Schema } from './schema.ts'
 import type { WebhookDeliveryRow } from './webhook-rows.ts'
 
 type NewEvent = Pick<WebhookDeliveryRow, 'id' | 'type' | 'action_id' | 'facts' | 'words'> & { now: number }
@@ -37,15 +38,20 @@ export const insertTest = question<Pick<WebhookDeliveryRow, 'webhook_id' | 'id' 
     webhook_id: p.webhook_id,
     id: p.id,
     type: 'webhook.test',
+    action_id: null,
     facts: p.facts,
+    words: null,
     redacted: 0,
     state: 'waiting',
     tries: 0,
     epoch: 0,
     next_at: p.now,
+    runner: null,
     attempts: '[]',
+    answer: null,
     created_at: p.now,
-  }),
+    ended_at: null,
+  } satisfies Schema['webhook_delivery']),
 )
 
 export const findDelivery = question<{ webhook_id: string; id: string }, WebhookDeliveryRow>((db, p) =>

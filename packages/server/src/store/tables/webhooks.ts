@@ -1,5 +1,6 @@
 import type { DisabledWhy } from '@countersign/core'
 import { lit, question } from '../query.ts'
+import type { Schema } from './schema.ts'
 import type { WebhookRow } from './webhook-rows.ts'
 
 /** As many as a server has at most. */
@@ -14,9 +15,14 @@ export const insertWebhook = question<NewWebhook & { now: number }>((db, p) =>
     description: p.description,
     events: p.events,
     secret: p.secret,
+    earlier_secret: null,
+    earlier_until: null,
+    failing_since: null,
+    disabled_at: null,
+    disabled_why: null,
     created_by: p.created_by,
     created_at: p.now,
-  }),
+  } satisfies Schema['webhook']),
 )
 
 export const findWebhook = question<{ id: string }, WebhookRow>((db, p) => db.selectFrom('webhook').selectAll().where('id', '=', p.id))

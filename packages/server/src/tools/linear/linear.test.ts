@@ -8,7 +8,7 @@ import { idOf } from './write-tool.ts'
 
 const LINKLESS = ['createCycle', 'removeAttachment', 'createLabel', 'updateLabel', 'deleteLabel', 'deleteMilestone', 'removeRelation']
 
-test('D2.6 every Linear tool does what it says: reads answer in words, each write is shown and sent once', async () => {
+test('every Linear tool does what it says: reads answer in words, each write is shown and sent once', async () => {
   await using workspace = await openWorkspace()
   const done = await runEveryTool(workspace)
   const writes = done.filter(({ fields }) => fields !== undefined)

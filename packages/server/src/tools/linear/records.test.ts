@@ -10,7 +10,7 @@ const ENG_2 = 'ENG-2 Sessions end too early'
 const about = (field: string, value: string) => ({ field, oldValue: value, newValue: value })
 const updateId = ({ standIn }: OpenWorkspace) => standIn.world.updates[0]?.id ?? ''
 
-test('D2.6 cards of documents, links, labels, milestones, updates and relations show what is there now and what becomes of it', async () => {
+test('cards of documents, links, labels, milestones, updates and relations show what is there now and what becomes of it', async () => {
   await using workspace = await openWorkspace()
   await seed(workspace)
   const fields = async (name: string, args: JsonObject) => (await workspace.look(name, args)).fields

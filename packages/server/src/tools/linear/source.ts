@@ -26,6 +26,7 @@ const API = 'https://api.linear.app/graphql'
 const LinearSection = z.strictObject({
   /** A personal API key as `${LINEAR_API_KEY}`; of an OAuth application `Bearer ${LINEAR_TOKEN}`. */
   apiKey: z.string().min(1),
+  /** Where the GraphQL API is. */
   baseUrl: z.string().min(1).default(API),
   /** Keys of the only teams whose issues, members and projects are there for the agents. Default: all that the key may see. */
   teams: z

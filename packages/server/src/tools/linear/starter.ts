@@ -7,7 +7,7 @@ import type { z } from 'zod'
  * @example
  * policy: { rules: linearStarter('plan') }
  */
-export const linearStarter = (group: string): z.input<typeof PolicyDocument>['rules'] => [
+export const linearStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
   { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: deleting asks, with high risk`, match: { tool: `${group}.delete*` }, verdict: 'ask', risk: 'high' },
   {

@@ -122,5 +122,5 @@ test('a server that is away at the start has the tools that it had before', asyn
   const away = await openSource({ command: 'no-such-program-here', startWithinMs: 100 }, server.pins)
   expect(away.tools.all().map(({ name }) => name)).toEqual(['s.note'])
   await expect(away.call('note', {})).rejects.toMatchObject({ kind: 'unreachable' })
-  await away.hears(/mcp\.away .*ENOENT/)
+  await away.hears(/mcp\.disconnected .*ENOENT/)
 })

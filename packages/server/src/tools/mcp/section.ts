@@ -16,13 +16,17 @@ const Before = z.strictObject({
 const ToolSettings = z.strictObject({
   /** Whether it changes anything. Default: what we know of the server, else `write`. */
   effect: z.enum(['read', 'write']).optional(),
+  /** The risk on the card. Default: by the words in its name. */
   risk: z.enum(['low', 'medium', 'high', 'critical']).optional(),
   /** Words for the card: `Send {text} to {channel}`. */
   describe: z.string().min(1).max(500).optional(),
+  /** Reads the current value, so that the card shows what would change. */
   before: Before.optional(),
   /** True when the server runs a repeated call with the same arguments once. */
   idempotent: z.boolean().optional(),
+  /** How long one call of this tool may take. */
   timeoutMs: z.int().min(100).max(3_600_000).optional(),
+  /** Only for reads: how long (`PT30S`) an identical call in the same session is answered from the last result. */
   cacheFor: z.string().optional(),
   /** True: nobody gets this tool. */
   leaveOut: z.boolean().optional(),
@@ -44,16 +48,21 @@ const SHARED = {
 }
 
 const Program = z.strictObject({
+  /** The program to start; it speaks MCP on standard input and output. */
   command: z.string().min(1),
+  /** Its arguments. */
   args: z.array(z.string()).default([]),
   /** Besides PATH, HOME and the like, all that the program gets of an environment. */
   env: z.record(Variable, z.string()).default({}),
+  /** Its working directory, from the folder of the configuration. */
   cwd: z.string().min(1).default('.'),
   ...SHARED,
 })
 
 const Remote = z.strictObject({
+  /** The address of a server over HTTP. */
   url: z.string().min(1),
+  /** Sent with every request. `${NAME}` in a value comes from the environment. */
   headers: z.record(z.string().min(1), z.string()).default({}),
   ...SHARED,
 })

@@ -8,7 +8,7 @@ import type { z } from 'zod'
  * @example
  * policy: { rules: objectivesStarter('goals') }
  */
-export const objectivesStarter = (group: string): z.input<typeof PolicyDocument>['rules'] => [
+export const objectivesStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
   { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: recording progress asks`, match: { tool: `${group}.recordProgress` }, verdict: 'ask' },
   {

@@ -20,7 +20,7 @@ const documentWith = (ref: string): string =>
 const PARAMETER = JSON.stringify({ name: 'planted', in: 'query' })
 const network = openNetwork()
 
-test('T17 a document reads nothing but files of its own folder, whichever way it asks', async () => {
+test('a document reads nothing but files of its own folder, whichever way it asks', async () => {
   const folder = folderWith({ 'outside.json': PARAMETER, 'api/inside.json': PARAMETER })
   symlinkSync(join(folder, 'outside.json'), join(folder, 'api', 'link.json'))
   const ways = [
@@ -44,7 +44,7 @@ test('T17 a document reads nothing but files of its own folder, whichever way it
   expect(JSON.stringify((await readDocument('api/doc.json', folder, network)).root)).toContain('planted')
 })
 
-test('T17 a document from the network refers to its own origin only, and no redirect is followed', async () => {
+test('a document from the network refers to its own origin only, and no redirect is followed', async () => {
   const asked: string[] = []
   await using other = await startTarget(({ path }) => {
     asked.push(path)

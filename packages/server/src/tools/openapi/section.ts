@@ -20,8 +20,11 @@ export const OperationOverride = z.strictObject({
   resultUrl: Text.optional(),
   /** Where to find out what became of an attempt whose answer was lost: as in a route table. */
   verify: Route.shape.verify,
+  /** How long an effect may still come after its answer was lost: as in a route table. */
   settlesWithin: Route.shape.settlesWithin,
+  /** How long one call may take: as in a route table. */
   timeoutMs: Route.shape.timeoutMs,
+  /** How long an identical read is answered from the last result: as in a route table. */
   cacheFor: Route.shape.cacheFor,
 })
 export type OperationOverride = z.output<typeof OperationOverride>

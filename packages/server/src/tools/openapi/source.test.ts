@@ -51,7 +51,7 @@ test('a document that does not say where calls go is refused with what to write'
   expect(await api.warnings()).toMatchObject([{ operation: 'GET /b', reason: expect.stringContaining('no whole address') }])
 })
 
-test('T17 a document from the network is called at its own origin only, unless the configuration says where', async () => {
+test('a document from the network is called at its own origin only, unless the configuration says where', async () => {
   await using other = await startService()
   let description: Description = { paths: {} }
   await using home = await startService(({ path }) => ({ status: 200, body: path === '/doc.json' ? description : {} }))

@@ -6,7 +6,7 @@ import type { z } from 'zod'
  * spends by its method or name is high risk without a rule.
  * @param group The group's name in the configuration.
  */
-export const openApiStarter = (group: string): z.input<typeof PolicyDocument>['rules'] => [
+export const openApiStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
   { name: `${group}: reads run`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: writes ask`, match: { tool: `${group}.*`, effect: 'write' }, verdict: 'ask' },
 ]

@@ -34,7 +34,14 @@ const WorkspaceSection = z.strictObject({
   /** Larger files are neither read nor written. */
   maxFileBytes: z.int().min(1_000).max(20_000_000).default(1_000_000),
   /** Who commits are by; the action's id stands in each. */
-  author: z.strictObject({ name: Line, email: Line }).default({ name: 'Countersign', email: 'countersign@localhost' }),
+  author: z
+    .strictObject({
+      /** The author's name. */
+      name: Line,
+      /** The author's address. */
+      email: Line,
+    })
+    .default({ name: 'Countersign', email: 'countersign@localhost' }),
 })
 
 /** `workspace: { root: './work' }` in the configuration. */

@@ -1,0 +1,29 @@
+import { showInvisible } from '@countersign/core/text'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { Edits } from './edit-section.tsx'
+import { withEdits } from './edits.ts'
+import type { CardView } from './use-card-view.ts'
+import { RISK_WORDS } from './words.ts'
+
+/** The second step before an action of high risk is approved, or before later calls are approved automatically. */
+export function CardDialogs({ view: { shown, store, focusCard } }: { view: CardView }) {
+  const { state, action, edits, grantWords } = shown
+  const common = { action, resting: shown.rest, onCancel: () => store.back(), onLeave: focusCard }
+  if (state === 'granting') {
+    return (
+      <ConfirmDialog {...common} title="Approve, and don’t ask again?" onConfirm={() => store.confirmGrant()}>
+        <p>{grantWords}. It can be revoked at any time.</p>
+      </ConfirmDialog>
+    )
+  }
+  if (state !== 'confirming') return null
+  const title = `Approve${withEdits(edits)}: ${showInvisible(action.description)}?`
+  return (
+    <ConfirmDialog {...common} title={title} onConfirm={() => store.approve()}>
+      <p>
+        {RISK_WORDS[action.risk.level]}. Runs <code>{showInvisible(action.tool)}</code> at {showInvisible(action.destination)}.
+      </p>
+      {edits.length === 0 ? null : <Edits edits={edits} />}
+    </ConfirmDialog>
+  )
+}

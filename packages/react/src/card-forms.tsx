@@ -1,0 +1,75 @@
+import { showInvisible } from '@countersign/core/text'
+import { charsText } from './card/card-facts.ts'
+import { CardButton } from './card-button.tsx'
+import { EditSection } from './edit-section.tsx'
+import { withEdits } from './edits.ts'
+import { RememberSection } from './remember-section.tsx'
+import type { CardView } from './use-card-view.ts'
+
+/** Shows the options before a decision (edit the arguments, approve later calls, read hidden parts) and the status line. */
+export function CardForms({ view }: { view: CardView }) {
+  const { shown, store, props, ignored } = view
+  const { action, offers, blocked } = shown
+  return (
+    <>
+      {shown.canDecide && props.editor ? (
+        <EditSection
+          editor={props.editor}
+          action={action}
+          value={shown.edited}
+          onChange={(value) => store.edit(value)}
+          issues={shown.issues}
+          edits={shown.edits}
+          isBroken={shown.isBroken}
+        />
+      ) : null}
+      {offers.suggest && props.onSuggest ? (
+        <RememberSection
+          action={action}
+          onSuggest={props.onSuggest}
+          resting={view.resting || (blocked === null ? '' : 'blocked')}
+          onChoose={(terms, words) => store.chooseGrant(terms, words)}
+        />
+      ) : null}
+      {shown.canDecide ? <Unread view={view} /> : null}
+      <p role="status" className="cs-status">
+        {statusText(view, ignored)}
+      </p>
+    </>
+  )
+}
+
+/** Shows what must be read or completed before approval, with a link to it. */
+function Unread({ view: { shown, card, id } }: { view: CardView }) {
+  const { blocked } = shown
+  const { isHidden, leftChars, next, wasHidden } = shown.reading
+  if (blocked === null && !wasHidden) return null
+  return (
+    <div className="cs-paused">
+      <p id={`${id}-why`} aria-live="polite">
+        {blocked ?? (leftChars === 0 ? 'Everything was shown.' : `${charsText(leftChars)} are still hidden.`)}
+      </p>
+      {isHidden && next !== undefined ? (
+        <CardButton className="cs-small" onClick={() => goTo(card.current, next)}>
+          Go to hidden text
+        </CardButton>
+      ) : null}
+    </div>
+  )
+}
+
+/** Puts the focus on a part of the card: its button, or the box in which it scrolls. */
+function goTo(card: HTMLElement | null, path: string): void {
+  const parts = [...(card?.querySelectorAll<HTMLElement>('[data-part]') ?? [])]
+  const part = parts.find((element) => element.dataset.part === path)
+  const disclosure = part?.closest('details')
+  if (disclosure) disclosure.open = true
+  part?.focus()
+}
+
+function statusText({ shown: { state, notice, edits, action } }: CardView, ignored: string): string {
+  if (state === 'sending') return 'Sending…'
+  if (state === 'sent') return 'Sent. Waiting for the server.'
+  if (state === 'armed') return `Press Enter to approve${withEdits(edits)}: ${showInvisible(action.description)}`
+  return ignored || notice
+}

@@ -1,0 +1,36 @@
+import { type ActionRow, lock, type Outbox, type Tx } from '../store/index.ts'
+import type { Caller } from './caller.ts'
+import { type SessionWriter, writeSession } from './session-writer.ts'
+
+/** What one transaction of the gate works with. */
+export interface GateContext {
+  readonly outbox: Outbox
+  /** The time of everything that the transaction does, epoch ms. */
+  readonly nowMs: number
+  /** Who asked for it; undefined where the server does it by itself. */
+  readonly caller: Caller | undefined
+}
+
+/** The same with a session open for writing: undefined for an action that belongs to none. Whoever opens it finishes it, last. */
+export interface SessionContext extends GateContext {
+  readonly session: SessionWriter | undefined
+}
+
+/** A transaction on behalf of somebody. */
+export type CallerContext<C extends GateContext = GateContext> = C & { readonly caller: Caller }
+
+/**
+ * Opens the session of an action for writing, before anything about the action is changed. An action without one is locked itself.
+ * @example
+ * const context = yield* openSession({ outbox, nowMs, caller }, row)
+ * yield* transition(context, row, 'approve', { patch: { due_at: null }, cause: { kind: 'approved' } })
+ * if (context.session) yield* context.session.finish()
+ */
+export function* openSession<C extends GateContext>(
+  context: C,
+  row: Pick<ActionRow, 'id' | 'session_id'>,
+): Tx<C & { readonly session: SessionWriter | undefined }> {
+  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs) }
+  yield* lock(row.id)
+  return { ...context, session: undefined }
+}

@@ -1,0 +1,133 @@
+import type { ActionErrorView, ActionEvent, EventDataOf } from '@countersign/core'
+import { type ActionRow, endUnstarted, type MovedAsRead, type MovedById, moveAction, type PatchOf, type Tx } from '../store/index.ts'
+import type { SessionContext } from './context.ts'
+import { lookAgainAt } from './deadlines.ts'
+import { type Cause, emitUpdate, noteResult, writeToolResult } from './events.ts'
+import { endReuse } from './propose/reuse.ts'
+
+/** The kinds of rows of the record that each event may have. */
+interface Kinds {
+  approve: 'approved'
+  decline: 'declined'
+  expire: 'expired'
+  cancel: 'cancelled' | 'withdrawn' | 'voided'
+  revise: 'asked_again'
+  start: 'executing' | 'claimed'
+  retry: 'retried' | 'claimed'
+  resend: 'resent' | 'claimed'
+  succeed: 'succeeded' | 'resolved' | 'verified'
+  fail: 'failed' | 'resolved' | 'verified'
+  lose: 'outcome_unknown'
+}
+
+/** What follows from an event, whatever made it happen. A new event does not compile before it is answered here. */
+const FOLLOWS: Readonly<
+  Record<
+    ActionEvent,
+    {
+      /** The server carries the action out next. */
+      isDue?: true
+      /** What the session has read at the destination of the action may be out of date. */
+      touchesTarget?: true
+      /** The model is given the result, and the session goes on. */
+      givesResult?: true
+    }
+  >
+> = {
+  approve: { isDue: true },
+  decline: { givesResult: true },
+  expire: { givesResult: true },
+  cancel: { givesResult: true },
+  revise: {},
+  start: { touchesTarget: true },
+  retry: { touchesTarget: true },
+  resend: { touchesTarget: true },
+  succeed: { touchesTarget: true, givesResult: true },
+  fail: { touchesTarget: true, givesResult: true },
+  lose: { touchesTarget: true, givesResult: true },
+}
+
+type Changed = Partial<EventDataOf<'action_update'>>
+
+interface Announced<E extends ActionEvent> {
+  /** What made it move. */
+  cause: Omit<Cause, 'kind'> & { kind: Kinds[E] }
+  /** What the event says of it besides state and time, or a function that works that out of the row as it is then. */
+  changed?: Changed | ((moved: ActionRow) => Tx<Changed> | Changed)
+  /** The reason that the model is given, or a function that is called when all else is stored. */
+  reason?: string | (() => string)
+  /** What a model that was given an earlier result is told. */
+  sentence?: string | ((moved: ActionRow) => string)
+  /** False where the session does not go on by itself. */
+  wakes?: false
+}
+
+/** How an action moves, beyond what follows from the event. */
+export type Change<E extends ActionEvent> = Announced<E> & {
+  /** What the row says from then on. `told` follows from the event. */
+  patch: Omit<PatchOf<E>, 'told'>
+  /** False where the model is given no result, because the action goes on in the same transaction. */
+  givesResult?: false
+}
+
+/**
+ * Moves an action that was read. Every change of a state goes through here, or through {@link transitionById}: the table of states guards the update, one
+ * patch makes the row in the database and the one in memory, and event, record, webhooks, timers, wake-ups and the model's result follow
+ * from the event.
+ * @returns The action as it is then; undefined when it is no longer as it was read, or may not move: then nothing changed.
+ */
+export function* transition<E extends MovedAsRead>(
+  context: SessionContext,
+  row: ActionRow,
+  event: E,
+  change: Change<E>,
+): Tx<ActionRow | undefined> {
+  const givesResult = FOLLOWS[event].givesResult === true && change.givesResult !== false
+  const moved = yield* moveAction(row, event, { ...change.patch, told: givesResult ? 1 : row.told } as unknown as PatchOf<E>, context.nowMs)
+  if (moved) yield* follow(context, moved, event, { ...change, givesResult, wasTold: row.told === 1 })
+  return moved
+}
+
+/**
+ * Expires or cancels an action that has not started, whatever became of it since it was read.
+ * @param atAnyTime True where it may be cancelled although its time is over.
+ */
+export function* transitionById<E extends MovedById>(
+  context: SessionContext,
+  actionId: string,
+  event: E,
+  { error = null, atAnyTime = false, ...change }: Announced<E> & { error?: ActionErrorView | null; atAnyTime?: boolean },
+): Tx<ActionRow | undefined> {
+  const patch = { error: error && JSON.stringify(error), atAnyTime }
+  const moved = yield* endUnstarted(actionId, event, patch, context.nowMs)
+  if (moved) yield* follow(context, moved, event, { ...change, givesResult: true, wasTold: false })
+  return moved
+}
+
+/**
+ * Loses an attempt that is sent again in the same transaction: nobody hears of it, because the next move tells everything.
+ * @returns As {@link transition}.
+ */
+export const loseUnannounced = (context: SessionContext, row: ActionRow, patch: Omit<PatchOf<'lose'>, 'told'>): Tx<ActionRow | undefined> =>
+  moveAction(row, 'lose', { ...patch, told: row.told }, context.nowMs)
+
+function* follow<E extends ActionEvent>(
+  context: SessionContext,
+  moved: ActionRow,
+  event: E,
+  { cause, changed = {}, reason, sentence, wakes, givesResult, wasTold }: Announced<E> & { givesResult: boolean; wasTold: boolean },
+): Tx<void> {
+  const { outbox } = context
+  const { isDue, touchesTarget } = FOLLOWS[event]
+  if (moved.due_at !== null) lookAgainAt(outbox, moved.due_at)
+  if (touchesTarget) yield* endReuse(moved)
+  const said = typeof changed === 'function' ? changed(moved) : changed
+  yield* emitUpdate(context, moved, isTx(said) ? yield* said : said, cause)
+  if (isDue && moved.executor === 'server') outbox.actions.add(moved.id)
+  if (!givesResult) return
+  if (wasTold && sentence !== undefined) yield* noteResult(context, moved, typeof sentence === 'string' ? sentence : sentence(moved))
+  else yield* writeToolResult(context, moved, typeof reason === 'function' ? reason() : reason)
+  if (moved.session_id !== null && wakes !== false) outbox.sessions.add(moved.session_id)
+}
+
+const isTx = (said: Tx<Changed> | Changed): said is Tx<Changed> => Symbol.iterator in said

@@ -1,0 +1,164 @@
+import { type ActionEvent, type ActionState, AFTER, assert, statesBefore } from '@countersign/core'
+import { sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { lit, question, type Tx } from '../query.ts'
+import { actionUpdate } from './action-update.ts'
+import { findAction, isInTime } from './actions.ts'
+import { currentEpoch, mayStart } from './instance.ts'
+import { REVISED_COLUMNS } from './revisions.ts'
+import type { ActionRow } from './schema.ts'
+
+const ENDED = ['told', 'due_at'] as const
+const ATTEMPTED = [
+  'attempt',
+  'epoch',
+  'idempotency_key',
+  'first_send',
+  'checks',
+  'runner',
+  'due_at',
+  'target_version',
+  'error',
+  'resolution',
+] as const
+const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'told', 'runner', 'due_at', 'resolution'] as const
+
+/** The columns that each event writes besides `state` and `updated_at`. */
+const COLUMNS = {
+  approve: ['due_at'],
+  decline: ENDED,
+  expire: ENDED,
+  cancel: ['error', ...ENDED],
+  revise: REVISED_COLUMNS,
+  start: ATTEMPTED,
+  retry: ATTEMPTED,
+  resend: ATTEMPTED,
+  succeed: ANSWERED,
+  fail: ANSWERED,
+  lose: ANSWERED,
+} as const satisfies Readonly<Record<ActionEvent, readonly (keyof ActionRow)[]>>
+
+/** What an event writes into the row of an action besides `state` and `updated_at`. */
+export type PatchOf<E extends ActionEvent> = Pick<ActionRow, (typeof COLUMNS)[E][number]>
+
+interface Given {
+  /** The action as it was read: the update happens only while both are the same. */
+  revision: number
+  epoch: number
+  now: number
+  [name: string]: string | number | null
+}
+
+type Conditions = (p: Pick<Given, 'now'>, dialect: Dialect) => ReturnType<typeof sql<boolean>>[]
+
+const notArchived = sql<boolean>`archived_at is null`
+const inTime: Conditions = ({ now }, dialect) => [isInTime(dialect, now)]
+const always: Conditions = () => []
+const maySend: Conditions = (_, dialect) => [notArchived, mayStart(dialect)]
+
+/** What has to hold besides the state, the revision and the epoch, for an action that is read before it is moved. */
+const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Conditions>>>> = {
+  approve: { proposed: inTime },
+  decline: { proposed: inTime },
+  revise: {
+    proposed: (p, dialect) => [notArchived, ...inTime(p, dialect)],
+    approved: () => [notArchived],
+    failed: () => [notArchived],
+  },
+  // A client that claims too late is refused as people who decide too late are.
+  start: { approved: (p, dialect) => [...maySend(p, dialect), sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`] },
+  retry: { failed: maySend },
+  resend: { outcome_unknown: maySend },
+  succeed: { executing: always, outcome_unknown: always },
+  fail: { executing: always, outcome_unknown: always },
+  lose: { executing: always },
+}
+
+/** The events of actions that are read after they were moved: an update waits for another transaction that moves the action, a read does not. */
+export type MovedById = 'expire' | 'cancel'
+/** The events of actions that were read before. */
+export type MovedAsRead = Exclude<ActionEvent, MovedById>
+
+const begins = (event: ActionEvent): boolean => event === 'start' || event === 'retry' || event === 'resend'
+
+function moveFrom(event: MovedAsRead, from: ActionState) {
+  const to = AFTER[from][event]
+  const conditions = CONDITIONS[event][from]
+  assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
+  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
+    let guarded = update
+      .set({
+        state: lit(to),
+        ...(begins(event) && { instance_epoch: currentEpoch }),
+        ...(event === 'revise' && { revision: sql<number>`revision + 1` }),
+      })
+      // A literal, so that SQLite does not prepare the statement anew for each value.
+      .where('state', '=', lit(from))
+      .where('revision', '=', p.revision)
+      .where('epoch', '=', p.epoch)
+    for (const condition of conditions(p, dialect)) guarded = guarded.where(condition)
+    return guarded
+  })
+}
+
+type Move = ReturnType<typeof moveFrom>
+const EVENTS = Object.keys(CONDITIONS) as MovedAsRead[]
+
+const MOVES = Object.fromEntries(
+  EVENTS.map((event) => [event, Object.fromEntries(statesBefore(event).map((from) => [from, moveFrom(event, from)]))]),
+) as Readonly<Record<MovedAsRead, Partial<Record<ActionState, Move>>>>
+
+/**
+ * Moves an action that was read, as the table of its states says. Undefined when it is no longer as it was read, or may not move: then
+ * nothing changed.
+ */
+export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, patch: PatchOf<E>, nowMs: number): Tx<ActionRow | undefined> {
+  const move = MOVES[event][row.state]
+  if (!move) return undefined
+  const updated_at = Math.max(nowMs, row.updated_at)
+  const given = { revision: row.revision, epoch: row.epoch, now: updated_at }
+  const moved = yield* move(row, { ...row, ...patch, updated_at }, given)
+  const to = AFTER[row.state][event] as ActionState
+  return moved && { ...moved, state: to, revision: row.revision + (event === 'revise' ? 1 : 0) }
+}
+
+/** What ends an action that nobody has started, whatever became of it since it was read. */
+interface EndPatch {
+  error: string | null
+  /** True where an action may end although its time is over. */
+  atAnyTime: boolean
+}
+
+const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
+
+const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
+    .where(isLate(dialect, p.now)),
+)
+
+const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ state: 'cancelled', error: p.error, told: 1, due_at: null, updated_at: p.now })
+    .where('id', '=', p.id)
+    .where(sql<boolean>`(state = 'approved' or (state = 'proposed' and (${p.any_time} = 1 or ${isInTime(dialect, p.now)})))`),
+)
+
+/**
+ * Ends an action that has not started, and reads it. Undefined when it had started, was settled, or its time says otherwise: a deadline is
+ * compared in the update that moves the action, by the clock of the database, so that no answer slips in between.
+ */
+export function* endUnstarted(id: string, event: MovedById, { error, atAnyTime }: EndPatch, now: number): Tx<ActionRow | undefined> {
+  const changed =
+    event === 'expire'
+      ? yield* expireAction.change({ id, now })
+      : yield* cancelAction.change({ id, error, any_time: atAnyTime ? 1 : 0, now })
+  if (!changed) return undefined
+  const row = yield* findAction.first({ id })
+  assert(row, 'an action that was moved is there')
+  return row
+}

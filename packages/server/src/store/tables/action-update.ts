@@ -1,0 +1,44 @@
+import type { Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { type Bindable, question, type Tx } from '../query.ts'
+import type { ActionRow, Schema } from './schema.ts'
+
+export type ActionUpdate = UpdateQueryBuilder<Schema, 'action', 'action', UpdateResult>
+
+/** The values that a guard compares with, by name. */
+type Given = Record<string, Bindable>
+
+/** A state is written by a transition only: `action-moves.ts`. */
+type Writable = Exclude<keyof ActionRow, 'state'>
+
+/**
+ * An update of one action. The same patch makes the SQL and the row that is answered, so that the two cannot differ.
+ * @param columns What the patch writes.
+ * @param guard Adds the conditions under which the update may happen, and columns that the database works out.
+ * @returns A function that answers the action as it is then, or undefined when the guard did not hold and nothing changed.
+ */
+export function actionUpdate<C extends Writable, G extends Given = Record<never, never>>(
+  columns: readonly C[],
+  guard: (update: ActionUpdate, given: G, dialect: Dialect) => ActionUpdate,
+) {
+  const update = question<Given>((db: Kysely<Schema>, p, dialect) => {
+    const set = Object.fromEntries(columns.map((column) => [column, p[`new_${column}`]]))
+    return guard(
+      db
+        .updateTable('action')
+        .set(set)
+        .where('id', '=', p.id as string) as ActionUpdate,
+      p as G,
+      dialect,
+    )
+  })
+  return function* (row: ActionRow, patch: Pick<ActionRow, C>, given: G): Tx<ActionRow | undefined> {
+    const values: Given = { ...given, id: row.id }
+    const changed = { ...row }
+    for (const column of columns) {
+      values[`new_${column}`] = patch[column]
+      changed[column] = patch[column]
+    }
+    return (yield* update.change(values)) ? changed : undefined
+  }
+}

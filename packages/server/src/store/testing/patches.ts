@@ -1,0 +1,29 @@
+import type { PatchOf } from '../tables/action-moves.ts'
+import type { ActionRow } from '../tables/schema.ts'
+
+/** What the row of an action says when a process begins an attempt at it. */
+export const startedBy = (row: ActionRow, runner: string): PatchOf<'start'> => ({
+  attempt: row.attempt + 1,
+  epoch: row.epoch + 1,
+  idempotency_key: row.idempotency_key,
+  first_send: row.attempt + 1,
+  checks: null,
+  runner,
+  due_at: null,
+  target_version: null,
+  error: null,
+  resolution: null,
+})
+
+/** What it says when an attempt has ended. */
+export const ENDED: PatchOf<'succeed'> = {
+  result: null,
+  result_url: null,
+  error: null,
+  in_doubt: 0,
+  checks: null,
+  told: 1,
+  runner: null,
+  due_at: null,
+  resolution: null,
+}

@@ -1,0 +1,65 @@
+import type { FieldTexts } from './docstrings.ts'
+import { cell, escapeHtml, fieldsOf, fieldTable, type JsonSchema, typeOf } from './schema-table.ts'
+import type { WireDocument, WireOperation, WireParameter } from './wire-document.ts'
+
+/** Every operation by its tag, then every schema. Events are on a page of their own. */
+export function httpReference(document: WireDocument, textsOf: (keys: readonly string[]) => FieldTexts): string {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  const groups = document.tags.map(({ name, description }) => {
+    const own = operations.filter(({ operation }) => operation.tags[0] === name)
+    const parts = own.map(({ path, method, operation }) => operationText(document, `${method.toUpperCase()} ${path}`, operation))
+    return `## ${name[0]?.toUpperCase()}${name.slice(1)}\n\n${escapeHtml(description)}\n\n${parts.join('\n')}`
+  })
+  const schemas = Object.entries(document.components.schemas)
+    .filter(([name]) => !name.endsWith('Event'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, schema]) => schemaText(name, schema, textsOf))
+  return `${groups.join('\n')}\n## Schemas\n\n${schemas.join('\n')}`
+}
+
+/** A schema as a heading and a table of its fields. */
+export function schemaText(name: string, schema: JsonSchema, textsOf: (keys: readonly string[]) => FieldTexts): string {
+  const fields = fieldsOf(schema, textsOf)
+  const about = schema.description === undefined ? '' : `${escapeHtml(schema.description)}\n\n`
+  return `### ${name}\n\n${about}${fields.length > 0 ? fieldTable(fields) : escapeHtml(typeOf(schema))}\n`
+}
+
+function operationText(document: WireDocument, call: string, operation: WireOperation): string {
+  const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter))
+  const rows = parameters.map(
+    ({ name, in: place, required, schema, description }) =>
+      `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([description ?? schema?.description ?? '', required ? 'Required.' : ''].join(' ').trim())} |`,
+  )
+  const table = rows.length > 0 ? `\n| parameter | in | type | what it does |\n|---|---|---|---|\n${rows.join('\n')}\n` : ''
+  const body = contentOf(operation.requestBody?.content)
+  const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
+  const errors = Object.keys(operation.responses).filter((status) => !status.startsWith('2'))
+  const lines = [
+    body === undefined ? '' : `- Body: ${body}`,
+    ...answers.map(([status, { content }]) => `- ${status}: ${contentOf(content) ?? 'no body'}`),
+    errors.length > 0 ? `- Errors: ${errors.join(', ')}` : '',
+  ].filter((line) => line !== '')
+  const more = operation.description === undefined ? '' : `\n${escapeHtml(operation.description)}\n`
+  return `### ${operation.summary} {#operation-${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`
+}
+
+function resolve(document: WireDocument, parameter: WireParameter): WireParameter {
+  const name = parameter.$ref?.split('/').at(-1)
+  return name === undefined ? parameter : (document.components.parameters[name] ?? parameter)
+}
+
+function contentOf(content: Record<string, { schema?: JsonSchema }> | undefined): string | undefined {
+  const [first] = Object.entries(content ?? {})
+  if (!first) return undefined
+  const [type, { schema }] = first
+  const name = schema?.$ref?.split('/').at(-1)
+  const link =
+    name === undefined
+      ? escapeHtml(typeOf(schema ?? {}))
+      : name.endsWith('Event')
+        ? `[${name}](../events.md)`
+        : `[${name}](#${name.toLowerCase()})`
+  return type === 'application/json' ? link : `${link} (\`${type}\`)`
+}

@@ -1,0 +1,36 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cliReference } from './cli.ts'
+import { configurationReference } from './configuration.ts'
+import { readFieldTexts } from './docstrings.ts'
+import { eventReference } from './events.ts'
+import { httpReference } from './http.ts'
+import { policyReference } from './policy.ts'
+import { sdkReference } from './sdk.ts'
+import { pageLists } from './sidebar.ts'
+import { readWireDocument } from './wire-document.ts'
+
+/** The generated parts of pages, by file name. They are made for each build, so none can be out of date. */
+async function makeReference(root: string): Promise<Record<string, string>> {
+  const document = await readWireDocument()
+  const wireTexts = readFieldTexts(root, ['packages/core/src/wire/*.ts', 'packages/server/src/http/**/*.ts'])
+  return {
+    'cli.md': cliReference(),
+    'client.md': sdkReference(root, 'client'),
+    'configuration.md': await configurationReference(root),
+    'events.md': eventReference(document, wireTexts),
+    'http.md': httpReference(document, wireTexts),
+    'policy.md': policyReference(root),
+    'react.md': sdkReference(root, 'react'),
+    'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
+    ...pageLists(join(root, 'docs')),
+  }
+}
+
+/** Writes the generated parts to `docs/reference/generated`, where pages include them from. */
+export async function writeReference(root: string): Promise<void> {
+  const folder = join(root, 'docs', 'reference', 'generated')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(await makeReference(root))) writeFileSync(join(folder, name), text)
+}

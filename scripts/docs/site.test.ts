@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { extname, join, normalize } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from '../../apps/web/src/testing/launch.ts'
+import { sidebar } from './sidebar.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+}
+
+let site: string
+let server: Server
+let url: string
+
+beforeAll(async () => {
+  site = mkdtempSync(join(tmpdir(), 'countersign-site-'))
+  const flags = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', 'scripts/docs/main.ts', 'build']
+  const child = spawn(process.execPath, [...flags, '--outDir', site], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  const output = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = await ended
+  // A link to a page that does not exist, or to a file outside docs that does not, fails the build.
+  if (code !== 0) throw new Error(`npm run docs:build ended with ${code}:\n${output.join('')}`)
+  server = createServer(({ url: path = '/' }, response) => {
+    const file = join(site, normalize(decodeURI(path.replace(/[?#].*$/, '').replace(/\/$/, '/index.html'))))
+    if (!existsSync(file)) return response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(readFileSync(file))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server?.close()
+  rmSync(site, { recursive: true, force: true })
+})
+
+test('every page of docs is on the site and in its sidebar', () => {
+  const pages = globSync('*/*.md', { cwd: join(ROOT, 'docs'), exclude: (path) => /node_modules/.test(path) })
+  expect(pages.length).toBeGreaterThan(40)
+  for (const page of pages) expect(existsSync(join(site, page.replace(/\.md$/, '.html'))), page).toBe(true)
+  const linked = JSON.stringify(sidebar(join(ROOT, 'docs')))
+  for (const page of pages) expect(linked).toContain(`"/${page.replace(/\.md$/, '').replace(/index$/, '')}"`)
+})
+
+test.each([
+  ['configuration', 'agents.&lt;name&gt;.maxSteps'],
+  ['cli', 'countersign policy test'],
+  ['http', 'decideAction'],
+  ['events', 'ApprovalOverdueEvent'],
+  ['policy', 'rules[].requires.quorum'],
+  ['client', 'createClient'],
+  ['react', 'ApprovalCard'],
+  ['server', 'defineTool'],
+])('the reference page %s has its generated part', (page, words) => {
+  expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
+})
+
+test('the site searches, has a dark mode, reports no error, and loads nothing from another host', async () => {
+  await using browser = await launchBrowser()
+  const page = await browser.newPage()
+  const elsewhere: string[] = []
+  const errors: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) elsewhere.push(request.url())
+  })
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', (error) => errors.push(error.message))
+  await page.goto(`${url}/guides/policy.html`)
+  await page.locator('button.VPSwitchAppearance').first().click()
+  expect(await page.locator('html').getAttribute('class')).toContain('dark')
+  await page.locator('#local-search button, .VPNavBarSearch button').first().click()
+  await page.locator('#localsearch-input').fill('quorum')
+  await page.locator('.VPLocalSearchBox .result').first().waitFor()
+  expect([elsewhere, errors]).toEqual([[], []])
+})

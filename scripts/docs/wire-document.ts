@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openConfig, readSettings } from '../../packages/server/src/config/index.ts'
+import { createLog } from '../../packages/server/src/log.ts'
+import { startServer } from '../../packages/server/src/server.ts'
+import type { JsonSchema } from './schema-table.ts'
+
+export interface WireParameter {
+  $ref?: string
+  name: string
+  in: string
+  required?: boolean
+  schema?: JsonSchema
+  description?: string
+}
+
+interface WireContent {
+  content?: Record<string, { schema?: JsonSchema }>
+}
+
+export interface WireOperation {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  parameters?: WireParameter[]
+  requestBody?: WireContent
+  responses: Record<string, WireContent & { $ref?: string; description?: string }>
+}
+
+/** The parts of the server's OpenAPI document that the reference shows. */
+export interface WireDocument {
+  paths: Record<string, Record<string, WireOperation>>
+  tags: { name: string; description: string }[]
+  components: { schemas: Record<string, JsonSchema>; parameters: Record<string, WireParameter> }
+}
+
+/** The document that a running server answers at `/api/openapi.json`. */
+export async function readWireDocument(): Promise<WireDocument> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-docs-'))
+  try {
+    const settings = readSettings({ port: 0, data: folder }, {})
+    const config = await openConfig({}, { environment: {}, folder })
+    const server = await startServer({ config, settings, log: createLog('silent', []) })
+    try {
+      return (await (await fetch(`${server.url}/api/openapi.json`)).json()) as WireDocument
+    } finally {
+      await server.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

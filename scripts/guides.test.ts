@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (pattern: string, exclude: RegExp) =>
+  globSync(pattern, { cwd: ROOT, exclude: (path) => exclude.test(path) }).map((path) => ({
+    path,
+    text: readFileSync(join(ROOT, path), 'utf8'),
+  }))
+
+/** Words of libraries and protocols, and a message that is put together from parts: they are not in the source as they stand. */
+const FROM_ELSEWHERE = ['Unknown variable: user', 'WWW-Authenticate', 'must be an object']
+
+/** The texts that a reader of a guide searches for: the code in the first column of the tables under "What can go wrong". */
+function quotedTexts(page: string): string[] {
+  const [, section = ''] = /^## What can go wrong\n(.*?)(?=^## |$(?![\s\S]))/ms.exec(page) ?? []
+  const rows = section.split('\n').filter((line) => line.trimStart().startsWith('| '))
+  const first = rows.map((row) => row.split(/(?<!\\)\|/)[1] ?? '')
+  return first.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => quote))
+}
+
+const missingIn = (source: string, page: string): string[] =>
+  quotedTexts(page)
+    .flatMap((quote) => quote.split('…').map((part) => part.replace(/^["\s]+|["\s]+$/g, '')))
+    .filter((part) => part !== '' && !source.includes(part) && !FROM_ELSEWHERE.includes(part))
+
+test('every message that a guide explains is a message of the program', () => {
+  const source = read('packages/*/src/**/*.{ts,tsx}', /node_modules|\.test\.ts/)
+    .map(({ text }) => text)
+    .join('\n')
+  const pages = read('docs/guides/*.md', /node_modules/)
+  expect(pages.flatMap(({ text }) => quotedTexts(text)).length).toBeGreaterThan(40)
+  expect(pages.flatMap(({ path, text }) => missingIn(source, text).map((part) => `${path}: ${part}`))).toEqual([])
+  // The check finds a message that is not there.
+  expect(missingIn(source, '## What can go wrong\n\n| `no such … sentence in the program` | x |\n\n## Limits\n')).toContain(
+    'sentence in the program',
+  )
+})

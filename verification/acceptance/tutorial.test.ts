@@ -1,0 +1,102 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { launchBrowser } from '../../apps/web/src/testing/launch.ts'
+import { press } from '../../apps/web/src/testing/press.ts'
+import { blocksOf } from '../../scripts/docs/blocks.ts'
+import { freePort } from '../testing/free-port.ts'
+import { type Background, openPageShell, type PageShell } from '../testing/page-shell.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PAGE = 'docs/start/first-tool.md'
+
+/** Runs the blocks of the page in order, each as its reader does, on other ports. */
+class Reader {
+  readonly #shell: PageShell
+  readonly #blocks
+  readonly #onPorts: (text: string) => string
+
+  constructor(shell: PageShell, onPorts: (text: string) => string) {
+    this.#shell = shell
+    this.#blocks = blocksOf(ROOT, PAGE)
+    this.#onPorts = onPorts
+  }
+
+  /** Writes the files that stand next on the page, and runs the block after them. */
+  async next(replace: (code: string) => string = (code) => code): Promise<{ stdout: string; background: Background | undefined }> {
+    for (;;) {
+      const block = this.#blocks.shift()
+      if (!block) throw new Error('the page has no more blocks')
+      const code = replace(this.#onPorts(block.code))
+      const { file, background: ready } = block.attributes
+      if (file !== undefined) this.#shell.write(file, code)
+      else if (ready !== undefined) return { stdout: '', background: await this.#shell.start(code, ready) }
+      else return { stdout: await this.#shell.run(code), background: undefined }
+    }
+  }
+
+  async start(): Promise<Background> {
+    const { background } = await this.next()
+    if (!background) throw new Error('the block does not go on running')
+    return background
+  }
+
+  get left(): number {
+    return this.#blocks.length
+  }
+}
+
+test('the tutorial works as it is written: routes, the console, the terminal, and the same tool in TypeScript', async () => {
+  const [port, bankPort] = [await freePort(), await freePort()].map(String)
+  const environment = { COUNTERSIGN_PORT: `${port}`, COUNTERSIGN_URL: `http://127.0.0.1:${port}` }
+  await using shell = openPageShell(environment)
+  const reader = new Reader(shell, (text) => text.replaceAll('4319', `${port}`).replaceAll('4500', `${bankPort}`))
+  const bank = await reader.start()
+  const { stdout: checked } = await reader.next()
+  expect(checked).toContain('bank.setBalance')
+  const server = await reader.start()
+
+  // In the console.
+  await using browser = await launchBrowser()
+  const page = await browser.newPage()
+  await page.goto(/http:\S+#sign-in=\S+/.exec(server.output)?.[0] ?? '')
+  await page.getByTestId('account').waitFor()
+  const message = page.getByRole('textbox', { name: 'Message' })
+  await message.fill('Ana is owed five euros')
+  await message.press('Enter')
+  const card = page.getByTestId('approval-card')
+  await card.getByRole('heading', { name: 'Set the balance of ana to 3000 cents' }).waitFor()
+  expect([await card.locator('del').textContent(), await card.locator('ins').textContent()]).toEqual(['2500', '3000'])
+  expect(bank.output).not.toContain('cents')
+  await press(card.getByRole('button', { name: /^Approve/ }))
+  await bank.printed('ana now has 3000 cents')
+  await page.getByText('The balance of Ana is 30.00 now.').waitFor()
+
+  // In the terminal: the page's `act_…` is the id from the list.
+  await reader.next()
+  const { stdout: proposed } = await reader.next()
+  const { id, state } = JSON.parse(proposed)
+  expect(state).toBe('proposed')
+  const { stdout: listed } = await reader.next((code) => code.replace('act_…', id))
+  expect(listed).toContain('Set the balance of ben to 1000 cents')
+  await bank.printed('ben now has 1000 cents')
+
+  // In TypeScript.
+  await server.stop()
+  rmSync(join(shell.folder, 'countersign.yaml'))
+  await reader.start()
+  const { stdout: refused } = await reader.next()
+  expect(JSON.parse(refused)).toMatchObject({ code: 'impossible', reason: 'There is no customer carl.' })
+  const again = await shell.run(
+    `curl -s -H "authorization: Bearer $AGENT_KEY" -H 'content-type: application/json' -d '{"tool":"bank.setBalance","arguments":{"customer":"ben","cents":700}}' http://127.0.0.1:${port}/api/actions`,
+  )
+  const action = JSON.parse(again)
+  expect(action).toMatchObject({
+    description: 'Set the balance of ben to 7.00',
+    preview: [{ field: 'cents', oldValue: 1000, newValue: 700 }],
+  })
+  await shell.run(`npx countersign approve ${action.id}`)
+  await bank.printed('ben now has 700 cents')
+  expect(reader.left).toBe(0)
+})

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+const rows = read('verification/promises.md')
+  .split('\n')
+  .filter((line) => /^\| (?:[A-Z]\d|point )/.test(line))
+  .map((line) => {
+    const [id = '', file = ''] = line.slice(2).split(' | ')
+    return { id, file: file.replaceAll('`', ''), name: line.slice(line.indexOf('` | ') + 4, -2).replaceAll('&#124;', '|') }
+  })
+
+test('every test that the table of promises names is there', () => {
+  expect(rows.length).toBeGreaterThan(300)
+  const texts = new Map<string, string>()
+  for (const { id, file, name } of rows) {
+    const text = texts.get(file) ?? read(file)
+    texts.set(file, text)
+    expect(text.includes(name), `${id}: ${file} has no test "${name}"`).toBe(true)
+  }
+})
+
+test('every row of the mission has a test', () => {
+  const held = new Set(rows.map(({ id }) => id))
+  const mission = [
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `D0.${n}`),
+    ...[1, 2, 3, 4, 5, 6, 7].map((n) => `D1.${n}`),
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `D2.${n}`),
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `D3.${n}`),
+    ...[1, 2, 3, 4, 5].map((n) => `D4.${n}`),
+  ]
+  expect(mission.filter((id) => !held.has(id))).toEqual([])
+})
+
+test('no test is named with an id of the table', () => {
+  const named = rows.filter(({ name }) => /^(?:\$\{\w+\}: )?(?:D[0-4]\.\d|[ITH]\d{1,2}) /.test(name))
+  expect(named).toEqual([])
+})
