@@ -26,6 +26,7 @@ const ON_ANY_DATABASE = [
   'authority',
   'broken-model',
   'client',
+  'docker',
   'fallback',
   'foreign-pages',
   'github',

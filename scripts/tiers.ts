@@ -21,6 +21,7 @@ export const MORE: readonly string[] = [
   'verification/acceptance/d4',
   'verification/acceptance/damage',
   'verification/acceptance/database-away',
+  'verification/acceptance/docker',
   'verification/acceptance/forged-record',
   'verification/acceptance/full-disk',
   'verification/acceptance/generated-requests',

@@ -17,15 +17,14 @@ export function nextSteps(kind: StarterKind, place: Place): string[] {
   const { folder, workingFolder, program } = place
   const config = join(folder, kind === 'yaml' ? 'countersign.yaml' : 'countersign.config.ts')
   // In a checkout npm changes to the checkout's folder, so that the commands name the files.
-  const isInstalled = /[\\/]node_modules[\\/]/.test(program)
-  const run = isInstalled ? 'npx countersign' : 'npm run countersign --'
-  const data = isInstalled ? '' : ` --data ${quoted(join(folder, '.countersign'))}`
-  const named = isInstalled ? '' : ` --config ${quoted(config)}`
+  const isCheckout = program.endsWith('.ts')
+  const run = isCheckout ? 'npm run countersign --' : /[\\/]node_modules[\\/]/.test(program) ? 'npx countersign' : 'countersign'
+  const named = isCheckout ? ` --config ${quoted(config)} --data ${quoted(join(folder, '.countersign'))}` : ''
   return [
-    ...(folder === workingFolder || (!isInstalled && kind === 'yaml') ? [] : [`cd ${quoted(relative(workingFolder, folder))}`]),
+    ...(folder === workingFolder || (isCheckout && kind === 'yaml') ? [] : [`cd ${quoted(relative(workingFolder, folder))}`]),
     ...(kind === 'typescript' ? packageSteps(folder) : []),
-    `${run} doctor${named}${data}`,
-    `${run} serve${named}${data}`,
+    `${run} doctor${named}`,
+    `${run} serve${named}`,
   ]
 }
 
