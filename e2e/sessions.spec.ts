@@ -58,7 +58,7 @@ test('a person finds a session by words and status, renames it in place and dele
   await expect(items).toContainText('Lamps')
   await expect(search).toBeFocused()
   await search.fill('100_')
-  await expect(page.getByText('No session fits.')).toBeVisible()
+  await expect(page.getByText('No session matches. Try other words or another status.')).toBeVisible()
   await search.press('Escape')
   await expect(items).toHaveCount(3)
   await page.getByRole('combobox', { name: 'Status of sessions' }).selectOption('New')

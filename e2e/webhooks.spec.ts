@@ -7,7 +7,7 @@ test('webhooks: an admin adds one, sees its secret once, tests it, sends again, 
 }) => {
   await page.goto(demo.url)
   await page.getByRole('link', { name: 'Webhooks' }).click()
-  await expect(page.getByText('No webhook was added yet.')).toBeVisible()
+  await expect(page.getByText('No webhooks yet. No events are sent.')).toBeVisible()
 
   await page.getByText('Add a webhook').click()
   await page.getByLabel('Address (https)').fill('https://169.254.169.254/latest')
@@ -62,7 +62,7 @@ test('webhooks: an admin adds one, sees its secret once, tests it, sends again, 
   await expect(row.getByRole('button', { name: 'Enable' })).toBeFocused()
   await row.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
-  await expect(page.getByText('No webhook was added yet.')).toBeVisible()
+  await expect(page.getByText('No webhooks yet. No events are sent.')).toBeVisible()
   await page.goto(`${demo.url}/record?kind=webhook_deleted`)
   await expect(page.getByText('Webhook deleted').last()).toBeVisible()
 })
