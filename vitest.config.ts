@@ -26,6 +26,7 @@ const ON_ANY_DATABASE = [
   'authority',
   'broken-model',
   'client',
+  'deploy-page',
   'docker',
   'fallback',
   'foreign-pages',

@@ -71,6 +71,7 @@ export const MORE: readonly string[] = [
   'packages/server/src/dispatch/cluster/vanished',
   'verification/recordings/recordings',
   'scripts/docs/site',
+  'scripts/release/release',
   'packages/server/src/tools/github/generated-activity',
   'packages/server/src/tools/linear/generated',
 ]

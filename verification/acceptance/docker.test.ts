@@ -114,8 +114,9 @@ test('the steps of the Dockerfile make a server that runs without root on a read
   writeFileSync(join(secrets, 'COUNTERSIGN_BOOTSTRAP_KEY'), BOOTSTRAP_KEY)
   database.password = ''
   const port = String(await freePort())
+  const url = `http://localhost:${port}`
   const options: ImageRunOptions = {
-    environment: { DATABASE_URL: database.href, COUNTERSIGN_PORT: port, COUNTERSIGN_LOG_LEVEL: 'error' },
+    environment: { DATABASE_URL: database.href, COUNTERSIGN_PORT: port, COUNTERSIGN_LOG_LEVEL: 'error', COUNTERSIGN_PUBLIC_URL: url },
     mounts: { '/app/config': join(folder.path, 'config'), '/run/secrets': secrets },
   }
   mkdirSync(join(folder.path, 'config'))
@@ -130,10 +131,11 @@ test('the steps of the Dockerfile make a server that runs without root on a read
   const ended = once(server, 'exit')
   try {
     await readAddress(server)
-    const url = `http://127.0.0.1:${port}`
     expect(await run(...plan.health)).toMatchObject({ code: 0, stderr: '' })
     const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: await checkerAt(url) })
     expect((await admin.send('GET', '/')).text).toContain('<div id="root">')
+    const signIn = await admin.send('POST', '/api/sign-in', { body: { key: BOOTSTRAP_KEY }, headers: { origin: url, authorization: '' } })
+    expect([signIn.status, signIn.text]).toEqual([200, expect.any(String)])
     const action = await admin.post('/api/actions', { tool: 'bank.refund', arguments: { customer: 'Ana' } })
     await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
     expect(await admin.get(`/api/actions/${action.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', result: 'Ana' })
