@@ -1,5 +1,5 @@
 import type { JsonValue } from '@countersign/core'
-import { isObject } from './openapi/parts.ts'
+import { isObject } from './json-object.ts'
 
 /** Names, in small letters without marks, of what services change by themselves: when somebody looks, or whenever anything changes. */
 const SELF_CHANGING = new RegExp(

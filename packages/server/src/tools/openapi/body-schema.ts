@@ -1,6 +1,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { inputSchemaOf } from './input-schema.ts'
-import { isObject, proseLine, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { proseLine, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 import type { RequestBody } from './request-body.ts'
 

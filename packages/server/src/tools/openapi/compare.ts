@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, PreviewField } from '@countersign/core'
 import { changesByItself, lasting } from '../self-changing.ts'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 
 /** What a request does with what it does not name: `stays`, `goes`, or nobody can tell. */
 export interface Unsent {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 
 /** What is sent and what is there, with the same things in the same places. */
 export interface Aligned {

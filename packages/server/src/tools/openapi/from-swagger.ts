@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0'
-import { isObject, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { textOf } from './parts.ts'
 import { JOINED } from './write-body.ts'
 
 /**

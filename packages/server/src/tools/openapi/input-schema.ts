@@ -1,7 +1,8 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { isPlainPattern, openCountedPattern } from '../pattern.ts'
 import { merged, nullable } from './merge-schemas.ts'
-import { isObject, proseLine, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { proseLine, textOf } from './parts.ts'
 import { hiddenIn, isReadOnly } from './read-only.ts'
 import type { Refs } from './refs.ts'
 

@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonSchema, type JsonValue } from '@countersign/core'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 
 /** Keywords of which a schema that is put together can have those of one part, or all of them at once. */
 const JOINED = new Set([

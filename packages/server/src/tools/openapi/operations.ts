@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { operationNames } from './names.ts'
-import { isObject, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const

@@ -6,7 +6,7 @@ import { readSettlesWithin } from '../settles-within.ts'
 import type { SetupProblem } from '../setup-error.ts'
 import { namesIn, readsResult, readTemplate, readWords, type Template, textsIn } from '../template.ts'
 import { executorOf } from '../tool-draft.ts'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 import type { OperationPlan } from './plan.ts'
 import type { OperationOverride } from './section.ts'
 

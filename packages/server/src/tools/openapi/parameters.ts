@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { BrokenPart, isObject, objectAt, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'

@@ -1,13 +1,11 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isObject } from '../json-object.ts'
 import { htmlText } from './html-text.ts'
 
 /** A part of a document that cannot be used. `message` is plain words that follow the name of the operation. */
 export class BrokenPart extends Error {
   override readonly name = 'BrokenPart'
 }
-
-export const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A part that has to be an object. @throws BrokenPart naming the place. */
 export function objectAt(value: JsonValue | undefined, place: string): JsonObject {

@@ -8,7 +8,7 @@ import { buildUrl } from '../url-template.ts'
 import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 import type { OperationPlan } from './plan.ts'
 import { callOperation, type Service, signedCall } from './service.ts'
 

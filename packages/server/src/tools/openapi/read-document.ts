@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import type { Network } from '../../net/index.ts'
 import { fromSwagger } from './from-swagger.ts'
 import { parseText } from './parse-text.ts'
-import { isObject, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { textOf } from './parts.ts'
 import { openTextReader, type TextReader } from './read-text.ts'
 
 /** A description of an API, read: one piece, whatever files it came in. */

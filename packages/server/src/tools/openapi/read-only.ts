@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
 import type { Refs } from './refs.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { openPatternBudget, patternCost, patternsIn, TOO_COSTLY } from '../pattern-cost.ts'
-import { BrokenPart, isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart } from './parts.ts'
 
 /** A document with its references followed where they are asked for: nothing is copied, so circles do no harm. */
 export interface Refs {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isJsonType } from './parameters.ts'
-import { BrokenPart, isObject, objectAt, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes'

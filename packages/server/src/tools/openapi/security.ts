@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isHeader } from '../is-header.ts'
-import { BrokenPart, isObject, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 /** What a call signs in with: where each secret stands in the request. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { BrokenPart, isObject, textOf } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart, textOf } from './parts.ts'
 
 /** Where calls go, and whether the configuration itself says so. */
 export interface BaseAddress {

@@ -3,7 +3,8 @@ import type { Finding } from '../issues.ts'
 import { asText } from '../template.ts'
 import { pathValueFault } from '../url-template.ts'
 import type { Parameter, Style } from './parameters.ts'
-import { BrokenPart, isObject } from './parts.ts'
+import { isObject } from '../json-object.ts'
+import { BrokenPart } from './parts.ts'
 
 /** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
 export type PathPart = string | { name: string }
