@@ -26,9 +26,10 @@ export type {
   SourceGround,
   SourceKind,
   SourceOpening,
+  StarterRules,
   ToolSource,
 } from './source.ts'
 export { SOURCE_KINDS } from './source-kinds.ts'
-export { STARTERS, type StarterRules } from './starters.ts'
+export { STARTERS } from './starters.ts'
 export type { WorkspaceInput } from './workspace/index.ts'
 export { workspaceStarter } from './workspace/starter.ts'

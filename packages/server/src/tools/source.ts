@@ -1,9 +1,12 @@
-import type { JsonValue } from '@countersign/core'
-import type { ZodType } from 'zod'
+import type { JsonValue, PolicyDocument } from '@countersign/core'
+import type { ZodType, z } from 'zod'
 import type { Network, Redactor } from '../net/index.ts'
 import type { ObjectiveStore } from './objectives/objective-store.ts'
 import type { SetupProblem } from './setup-error.ts'
 import type { ToolDraft } from './tool-draft.ts'
+
+/** The rules of a policy, as people write them. */
+export type StarterRules = NonNullable<z.input<typeof PolicyDocument>['rules']>
 
 /** What the calls of all tools go through. */
 export interface OutboundContext {

@@ -1,5 +1,4 @@
-import type { PolicyDocument } from '@countersign/core'
-import type { z } from 'zod'
+import type { StarterRules } from '../source.ts'
 
 /**
  * What cannot be taken back, or sets off more than itself: a merge, a release that everybody sees, minutes and deployments of a run. With
@@ -24,7 +23,7 @@ const HIGH: readonly { tool: string; what: string; when?: string }[] = [
  * @example
  * policy: { rules: [...githubStarter('github')] }
  */
-export const githubStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
+export const githubStarter = (group: string): StarterRules => [
   // Of the rules that ask, the first one says the risk.
   ...HIGH.map(({ tool, what, when }) => ({
     ...{ name: `${group}: ${what} is high risk`, match: { tool: `${group}.${tool}`, ...(when !== undefined && { when }) } },

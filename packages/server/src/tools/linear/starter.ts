@@ -1,5 +1,4 @@
-import type { PolicyDocument } from '@countersign/core'
-import type { z } from 'zod'
+import type { StarterRules } from '../source.ts'
 
 /**
  * The rules to start from for the tools of a Linear workspace: what looks runs, what changes asks, deleting is of high risk.
@@ -7,7 +6,7 @@ import type { z } from 'zod'
  * @example
  * policy: { rules: linearStarter('plan') }
  */
-export const linearStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
+export const linearStarter = (group: string): StarterRules => [
   { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: deleting asks, with high risk`, match: { tool: `${group}.delete*` }, verdict: 'ask', risk: 'high' },
   {

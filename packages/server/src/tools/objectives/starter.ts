@@ -1,5 +1,4 @@
-import type { PolicyDocument } from '@countersign/core'
-import type { z } from 'zod'
+import type { StarterRules } from '../source.ts'
 
 /**
  * The rules to start from for the tools of objectives: what looks runs, progress asks, what changes the aims themselves asks with medium
@@ -8,7 +7,7 @@ import type { z } from 'zod'
  * @example
  * policy: { rules: objectivesStarter('goals') }
  */
-export const objectivesStarter = (group: string): NonNullable<z.input<typeof PolicyDocument>['rules']> => [
+export const objectivesStarter = (group: string): StarterRules => [
   { name: `${group}: looking runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: recording progress asks`, match: { tool: `${group}.recordProgress` }, verdict: 'ask' },
   {

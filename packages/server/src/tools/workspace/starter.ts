@@ -1,4 +1,4 @@
-import type { StarterRules } from '../starters.ts'
+import type { StarterRules } from '../source.ts'
 
 /** A policy to start from for the tools of a workspace. */
 export const workspaceStarter = (group: string): StarterRules => [
