@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { PUBLISHED } from '../../scripts/packages.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { readAddress } from './child-server.ts'
@@ -13,7 +14,6 @@ import type { CommandResult } from './run-command.ts'
 import { temporaryFolder } from './test-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PACKAGES = ['core', 'client', 'react', 'server']
 
 /** A folder of somebody's, with our packages in it as npm installs them. */
 export interface Installed extends Disposable {
@@ -64,7 +64,7 @@ export async function installPackages(): Promise<Installed> {
     const run = (command: string, args: readonly string[]) => runIn(folder, command, args)
     requireDone(await runIn(ROOT, 'npm', ['run', '--silent', 'build']))
     const files: Record<string, string[]> = {}
-    for (const name of PACKAGES) {
+    for (const name of PUBLISHED) {
       const packed = await runIn(join(ROOT, 'packages', name), 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', packs])
       files[name] = filesOf(requireDone(packed))
     }

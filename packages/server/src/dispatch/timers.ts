@@ -1,4 +1,4 @@
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
 
 /** A clock that is set, or a machine that slept, is noticed after this long. */

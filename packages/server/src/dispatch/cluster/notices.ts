@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseJson } from '@countersign/core'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { z } from 'zod'
-import { checkpoint } from '../../checkpoints.ts'
 import { type Machine, notices, openLastingConnection } from '../../store/index.ts'
 
 /** What is told within this time is told at once: a NOTIFY each would cost most of the throughput. */

@@ -1,0 +1,127 @@
+import { type JsonObject, type JsonValue, type Preview, ToolError, type Verification } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
+import { z } from 'zod'
+import { Changed, Fault, orRefuse } from './fault.ts'
+import { Edits, Path, Text } from './inputs.ts'
+import { land } from './land.ts'
+import { foldName } from './path.ts'
+import { type Ends, endNow, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { fieldsOf, resultOf } from './shown.ts'
+import { cannot, type WorkspaceTool } from './tool.ts'
+import type { Workspace } from './workspace.ts'
+
+const MAX_FILES = 20
+
+const FileChange = z
+  .object({ path: Path, edits: Edits.optional(), content: Text.optional(), delete: z.literal(true).optional() })
+  .refine(({ edits, content, delete: gone }) => [edits, content, gone].filter((part) => part !== undefined).length === 1, {
+    message: 'needs one of edits, content and delete',
+  })
+type FileChange = z.output<typeof FileChange>
+
+/** Changes several files as one action: all of them, or none. */
+export function patchTool(workspace: Workspace): WorkspaceTool {
+  const input = z.object({ files: z.array(FileChange).min(1).max(MAX_FILES) })
+  const { secrets: _, ...tool } = defineTool({
+    name: 'applyPatch',
+    description:
+      'Changes several files together, which is decided about once: for each path either edits as of editFile, or content (creates or replaces the file), or delete: true.',
+    input,
+    effect: 'write',
+    describe: ({ files }) => `Change ${files.length === 1 ? files[0]?.path : `${files.length} files`}`,
+    execute: ({ files }, { version }) => workspace.inTurn(() => orRefuse(() => runAttempt(workspace, files, version))),
+    verify: ({ files }, { version }) => reconcile(workspace, files, version),
+  })
+  return {
+    ...tool,
+    async preview(args): Promise<Preview> {
+      try {
+        const plans = await planAll(workspace, (args as z.output<typeof input>).files)
+        const ends = plans.map(endsOf)
+        const files = plans.map(({ place }, index) => ({
+          path: place.text,
+          before: ends[index]?.before ?? '',
+          after: ends[index]?.after ?? '',
+        }))
+        return { fields: plans.flatMap(fieldsOf), precondition: { files }, version: ends.map(versionOf).join(',') }
+      } catch (error) {
+        return cannot(error)
+      }
+    },
+  }
+}
+
+/** @throws Fault */
+async function planAll(workspace: Workspace, files: readonly FileChange[]): Promise<Plan[]> {
+  const plans: Plan[] = []
+  for (const { path, edits, content } of files) {
+    if (edits) plans.push(await planEdit(workspace, path, edits))
+    else plans.push(content === undefined ? await planDelete(workspace, path) : await planWrite(workspace, path, content))
+  }
+  requireApart(plans)
+  if (plans.reduce((chars, { diff = '' }) => chars + diff.length, 0) > MAX_DIFF_CHARS)
+    throw new Fault('The diff of all these files is too long to be shown to anybody.')
+  return plans
+}
+
+/** @throws Fault for a file that is named twice or is a folder of another: then what lands would depend on the order. */
+function requireApart(plans: readonly Plan[]): void {
+  const known = plans.map(({ place }) => [...place.folders, place.name].map(foldName).join('/'))
+  for (const [index, { place }] of plans.entries()) {
+    const own = known[index] ?? ''
+    if (known.some((other, at) => at !== index && `${other}/`.startsWith(`${own}/`)))
+      throw new Fault(`${place.text} is named more than once in this patch, or is a folder of another file in it.`)
+  }
+}
+
+/** What the files were shown to be, before and after. Undefined where nobody was shown anything. */
+function readVersions(version: string | undefined, files: readonly FileChange[]): Ends[] | undefined {
+  const ends = (version?.split(',') ?? []).map(readVersion)
+  return ends.length === files.length && ends.every((end) => end !== undefined) ? ends : undefined
+}
+
+const outputOf = (files: readonly { path: string }[], ends: readonly Ends[]): JsonObject => ({
+  files: files.flatMap(({ path }, index) => (ends[index] ? [resultOf(path, ends[index])] : [])),
+})
+
+type State = 'before' | 'after' | 'part' | 'other'
+
+/** Which of the shown states the files are in, all together. */
+async function stateOf(workspace: Workspace, files: readonly FileChange[], shown: readonly Ends[]): Promise<State> {
+  const states: State[] = []
+  for (const [index, { path }] of files.entries()) {
+    const now = await endNow(workspace, path)
+    states.push(now === shown[index]?.after ? 'after' : now === shown[index]?.before ? 'before' : 'other')
+  }
+  const [first = 'other'] = states
+  if (states.every((state) => state === first)) return first
+  return states.includes('after') ? 'part' : 'other'
+}
+
+async function runAttempt(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<JsonValue> {
+  const shown = readVersions(version, files)
+  if (shown) {
+    const state = await stateOf(workspace, files, shown)
+    if (state === 'after') return outputOf(files, shown)
+    // Said of the files, not of this attempt: an earlier send of it may have written them. So it is never "nothing was done".
+    if (state === 'part')
+      throw new ToolError(
+        'ambiguous',
+        'Some files of the patch are as they would be after it and others are not. Nothing more was written.',
+      )
+    if (state === 'other') throw new Changed('A file of the patch')
+  }
+  const plans = await planAll(workspace, files)
+  const ends = plans.map(endsOf)
+  if (shown && ends.map(versionOf).join(',') !== version) throw new Changed('A file of the patch')
+  await land(workspace, plans)
+  return outputOf(files, ends)
+}
+
+async function reconcile(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<Verification> {
+  const shown = readVersions(version, files)
+  if (!shown) return { done: 'unknown' }
+  const state = await stateOf(workspace, files, shown)
+  if (state === 'after') return { done: true, output: outputOf(files, shown) }
+  return state === 'before' ? { done: false } : { done: 'unknown' }
+}
