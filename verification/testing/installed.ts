@@ -88,12 +88,20 @@ function makeProject(folder: string, tarballs: readonly string[]): EmptyProject 
   writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
   return {
     folder,
-    tarballs: (names) => tarballs.filter((path) => names.some((name) => basename(path).startsWith(`countersign-${name}-`))),
+    tarballs: (names) => names.map((name) => tarballOf(tarballs, name)),
     install: async (packages) => {
       requireDone(await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]))
     },
     run: (command, args) => runIn(folder, command, args),
   }
+}
+
+/** @throws Error for the name of a folder that is not a published package. */
+function tarballOf(tarballs: readonly string[], name: string): string {
+  const start = name === 'server' ? 'countersign' : `countersign-${name}`
+  const found = tarballs.find((path) => new RegExp(`^${start}-\\d`).test(basename(path)))
+  if (found === undefined) throw new Error(`${name} is not a published package`)
+  return found
 }
 
 async function serve(cwd: string): Promise<InstalledServer> {

@@ -1,1 +1,1 @@
-export { MissingPackage, SOURCE_KINDS, type SourceKindName, type SourceSettings } from './source-kinds.ts'
+export { SOURCE_KINDS, type SourceKindName, type SourceSettings } from './source-kinds.ts'
