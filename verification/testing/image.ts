@@ -148,8 +148,13 @@ function start(plan: ImagePlan, built: BuiltStage, command: readonly string[], {
   })
 }
 
-/** What npm needs of this machine to reach its registry. */
+const NPM_SETTINGS = ['registry', 'cafile', 'https-proxy', 'noproxy', 'strict-ssl']
+
+/** What npm needs of this machine to reach its registry: variables, and the settings of its npmrc files, which the image does not have. */
 function registryAccess(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])))
+  const variables = names.map((name) => [name, process.env[name] ?? ''])
+  const settings = JSON.parse(execFileSync('npm', ['config', 'list', '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+  const ofNpm = NPM_SETTINGS.map((name) => [`npm_config_${name.replaceAll('-', '_')}`, String(settings[name] ?? '')])
+  return Object.fromEntries([...variables, ...ofNpm].filter(([, value]) => value !== ''))
 }

@@ -6,6 +6,8 @@ export {
   defineSource,
   defineTool,
   draftOf,
+  type Network,
+  outgoingFetch,
   type SourceFinding,
   type SourceKind,
   type SourceOpening,
