@@ -9,6 +9,7 @@ import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { readAddress } from './child-server.ts'
 import { PROJECT } from './installed-project.ts'
+import { MACHINE_PATH } from './machine-path.ts'
 import { checkerAt } from './openapi.ts'
 import type { CommandResult } from './run-command.ts'
 import { temporaryFolder } from './test-server.ts'
@@ -44,13 +45,7 @@ export interface EmptyProject {
   run(command: string, args: readonly string[]): Promise<CommandResult>
 }
 
-/** The path without this checkout's programs: what somebody has who never saw it. */
-const MACHINE_PATH = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
-  .join(delimiter)
-
-/** The same with a Node that is new enough in front. */
+/** The machine's path with a Node that is new enough in front. */
 export const PATH_WITH_NODE = [dirname(process.execPath), MACHINE_PATH].join(delimiter)
 
 /** Builds the packages, packs them and installs the tarballs, with React and the types a user has, into an empty folder. */
