@@ -12,6 +12,7 @@ export {
   secretHeaders,
   send,
 } from './net/index.ts'
+export { definePlannedWrite, type Planned, type PlannedWrite } from './planned-write.ts'
 export { openJsonSchema } from './schema/json-schema.ts'
 export { SetupError, type SetupProblem } from './setup-error.ts'
 export type {

@@ -1,13 +1,5 @@
-import {
-  type ExecuteContext,
-  type JsonObject,
-  type JsonValue,
-  type Preview,
-  ToolError,
-  type Verification,
-  type VerifyContext,
-} from '@countersign/core'
-import { defineTool, type ToolDraft } from '@countersign/toolkit'
+import { type ExecuteContext, type JsonValue, type Preview, ToolError, type Verification, type VerifyContext } from '@countersign/core'
+import { type CodedTool, definePlannedWrite, defineTool, draftOf, type ToolDraft } from '@countersign/toolkit'
 import { credentialOf, type TextWork } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import type { GithubClient } from './client.ts'
@@ -29,7 +21,7 @@ export interface GithubContext {
   repositoryName: z.ZodType<string>
 }
 
-export interface GroundOptions {
+export interface GithubOptions {
   client: GithubClient
   baseUrl: string
   webOrigin: string
@@ -40,7 +32,7 @@ export interface GroundOptions {
 }
 
 /** What all tools of a group share. */
-export function openRuntime({ allowed, defaultRepository, token, ...rest }: GroundOptions): GithubContext {
+export function openRuntime({ allowed, defaultRepository, token, ...rest }: GithubOptions): GithubContext {
   const name = z
     .string()
     .max(201)
@@ -85,22 +77,20 @@ export function readTool<Input extends z.ZodObject>(
 
 /** A tool that changes something. Its result links to what it changed by `url`. */
 export function writeTool<Input extends z.ZodObject>(
-  ground: GithubContext,
+  context: GithubContext,
   input: Input,
-  { look, ...definition }: WriteDefinition<z.output<Input>>,
+  { look, execute, ...definition }: WriteDefinition<z.output<Input>>,
 ): ToolDraft {
-  const draft = defineTool({
+  const tool = definePlannedWrite({
     ...definition,
     input,
-    effect: 'write',
     timeoutMs: TIMEOUT_MS,
-    resultUrl: (_: z.output<Input>, output: JsonValue) => linkIn(output, ground.webOrigin),
+    plan: (args, signal) => look(args, signal).catch(refuse),
+    show: (preview) => preview,
+    make: execute,
+    resultUrl: (_, output) => linkIn(output, context.webOrigin),
   })
-  // Sound because arguments that reach a tool's functions went through its `check`, which yields exactly the input's type.
-  return {
-    ...settle(ground, draft),
-    preview: (args: JsonObject, signal: AbortSignal) => look(args as z.output<Input>, signal).catch(refuse),
-  }
+  return settle(context, tool)
 }
 
 /** GitHub's answers that say that what was looked for is not there, whoever asks with this token. */
@@ -115,10 +105,10 @@ function refuse(error: unknown): never {
   throw new ToolError('refused', error.message, { retryable: false, impossible: true, cause: error })
 }
 
-function settle({ client, baseUrl, credential }: GithubContext, tool: ReturnType<typeof defineTool>): ToolDraft {
-  const { secrets: _, ...draft } = tool
-  return { ...draft, destination: client.origin, credential, definition: { kind: 'github', baseUrl } }
-}
+const settle = ({ client, baseUrl, credential }: GithubContext, tool: CodedTool): ToolDraft => ({
+  ...draftOf(tool, { destination: client.origin, definition: { kind: 'github', baseUrl } }),
+  credential,
+})
 
 /** The link in a result, where it leads to GitHub: a stand-in must not send people elsewhere. */
 function linkIn(output: JsonValue, webOrigin: string): string | undefined {

@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  type ExecuteContext,
-  type JsonObject,
-  type JsonValue,
-  type Preview,
-  type PreviewField,
-  ToolError,
-  type Verification,
-  type VerifyContext,
-} from '@countersign/core'
-import { defineTool, type ToolDraft } from '@countersign/toolkit'
+import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
+import { definePlannedWrite, type ToolDraft } from '@countersign/toolkit'
 import type { z } from 'zod'
 import type { LinearClient } from './client.ts'
 import type { LinearQuery } from './document.ts'
@@ -53,13 +44,6 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
   isDone?(node: Node, sent: JsonObject): boolean
 }
 
-/** What an attempt is held against: exactly what was shown is what is sent. */
-interface Held {
-  variables: JsonObject
-  about?: string
-  updatedAt?: string
-}
-
 /** A tool that changes something in Linear. */
 export function writeTool<Input extends z.ZodObject, Node extends object>(
   workspace: Workspace,
@@ -67,58 +51,43 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
 ): ToolDraft {
   const { linear } = workspace
   const { name, description, input, describe, document, creates = false, removes = false } = write
-  const planOf = (args: z.output<Input>, signal: AbortSignal): Promise<Plan> => write.plan(linear, args, signal)
   const send = (variables: JsonObject, key: string) => (creates ? withId(variables, idOf(key)) : variables)
-
-  const tool = defineTool({
+  const tool = definePlannedWrite({
     name,
     description,
     input,
-    effect: 'write',
     describe,
-    async execute(args: z.output<Input>, { version, signal, idempotencyKey }: ExecuteContext) {
-      const held = readHeld(version) ?? (await planOf(args, signal))
-      const sent = send(held.variables, idempotencyKey)
+    plan: (args, signal) => write.plan(linear, args, signal),
+    show({ fields, compared = fields, named, variables, about, updatedAt }: Plan, args) {
+      // Names take the place of names: each is a text where a text was.
+      const headline = describe({ ...args, ...named })
+      const precondition = { shown: compared, sent: variables } as unknown as JsonValue
+      return { fields, headline, precondition, version: JSON.stringify({ variables, about, updatedAt }) }
+    },
+    // Exactly what was shown is what is sent.
+    resume: (version): Plan => ({ fields: [], ...JSON.parse(version) }),
+    async make(_, { plan, signal, idempotencyKey }) {
+      const sent = send((await plan()).variables, idempotencyKey)
       const { success, node } = await linear.ask(document, sent, signal, idempotencyKey)
       if (!success) throw refuse('Linear answered that it did not do it.')
       return node === null ? { done: true } : write.view(node, sent)
     },
-    async verify(args: z.output<Input>, { version, signal, idempotencyKey }: VerifyContext): Promise<Verification> {
-      const held = readHeld(version) ?? (await planOf(args, signal))
-      const sent = send(held.variables, idempotencyKey)
-      const node = await write.look(linear, sent, signal, held.about ?? '')
+    async verify(_, { plan, signal, idempotencyKey }) {
+      const { variables, about = '', updatedAt } = await plan()
+      const sent = send(variables, idempotencyKey)
+      const node = await write.look(linear, sent, signal, about)
       if (removes) return node ? { done: false } : { done: true, output: { done: true } }
       if (creates) return node ? { done: true, output: write.view(node, sent) } : { done: false }
       if (node && write.isDone?.(node, sent)) return { done: true, output: write.view(node, sent) }
       // As it was when it was sent: nothing has happened to it at all. Changed otherwise: by whom in which order cannot be told.
-      return held.updatedAt !== undefined && node && updatedAtOf(node) === held.updatedAt ? { done: false } : { done: 'unknown' }
+      return updatedAt !== undefined && node && updatedAtOf(node) === updatedAt ? { done: false } : { done: 'unknown' }
     },
     resultUrl: (_, output) => linkOf(linear, output),
   })
-  return {
-    ...draftOf(tool, workspace),
-    definition: { sends: document.text, creates },
-    async preview(args, signal): Promise<Preview> {
-      const { fields, compared = fields, named, variables, about, updatedAt } = await planOf(args as z.output<Input>, signal)
-      // Names take the place of names: each is a text where a text was.
-      const headline = describe({ ...(args as z.output<Input>), ...named })
-      const held: Held = { variables, ...(about !== undefined && { about }), ...(updatedAt !== undefined && { updatedAt }) }
-      return {
-        fields,
-        headline,
-        precondition: { shown: compared, sent: variables } as unknown as JsonValue,
-        version: JSON.stringify(held),
-      }
-    },
-  }
+  return { ...draftOf(tool, workspace), definition: { sends: document.text, creates } }
 }
 
 const updatedAtOf = (node: object): unknown => ('updatedAt' in node ? node.updatedAt : undefined)
-
-/** What the preview just before the start found; undefined where policy alone decided and nobody looked. */
-function readHeld(version: string | undefined): Held | undefined {
-  return version === undefined ? undefined : (JSON.parse(version) as Held)
-}
 
 function withId(variables: JsonObject, id: string): JsonObject {
   if (!isObject(variables.input)) throw new ToolError('broken', 'There is nothing to create. Nothing was sent.')

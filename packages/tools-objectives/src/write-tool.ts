@@ -1,15 +1,5 @@
-import {
-  type ExecuteContext,
-  type JsonObject,
-  type JsonValue,
-  type Objective,
-  type Preview,
-  type PreviewField,
-  ToolError,
-  type Verification,
-  type VerifyContext,
-} from '@countersign/core'
-import { defineTool, draftOf, type ToolDraft } from '@countersign/toolkit'
+import { type JsonObject, type JsonValue, type Objective, type PreviewField, ToolError } from '@countersign/core'
+import { definePlannedWrite, draftOf, type ToolDraft } from '@countersign/toolkit'
 import type { ObjectiveStore, ObjectiveWrite, Written } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 
@@ -56,42 +46,30 @@ export function writeTool<Input extends z.ZodObject>(
       ...(objective && { objective: objective as unknown as JsonObject }),
     }
   }
-  const tool = defineTool({
+  const tool = definePlannedWrite({
     name,
     description,
     input,
-    effect: 'write',
-    // A send that is repeated under its key finds that it is done.
+    // A second send under the same key finds what the first one wrote.
     idempotent: true,
     describe,
-    async execute(args: z.output<Input>, { actionId, idempotencyKey: key, principalId: by, version }: ExecuteContext) {
-      const store = storeOf()
-      const earlier = await store.findWritten(key)
-      if (earlier) return answer(earlier)
-      const { write, rests } = await plan(store, args)
-      if (version !== undefined && version !== JSON.stringify(rests))
-        throw new ToolError('stale', 'It changed after it was looked at last. Nothing was changed.')
-      return answer(await store.write({ ...write, attempt: { key, actionId, by } }))
+    plan: (args) => plan(storeOf(), args),
+    show({ fields, rests, named }, args) {
+      const headline = named && describe({ ...args, ...named })
+      const precondition = { shown: fields, rests } as unknown as JsonValue
+      return { fields, ...(headline !== undefined && { headline }), precondition, version: JSON.stringify(rests) }
     },
-    async verify(_: z.output<Input>, { idempotencyKey }: VerifyContext): Promise<Verification> {
+    async make(_, { plan, actionId, idempotencyKey: key, principalId: by }) {
+      const { write } = await plan()
+      return answer(await storeOf().write({ ...write, attempt: { key, actionId, by } }))
+    },
+    async find(_, { idempotencyKey }) {
       const written = await storeOf().findWritten(idempotencyKey)
       return written ? { done: true, output: await answer(written) } : { done: false }
     },
     resultUrl: (_, output) => (typeof output === 'object' && output !== null && 'url' in output ? String(output.url) : undefined),
   })
-  return {
-    ...draftOf(tool, { destination: 'local' }),
-    async preview(args): Promise<Preview> {
-      const { fields, rests, named } = await plan(storeOf(), args as z.output<Input>)
-      const headline = named && describe({ ...(args as z.output<Input>), ...named })
-      return {
-        fields,
-        ...(headline !== undefined && { headline }),
-        precondition: { shown: fields, rests } as unknown as JsonValue,
-        version: JSON.stringify(rests),
-      }
-    },
-  }
+  return draftOf(tool, { destination: 'local' })
 }
 
 export const refuse = (message: string): ToolError =>

@@ -1,11 +1,10 @@
 import { link, rename, unlink } from 'node:fs/promises'
-import type { JsonValue, Preview, Verification } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import type { Verification } from '@countersign/core'
 import { z } from 'zod'
-import { Changed, codeOf, Fault, orRefuse } from './fault.ts'
+import { Changed, codeOf, Fault } from './fault.ts'
 import { requireAbsent, sha256 } from './file.ts'
 import { openFolder } from './folder.ts'
-import { cannot, type WorkspaceTool } from './tool.ts'
+import { type WorkspaceTool, writeTool } from './tool.ts'
 import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 import { requireUnchanged } from './write-file.ts'
 
@@ -16,31 +15,30 @@ interface Move {
 }
 
 /** Gives a file another name, where nothing is in its way. */
-export function moveTool(workspace: Workspace, Path: z.ZodString): WorkspaceTool {
-  const input = z.object({ from: Path, to: Path })
-  const { secrets: _, ...tool } = defineTool({
+export const moveTool = (workspace: Workspace, Path: z.ZodString): WorkspaceTool =>
+  writeTool(workspace, {
     name: 'moveFile',
     description: 'Moves or renames one file. Nothing may be at the new path.',
-    input,
-    effect: 'write',
+    input: z.object({ from: Path, to: Path }),
     describe: ({ from, to }) => `Move ${from} to ${to}`,
-    execute: ({ from, to }, { version }) => workspace.inTurn(() => orRefuse(() => runAttempt(workspace, from, to, version))),
-    verify: ({ from, to }, { version }) => reconcile(workspace, from, to, version),
-  })
-  return {
-    ...tool,
-    async preview(args): Promise<Preview> {
-      const { from, to } = args as z.output<typeof input>
-      try {
-        const move = await planMove(workspace, from, to)
-        const fields = [{ field: 'path', oldValue: move.from.text, newValue: move.to.text }]
-        return { fields, precondition: { from: move.from.text, to: move.to.text, sha256: move.sha256 }, version: move.sha256 }
-      } catch (error) {
-        return cannot(error)
-      }
+    plan: ({ from, to }) => planMove(workspace, from, to),
+    show: ({ from, to, sha256 }) => ({
+      fields: [{ field: 'path', oldValue: from.text, newValue: to.text }],
+      precondition: { from: from.text, to: to.text, sha256 },
+      version: sha256,
+    }),
+    make: async ({ from, to }, { plan }) => {
+      await land(workspace, await plan())
+      return { from, to, did: 'moved' }
     },
-  }
-}
+    find: ({ from, to }, { version }) => reconcile(workspace, from, to, version),
+    // What is in the way, or missing, is the better reason.
+    changed: ({ from, to }) =>
+      planMove(workspace, from, to).then(
+        () => new Changed(from),
+        (error: unknown) => error,
+      ),
+  })
 
 async function planMove(workspace: Workspace, from: string, to: string): Promise<Move> {
   const [source, target] = [placeOf(workspace, from, 'write'), placeOf(workspace, to, 'write')]
@@ -49,11 +47,7 @@ async function planMove(workspace: Workspace, from: string, to: string): Promise
   return { from: source, to: target, sha256: sha256(bytes) }
 }
 
-async function runAttempt(workspace: Workspace, from: string, to: string, shown: string | undefined): Promise<JsonValue> {
-  const moved = { from, to, did: 'moved' }
-  if (shown !== undefined && (await whereIs(workspace, from, to, shown)) === 'moved') return moved
-  const move = await planMove(workspace, from, to)
-  if (shown !== undefined && move.sha256 !== shown) throw new Changed(from)
+async function land(workspace: Workspace, move: Move): Promise<void> {
   await using source = await openFolder(workspace.root, move.from.folders)
   await using target = await openFolder(workspace.root, move.to.folders, true)
   await requireAbsent(target, move.to.name, move.to.text)
@@ -64,14 +58,13 @@ async function runAttempt(workspace: Workspace, from: string, to: string, shown:
   const isLinked = await link(old, now).then(
     () => true,
     (error: unknown) => {
-      if (codeOf(error) === 'EEXIST') throw new Fault(`${to} is there already.`)
+      if (codeOf(error) === 'EEXIST') throw new Fault(`${move.to.text} is there already.`)
       return false
     },
   )
   if (isLinked) await unlink(old)
   else await rename(old, now)
   await Promise.all([source.sync(), target.sync()])
-  return moved
 }
 
 async function whereIs(workspace: Workspace, from: string, to: string, wanted: string): Promise<'moved' | 'here' | 'neither'> {

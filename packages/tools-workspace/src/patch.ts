@@ -1,13 +1,12 @@
-import { type JsonObject, type JsonValue, type Preview, ToolError, type Verification } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import { type JsonObject, ToolError, type Verification } from '@countersign/core'
 import { z } from 'zod'
-import { Changed, Fault, orRefuse } from './fault.ts'
+import { Changed, Fault } from './fault.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { foldName } from './path.ts'
 import { type Ends, endNow, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
-import { cannot, type WorkspaceTool } from './tool.ts'
+import { type WorkspaceTool, writeTool } from './tool.ts'
 import type { Workspace } from './workspace.ts'
 
 const MAX_FILES = 20
@@ -20,36 +19,36 @@ const FileChange = z
 type FileChange = z.output<typeof FileChange>
 
 /** Changes several files as one action: all of them, or none. */
-export function patchTool(workspace: Workspace): WorkspaceTool {
-  const input = z.object({ files: z.array(FileChange).min(1).max(MAX_FILES) })
-  const { secrets: _, ...tool } = defineTool({
+export const patchTool = (workspace: Workspace): WorkspaceTool =>
+  writeTool(workspace, {
     name: 'applyPatch',
     description:
       'Changes several files together, which is decided about once: for each path either edits as of editFile, or content (creates or replaces the file), or delete: true.',
-    input,
-    effect: 'write',
+    input: z.object({ files: z.array(FileChange).min(1).max(MAX_FILES) }),
     describe: ({ files }) => `Change ${files.length === 1 ? files[0]?.path : `${files.length} files`}`,
-    execute: ({ files }, { version }) => workspace.inTurn(() => orRefuse(() => runAttempt(workspace, files, version))),
-    verify: ({ files }, { version }) => reconcile(workspace, files, version),
-  })
-  return {
-    ...tool,
-    async preview(args): Promise<Preview> {
-      try {
-        const plans = await planAll(workspace, (args as z.output<typeof input>).files)
-        const ends = plans.map(endsOf)
-        const files = plans.map(({ place }, index) => ({
-          path: place.text,
-          before: ends[index]?.before ?? '',
-          after: ends[index]?.after ?? '',
-        }))
-        return { fields: plans.flatMap(fieldsOf), precondition: { files }, version: ends.map(versionOf).join(',') }
-      } catch (error) {
-        return cannot(error)
-      }
+    plan: ({ files }) => planAll(workspace, files),
+    show: (plans) => ({
+      fields: plans.flatMap(fieldsOf),
+      precondition: { files: plans.map((plan) => ({ path: plan.place.text, ...endsOf(plan) })) },
+      version: plans.map((plan) => versionOf(endsOf(plan))).join(','),
+    }),
+    async make({ files }, { plan }) {
+      const plans = await plan()
+      await land(workspace, plans)
+      return outputOf(files, plans.map(endsOf))
     },
-  }
-}
+    find: ({ files }, { version }) => reconcile(workspace, files, version),
+    async changed({ files }, { version }) {
+      const shown = readVersions(version, files)
+      // Said of the files, not of this attempt: an earlier send of it may have written them. So it is never "nothing was done".
+      if (shown && (await stateOf(workspace, files, shown)) === 'part')
+        return new ToolError(
+          'ambiguous',
+          'Some files of the patch are as they would be after it and others are not. Nothing more was written.',
+        )
+      return new Changed('A file of the patch')
+    },
+  })
 
 /** @throws Fault */
 async function planAll(workspace: Workspace, files: readonly FileChange[]): Promise<Plan[]> {
@@ -96,26 +95,6 @@ async function stateOf(workspace: Workspace, files: readonly FileChange[], shown
   const [first = 'other'] = states
   if (states.every((state) => state === first)) return first
   return states.includes('after') ? 'part' : 'other'
-}
-
-async function runAttempt(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<JsonValue> {
-  const shown = readVersions(version, files)
-  if (shown) {
-    const state = await stateOf(workspace, files, shown)
-    if (state === 'after') return outputOf(files, shown)
-    // Said of the files, not of this attempt: an earlier send of it may have written them. So it is never "nothing was done".
-    if (state === 'part')
-      throw new ToolError(
-        'ambiguous',
-        'Some files of the patch are as they would be after it and others are not. Nothing more was written.',
-      )
-    if (state === 'other') throw new Changed('A file of the patch')
-  }
-  const plans = await planAll(workspace, files)
-  const ends = plans.map(endsOf)
-  if (shown && ends.map(versionOf).join(',') !== version) throw new Changed('A file of the patch')
-  await land(workspace, plans)
-  return outputOf(files, ends)
 }
 
 async function reconcile(workspace: Workspace, files: readonly FileChange[], version: string | undefined): Promise<Verification> {

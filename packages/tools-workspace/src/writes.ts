@@ -1,14 +1,13 @@
-import type { ExecuteContext, JsonValue, Preview, Verification, VerifyContext } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import type { Verification } from '@countersign/core'
 import { z } from 'zod'
-import { Changed, orRefuse } from './fault.ts'
+import { Changed } from './fault.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { moveTool } from './move.ts'
 import { patchTool } from './patch.ts'
 import { endNow, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
-import { cannot, type WorkspaceTool } from './tool.ts'
+import { type WorkspaceTool, writeTool } from './tool.ts'
 import type { Workspace } from './workspace.ts'
 
 /** The tools that change files. */
@@ -50,51 +49,24 @@ interface FileWrite<Input extends z.ZodObject> {
   plan(args: z.output<Input>): Promise<Plan>
 }
 
-function fileTool<Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: Workspace, write: FileWrite<Input>): WorkspaceTool {
-  const { plan, ...words } = write
-  const { secrets: _, ...tool } = defineTool<Input>({
-    ...words,
-    effect: 'write',
-    execute: (args, context) => workspace.inTurn(() => runAttempt(workspace, args.path, () => plan(args), context)),
-    verify: (args, context) => reconcile(workspace, args.path, context),
+const fileTool = <Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: Workspace, write: FileWrite<Input>): WorkspaceTool =>
+  writeTool(workspace, {
+    ...write,
+    show(plan) {
+      const ends = endsOf(plan)
+      return { fields: fieldsOf(plan), precondition: { path: plan.place.text, ...ends }, version: versionOf(ends) }
+    },
+    async make(_, { plan }) {
+      const planned = await plan()
+      await land(workspace, [planned])
+      return resultOf(planned.place.text, endsOf(planned))
+    },
+    find: ({ path }, { version }) => reconcile(workspace, path, version),
+    changed: ({ path }) => new Changed(path),
   })
-  // Sound because every argument object that reaches this went through `check`, which yields exactly the input's type.
-  return { ...tool, preview: (args) => show(() => plan(args as z.output<Input>)) }
-}
-
-async function show(makePlan: () => Promise<Plan>): Promise<Preview> {
-  try {
-    const plan = await makePlan()
-    const ends = endsOf(plan)
-    return { fields: fieldsOf(plan), precondition: { path: plan.place.text, ...ends }, version: versionOf(ends) }
-  } catch (error) {
-    return cannot(error)
-  }
-}
-
-async function runAttempt(
-  workspace: Workspace,
-  path: string,
-  makePlan: () => Promise<Plan>,
-  { version }: ExecuteContext,
-): Promise<JsonValue> {
-  const shown = readVersion(version)
-  return orRefuse(async () => {
-    if (shown) {
-      const now = await endNow(workspace, path)
-      if (now === shown.after) return resultOf(path, shown)
-      if (now !== shown.before) throw new Changed(path)
-    }
-    const plan = await makePlan()
-    const ends = endsOf(plan)
-    if (shown && (ends.before !== shown.before || ends.after !== shown.after)) throw new Changed(path)
-    await land(workspace, [plan])
-    return resultOf(plan.place.text, ends)
-  })
-}
 
 /** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */
-async function reconcile(workspace: Workspace, path: string, { version }: VerifyContext): Promise<Verification> {
+async function reconcile(workspace: Workspace, path: string, version: string | undefined): Promise<Verification> {
   const shown = readVersion(version)
   if (!shown) return { done: 'unknown' }
   const now = await endNow(workspace, path)

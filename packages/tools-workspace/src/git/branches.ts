@@ -1,8 +1,8 @@
-import { type JsonObject, type JsonValue, type Preview, ToolError, type Verification } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import { type ExecuteContext, type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import type { Planned } from '@countersign/toolkit'
 import { z } from 'zod'
-import { Changed, Fault, orRefuse } from '../fault.ts'
-import { cannot, type WorkspaceTool } from '../tool.ts'
+import { Changed, Fault } from '../fault.ts'
+import { type WorkspaceTool, writeTool } from '../tool.ts'
 import type { Workspace } from '../workspace.ts'
 import { BranchName, branchOf, commitOf, commitOfBranch, Revision, requireBranchName } from './names.ts'
 import { PLAIN_DIFF, requireCommit } from './reads.ts'
@@ -20,42 +20,30 @@ const SwitchInput = z.object({ name: BranchName })
 /** The tools that make and change branches. */
 export const branchTools = (workspace: Workspace, git: Git): WorkspaceTool[] => [createBranch(workspace, git), switchBranch(workspace, git)]
 
-function createBranch(workspace: Workspace, git: Git): WorkspaceTool {
-  const { secrets: _, ...tool } = defineTool({
+const createBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
+  writeTool(workspace, {
     name: 'createBranch',
     description: 'Creates a branch. By default it begins at the commit that is checked out and is worked on from then on.',
     input: CreateInput,
-    effect: 'write',
     describe: ({ name, from }) => `Create the branch ${name} from ${from}`,
-    execute: (args, { version }) => workspace.inTurn(() => orRefuse(() => create(git, args, version))),
-    verify: async ({ name, checkOut }, { version }): Promise<Verification> => {
+    plan: (args) => planCreate(git, args),
+    show: ({ commit, subject, branch }, { name, checkOut }) => ({
+      fields: [
+        { field: 'branch', newValue: name },
+        { field: 'begins at', newValue: `${commit.slice(0, 12)} ${subject}` },
+        ...(checkOut ? [{ field: 'checked out', oldValue: branch ?? commit, newValue: name }] : []),
+      ],
+      precondition: { name, commit, checkedOut: checkOut ? (branch ?? null) : null },
+      version: commit,
+    }),
+    make: (args, context) => create(git, args, context),
+    verify: async ({ name, checkOut }, { version }) => {
       const [at, branch] = await Promise.all([commitOfBranch(git, name), branchOf(git)])
       if (at === undefined) return { done: false }
       return version === at && (!checkOut || branch === name) ? { done: true, output: { branch: name, commit: at } } : { done: 'unknown' }
     },
+    changed: ({ from }) => new Changed(from),
   })
-  return {
-    ...tool,
-    async preview(args): Promise<Preview> {
-      const { name, from, checkOut } = args as z.output<typeof CreateInput>
-      try {
-        const base = await planCreate(git, { name, from, checkOut })
-        const subject = await git.text(['log', '-1', '--format=%s', base.commit])
-        return {
-          fields: [
-            { field: 'branch', newValue: name },
-            { field: 'begins at', newValue: `${base.commit.slice(0, 12)} ${subject}` },
-            ...(checkOut ? [{ field: 'checked out', oldValue: base.branch ?? base.commit, newValue: name }] : []),
-          ],
-          precondition: { name, commit: base.commit, checkedOut: checkOut ? (base.branch ?? null) : null },
-          version: base.commit,
-        }
-      } catch (error) {
-        return cannot(error)
-      }
-    },
-  }
-}
 
 async function planCreate(git: Git, { name, from, checkOut }: z.output<typeof CreateInput>) {
   await requireBranchName(git, name)
@@ -68,72 +56,58 @@ async function planCreate(git: Git, { name, from, checkOut }: z.output<typeof Cr
   if (there !== undefined) throw new Fault(`There is a branch ${name} already.`)
   if (checkOut && commit !== head)
     throw new Fault(`${from} is not what is checked out: create the branch with checkOut false, then switch to it.`)
-  return { commit, branch }
+  return { commit, branch, subject: await git.text(['log', '-1', '--format=%s', commit]) }
 }
 
-async function create(git: Git, args: z.output<typeof CreateInput>, shown: string | undefined): Promise<JsonValue> {
-  const { name, checkOut } = args
-  const done = { branch: name, commit: shown ?? '' }
-  const there = await commitOfBranch(git, name)
-  if (shown !== undefined && there === shown) {
+async function create(
+  git: Git,
+  { name, checkOut }: z.output<typeof CreateInput>,
+  { plan, version }: Pick<ExecuteContext, 'version'> & Planned<{ commit: string }>,
+): Promise<JsonValue> {
+  if (version !== undefined && (await commitOfBranch(git, name)) === version) {
     if (checkOut) await git.run(['symbolic-ref', 'HEAD', `refs/heads/${name}`])
-    return done
+    return { branch: name, commit: version }
   }
-  const { commit } = await planCreate(git, args)
-  if (shown !== undefined && commit !== shown) throw new Changed(args.from)
+  const { commit } = await plan()
   // Only where there is none: two that create it at the same time must not both think that they did.
   await git.run(['update-ref', '--create-reflog', '-m', 'branch: created by Countersign', `refs/heads/${name}`, commit, ''])
   if (checkOut) await git.run(['symbolic-ref', '-m', `checkout: moving to ${name}`, 'HEAD', `refs/heads/${name}`])
   return { branch: name, commit }
 }
 
-function switchBranch(workspace: Workspace, git: Git): WorkspaceTool {
-  const { secrets: _, ...tool } = defineTool({
+const switchBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
+  writeTool(workspace, {
     name: 'switchBranch',
     description: 'Checks out another branch. Refused where it would overwrite changes that are not committed.',
     input: SwitchInput,
-    effect: 'write',
     describe: ({ name }) => `Switch to the branch ${name}`,
-    execute: ({ name }, { version }) =>
-      workspace.inTurn(() =>
-        orRefuse(async () => {
-          if ((await branchOf(git)) === name) return { branch: name }
-          const plan = await planSwitch(workspace, git, name)
-          if (version !== undefined && versionOf(plan) !== version) throw new Changed('One of the branches')
-          try {
-            await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
-          } catch (error) {
-            // It may have written some of the files.
-            throw error instanceof GitFault && (await branchOf(git)) === name ? new ToolError('ambiguous', error.message) : error
-          }
-          return { branch: name, commit: plan.to }
-        }),
-      ),
-    verify: async ({ name }): Promise<Verification> =>
-      (await branchOf(git)) === name ? { done: true, output: { branch: name } } : { done: 'unknown' },
-  })
-  return {
-    ...tool,
-    async preview(args): Promise<Preview> {
-      const { name } = args as z.output<typeof SwitchInput>
-      try {
-        const { names, ...plan } = await planSwitch(workspace, git, name)
-        const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
-        const files = names.length === 0 ? 'none' : `${names.slice(0, MAX_NAMED).join(', ')}${more}`
-        return {
-          fields: [
-            { field: 'checked out', oldValue: plan.from ?? plan.head, newValue: name },
-            { field: 'files that change', newValue: files },
-          ],
-          precondition: { ...plan, from: plan.from ?? null } satisfies JsonObject,
-          version: versionOf(plan),
-        }
-      } catch (error) {
-        return cannot(error)
+    plan: ({ name }) => planSwitch(workspace, git, name),
+    show({ names, ...plan }, { name }) {
+      const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+      const files = names.length === 0 ? 'none' : `${names.slice(0, MAX_NAMED).join(', ')}${more}`
+      return {
+        fields: [
+          { field: 'checked out', oldValue: plan.from ?? plan.head, newValue: name },
+          { field: 'files that change', newValue: files },
+        ],
+        precondition: { ...plan, from: plan.from ?? null } satisfies JsonObject,
+        version: versionOf(plan),
       }
     },
-  }
-}
+    async make({ name }, { plan }) {
+      if ((await branchOf(git)) === name) return { branch: name }
+      const { to } = await plan()
+      try {
+        await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
+      } catch (error) {
+        // It may have written some of the files.
+        throw error instanceof GitFault && (await branchOf(git)) === name ? new ToolError('ambiguous', error.message) : error
+      }
+      return { branch: name, commit: to }
+    },
+    verify: async ({ name }) => ((await branchOf(git)) === name ? { done: true, output: { branch: name } } : { done: 'unknown' }),
+    changed: () => new Changed('One of the branches'),
+  })
 
 interface SwitchPlan {
   from: string | undefined

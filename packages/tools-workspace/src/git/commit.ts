@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ExecuteContext, JsonValue, Preview, PreviewField, Verification } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import type { ExecuteContext, JsonValue, PreviewField } from '@countersign/core'
 import { z } from 'zod'
 import { inBounds, WRITE_WORK } from '../bounded.ts'
-import { Changed, Fault, orRefuse } from '../fault.ts'
+import { Changed, Fault } from '../fault.ts'
 import { sha256, textOf } from '../file.ts'
-import { cannot, type WorkspaceTool } from '../tool.ts'
+import { type WorkspaceTool, writeTool } from '../tool.ts'
 import { placeOf, readAt, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf } from './names.ts'
 import { gitIgnored } from './reads.ts'
@@ -54,33 +53,24 @@ interface CommitPlan {
 }
 
 /** Commits the named files on the branch that is checked out, exactly as they were shown; nothing else that is staged goes along. */
-export function commitTool(workspace: Workspace, git: Git, author: Author): WorkspaceTool {
-  const { secrets: _, ...tool } = defineTool({
+export const commitTool = (workspace: Workspace, git: Git, author: Author): WorkspaceTool =>
+  writeTool(workspace, {
     name: 'commit',
     description: 'Commits the named files, as they are now, on the branch that is checked out. Runs no hooks.',
     input: Input,
-    effect: 'write',
     describe: ({ message, paths }) => `Commit ${paths.length === 1 ? paths[0] : `${paths.length} files`}: ${message.split('\n')[0]}`,
-    execute: (args, context) => workspace.inTurn(() => orRefuse(() => commit(workspace, git, author, args, context))),
-    verify: async (_, { actionId }): Promise<Verification> => {
+    plan: ({ paths }) => planCommit(workspace, git, paths),
+    show(plan, { message }) {
+      const precondition = footingOf(plan)
+      return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
+    },
+    make: async ({ message }, { plan, actionId, signal }) => commit(git, author, await plan(), { message, actionId, signal }),
+    async find(_, { actionId }) {
       const found = await findCommit(git, actionId)
       return found === undefined ? { done: false } : { done: true, output: found }
     },
+    changed: () => new Changed('What is to be committed'),
   })
-  return {
-    ...tool,
-    async preview(args): Promise<Preview> {
-      const { paths, message } = args as z.output<typeof Input>
-      try {
-        const plan = await planCommit(workspace, git, paths)
-        const precondition = footingOf(plan)
-        return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
-      } catch (error) {
-        return cannot(error)
-      }
-    },
-  }
-}
 
 /** What the commit rests on: the branch, its last commit, and every byte of the files. */
 const footingOf = ({ branch, head, changes }: CommitPlan) => ({
@@ -146,17 +136,11 @@ async function diffOf(workspace: Workspace, { path, before, after }: Change): Pr
 }
 
 async function commit(
-  workspace: Workspace,
   git: Git,
   author: Author,
-  { paths, message }: z.output<typeof Input>,
-  { actionId, version, signal }: ExecuteContext,
+  plan: CommitPlan,
+  { message, actionId, signal }: Pick<ExecuteContext, 'actionId' | 'signal'> & { message: string },
 ): Promise<JsonValue> {
-  const done = await findCommit(git, actionId)
-  if (done !== undefined) return done
-  const plan = await planCommit(workspace, git, paths)
-  if (version !== undefined && sha256(Buffer.from(JSON.stringify(footingOf(plan)))) !== version)
-    throw new Changed('What is to be committed')
   const { branch, head, changes } = plan
   const entries = await indexEntries(git, changes)
   const folder = await mkdtemp(join(tmpdir(), 'countersign-index-'))
