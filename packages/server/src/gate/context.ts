@@ -7,11 +7,14 @@ export interface GateContext {
   readonly outbox: Outbox
   /** The time of everything that the transaction does, epoch ms. */
   readonly nowMs: number
-  /** Who asked for it; undefined where the server does it by itself. */
+  /** The caller of the request; undefined when the server acts by itself. */
   readonly caller: Caller | undefined
 }
 
-/** The same with a session open for writing: undefined for an action that belongs to none. Whoever opens it finishes it, last. */
+/**
+ * The same with a session that is open for writing; undefined for an action without a session. The code that opens the session also
+ * finishes it, as its last step.
+ */
 export interface SessionContext extends GateContext {
   readonly session: SessionWriter | undefined
 }

@@ -48,20 +48,20 @@ import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
 
-/** What the gate is made of; everything comes in from outside. */
+/** The dependencies of the gate. All of them are passed in. */
 export interface GateDeps {
   store: Store
   tools: ToolRegistry
   policies: Policies
   clock: Clock
   log: Logger
-  /** Who this process is in `action.runner`. */
+  /** The name of this process in `action.runner`. */
   processId: string
   /** Aborts when the process gives up what it still waits for. */
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
-  /** What is refused, in the record. */
+  /** Refusals, for the record. */
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
   lanes: ConcurrencyLimiter
@@ -105,7 +105,7 @@ export interface Gate {
   /** Records what is not asked again. */
   createGrant(body: GrantBody, caller: Caller): Promise<Grant>
   revokeGrant(grantId: string, caller: Caller): Promise<Grant>
-  /** What could be granted in place of asking again. */
+  /** Returns the grants that could be made in place of approving calls like this one. */
   suggestGrant(actionId: string, caller: Caller): Promise<GrantSuggestion>
   /** Lets one person vote in the place of another. */
   createDelegation(body: DelegationBody, caller: Caller): Promise<Delegation>

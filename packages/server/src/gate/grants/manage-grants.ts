@@ -49,8 +49,8 @@ function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
 }
 
 /**
- * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
- * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
+ * Ends a grant: later calls need approval, and so do actions that it approved and that have not started. Ending it again changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for a person who neither made it nor can approve.
  */
 export async function revokeGrant({ store, clock }: GateDeps, grantId: string, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
