@@ -15,8 +15,8 @@ export type ActionState = (typeof ACTION_STATES)[number]
 /**
  * Everything that can happen to an action.
  *
- * - `revise`: what was asked changed (a fresh preview, an edit, a stale target): a new revision is asked. Also of what failed, which did
- *   nothing: who starts it again is asked about it as it is now.
+ * - `revise`: the request changed (a fresh preview, an edit, a stale target): a new revision needs approval. Also for a failed action, which had
+ *   no effect: a retry needs approval for its current values.
  * - `start`: the intent to execute was written. `retry`: a person starts a failed one again.
  * - `lose`: the attempt ended without a trustworthy answer. `resend`: the same attempt again under the same idempotency key.
  */

@@ -1,8 +1,8 @@
 import type { Requirements } from '../policy/evaluate.ts'
 
 /**
- * True when somebody with the roles `held` may decide where one of `named` is needed. An admin stands in for an approver and for nobody
- * else: who asks for `finance` asks for a second pair of eyes that an admin cannot lend. The role `member` decides nothing, whatever names it.
+ * True when somebody with the roles `held` may decide where one of `named` is needed. An admin counts as an approver and as no other role:
+ * a rule that requires `finance` wants a reviewer that an admin cannot replace. The role `member` decides nothing, whatever names it.
  *
  * @example
  * holdsRole(['admin'], ['approver']) // true
@@ -29,7 +29,7 @@ export interface BallotPaper {
 export interface Tally {
   approvals: number
   declines: number
-  /** What is decided by it; undefined while more votes are needed. */
+  /** The decision that the votes make; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
 }
 

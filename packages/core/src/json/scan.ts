@@ -9,7 +9,7 @@ const SIMPLE_ESCAPES = '"\\/bfnrt'
 
 /**
  * Reads one JSON text into plain values in a single pass. Recursion is bounded by `maxDepth`; every loop moves `at` forward, so the
- * time is linear. What it refuses is thrown as a {@link Refusal}, with `at` left where the trouble is.
+ * time is linear. It throws a {@link Refusal} for invalid input and leaves `at` at the position of the error.
  */
 export class Scanner {
   at = 0

@@ -4,7 +4,7 @@ import { elapsedOf } from './period.ts'
 /** How far behind the time something may be, in thousandths, and still be on track. */
 const MARGIN = 150
 
-/** How an objective stands for the time that is over: what is closed has its outcome, what is open is measured. */
+/** Returns the status of an objective for the elapsed time: a closed one has its outcome, an open one is measured. */
 export function standingOf(
   { state, period, progress }: { state: ObjectiveState; period: string; progress: number | undefined },
   nowMs: number,

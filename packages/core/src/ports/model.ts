@@ -25,7 +25,7 @@ export type ToolOutcome =
   /** A person changed the arguments before they approved: `outcome` is that of what really ran. */
   | { type: 'edited'; argumentsRun: JsonObject; by: string; outcome: EditedOutcome }
 
-/** How what a person had edited ended. What did not run is `declined` as ever. */
+/** How what a person had edited ended. A call that did not run is still `declined`. */
 export type EditedOutcome = Extract<ToolOutcome, { type: 'output' | 'error' | 'outcome_unknown' }>
 
 /** The result of a tool call as models, histories and events have it: the output as it is, everything else an object that says what happened. */
@@ -94,7 +94,7 @@ export interface PassedOver {
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'
 
 /**
- * What a model says while it answers, in order. A stream ends with exactly one `finish` or one `error`; a stream that just ends is
+ * The events of a model's answer, in order. A stream ends with exactly one `finish` or one `error`; a stream that just ends is
  * a broken one and the agent treats it so.
  */
 export type ModelEvent =
@@ -106,7 +106,7 @@ export type ModelEvent =
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
   /** All that a remote brain looked up by itself in this step: untrusted, of any size, and nothing for us to do. */
   | { type: 'look_ups'; lookUps: LookUp[] }
-  /** What was said of this step is void: another model makes it again from its start. */
+  /** The output of this step so far is void: another model makes the step again from its start. */
   | { type: 'restart' }
   /**
    * `model` is who answered and `passedOver` who should have before it, where several could. `note` is for people: what they should

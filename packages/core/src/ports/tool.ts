@@ -21,7 +21,7 @@ export interface PreviewField {
   unverified?: true
 }
 
-/** What would change, and what the target was when that was read. */
+/** The change that the call would make, and the version of the target when it was read. */
 export interface Preview {
   fields: PreviewField[]
   /**
@@ -43,14 +43,14 @@ export interface ArgumentIssue {
 
 export type ArgumentCheck = { ok: true; value: JsonObject } | { ok: false; issues: ArgumentIssue[] }
 
-/** What a tool's code is told about the attempt it carries out. */
+/** The attempt that a tool's code carries out. */
 export interface ExecuteContext {
   actionId: string
   /** The same for every send of one attempt; give it to the target so that it can recognise a repeat. */
   idempotencyKey: string
   /** Aborts at the tool's timeout. */
   signal: AbortSignal
-  /** Who asked, not who approved: an action never borrows the approver's rights. */
+  /** The requester, not the approver: an action never runs with the approver's rights. */
   principalId: string | undefined
   /** The version of the target that {@link Preview} named when it was read again just before. */
   version?: string | undefined
@@ -63,7 +63,7 @@ export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempo
 }
 
 /**
- * What a tool found out about an attempt whose answer was lost.
+ * The result of a tool's look-up for an attempt whose answer was lost.
  * - `true`: it happened; `output` is what `execute` would have returned.
  * - `false`: it was not found. That settles nothing while the request may still be under way. With `authoritative` the target promises more:
  *   it did not happen and will not.
@@ -99,7 +99,7 @@ export interface Tool {
   /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
   readonly destination: string
   /**
-   * Whose rights the effect happens with, for the digest: the names of the credentials and a hash of their values, never a value. `none`
+   * The credentials that the effect uses, for the digest: their names and a hash of their values, never a value. `none`
    * for a tool that signs in with nothing of ours. Another value after a decision is another action.
    */
   readonly credential: string
@@ -109,34 +109,35 @@ export interface Tool {
    */
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /**
-   * Why every call of it is asked about, whatever policy or a grant allows: it is not the tool that people know. Undefined for one that is.
+   * The reason why every call needs approval, even where policy or a grant allows it: the tool is not the one that people know. Undefined otherwise.
    */
   readonly caution?: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments, where its preview has none: see {@link Preview.headline}. */
   describe(args: JsonObject): string
   /**
-   * What would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.
-   * @throws ToolError when the target could not be read. One that is `impossible` refuses the call: nobody is asked about it.
+   * Reads the change that the call would make: before approval is requested, and again before the action starts. Undefined when the tool
+   * cannot tell.
+   * @throws ToolError when the target could not be read. An `impossible` preview refuses the call without asking for approval.
    */
   preview?(args: JsonObject, signal: AbortSignal): Promise<Preview>
   /** @throws ToolError with what is known of the effect; after any other error it is not known whether a write acted. */
   execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
-  /** Finds out what became of an attempt, by reading only. An error counts as `unknown`. */
+  /** Looks up the outcome of an attempt, by reading only. An error counts as `unknown`. */
   verify?(args: JsonObject, context: VerifyContext): Promise<Verification>
-  /** What a client sends that carries the action out itself; undefined where it has to know that by the tool's name. */
+  /** The request that a client sends when it carries the action out itself; undefined where the client derives it from the tool's name. */
   clientRequest?(args: JsonObject): ClientRequest
   /** A link for people to what was changed. Only `http:`/`https:` or a path is ever shown. */
   resultUrl?(args: JsonObject, output: JsonValue): string | undefined
 }
 
 /**
- * What is known about the effect of a failed attempt.
+ * The known effect of a failed attempt.
  * - `refused`: the target answered and did nothing (4xx), or our own rules kept the request from going there.
  * - `unreachable`: nothing was sent (connection refused, name not found).
  * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).
  * - `broken`: our own code failed before it sent anything.
- * - `stale`: the target is not what was shown any more, and it did nothing for that reason (412). People are asked again.
+ * - `stale`: the target is not what was shown any more, and it did nothing for that reason (412). The action goes back for approval.
  */
 export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale'
 
@@ -145,7 +146,7 @@ export interface ToolErrorOptions extends ErrorOptions {
   retryable?: boolean
   /**
    * The call cannot be done as it was asked, whoever allows it: what it names is not there, or it would change nothing. A preview that
-   * throws this refuses the call, so that the agent hears the reason at once and nobody is asked. Default: false.
+   * throws this refuses the call: the agent gets the reason at once and no approval is requested. Default: false.
    */
   impossible?: boolean
 }

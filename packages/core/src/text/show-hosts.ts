@@ -6,9 +6,9 @@ const PLAIN = /^[\x21-\x7e]*$/
 
 /**
  * The text with the other spelling behind every host name that is not plain ASCII: the ASCII one that will be asked for behind a name in
- * other letters (`аpple.com⟦xn--pple-43d.com⟧`), the letters behind `xn--` (`xn--mnchen-3ya.de⟦münchen.de⟧`). Two hosts that look alike are
- * told apart by it.
- * @param between What is done with the text between such hosts.
+ * other letters (`аpple.com⟦xn--pple-43d.com⟧`), the letters behind `xn--` (`xn--mnchen-3ya.de⟦münchen.de⟧`). This distinguishes two hosts
+ * that look alike.
+ * @param between Transforms the text between such hosts.
  */
 export function showHosts(text: string, between: (text: string) => string): string {
   if (!text.includes('//') && !text.includes('@')) return between(text)

@@ -63,7 +63,7 @@ export const OutcomeChecks = z.object({
 })
 export type OutcomeChecks = z.infer<typeof OutcomeChecks>
 
-/** What a person said came of an unknown outcome, and how they know. */
+/** The outcome that a person established for an unknown one, and how they know it. */
 export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
 export type Resolution = z.infer<typeof Resolution>
 
@@ -91,7 +91,7 @@ export const Action = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'write']),
   destination: z.string(),
-  /** Whose rights it happens with: names and a hash, never a value; `none` where it needs none of ours. */
+  /** The credentials that it uses: names and a hash, never a value; `none` where it needs none of ours. */
   credential: z.string(),
   arguments: z.record(z.string(), Json),
   digest: z.string(),
@@ -119,7 +119,7 @@ export const Action = z.object({
   agent: z.string().nullable(),
   /** False when `agent` is only what the caller said of itself: no rule that allows and no grant goes by it. */
   agentVerified: z.boolean(),
-  /** What the agent says about it, in its own words: shown as not verified, never instead of the description. */
+  /** The agent's own explanation: shown as not verified, never instead of the description. */
   agentSays: z.string().nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
@@ -145,7 +145,7 @@ export const Action = z.object({
 })
 export type Action = z.infer<typeof Action>
 
-/** What a proposal is answered. `folded`: it repeats a call that waits already, and this is the action of that call. */
+/** The answer to a proposal. `folded`: it repeats a call that waits already, and this is the action of that call. */
 export const ProposedAction = Action.extend({ folded: z.literal(true).optional() })
 export type ProposedAction = z.infer<typeof ProposedAction>
 
@@ -202,7 +202,7 @@ export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
   arguments: z.record(z.string(), Json),
-  /** The agent's own words about it. What people are shown first is the tool's description of the real arguments. */
+  /** The agent's own words about it. The tool's description of the real arguments is shown first. */
   description: z.string().trim().max(2_000).optional(),
   agent: z.string().min(1).max(120).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */

@@ -5,7 +5,7 @@ import { Message, Session, SessionPerson, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
 
-/** What a run counted, all its steps together. `estimated` where some provider did not say: then it is about a quarter of the characters. */
+/** The token usage of a run, over all its steps. `estimated` where some provider did not say: then it is about a quarter of the characters. */
 const RunUsage = z.object({
   inputTokens: z.int(),
   cachedInputTokens: z.int(),
@@ -29,7 +29,7 @@ export const EventData = {
   reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),
   tool_call_start: z.object({ toolCall: CalledTool, actionId: z.string().optional() }),
   action_proposed: z.object({ proposal: Action }),
-  /** What changed besides the first four; everything, where it is asked anew. */
+  /** Other fields that changed; all of them when the action goes back for approval. */
   action_update: Action.omit({ id: true })
     .partial()
     .extend({ proposalId: z.string(), state: ActionState, revision: z.int(), updatedAt: z.string() }),
@@ -55,7 +55,7 @@ export type SessionEvent = { [T in EventType]: { type: T; seq?: number; data: Ev
 export type NewEvent = { [T in StoredEventType]: { type: T; data: EventDataOf<T> } }[StoredEventType]
 
 /**
- * What each stored event is about: the inbox is sent those about an action, each of which names it. A type that is missing here does not
+ * The subject of each stored event: the inbox gets those about an action, each of which names it. A type that is missing here does not
  * compile.
  */
 export const EVENT_SUBJECTS = {

@@ -76,12 +76,12 @@ const Matched = z.object({
   of: z.int(),
 })
 
-/** What could be granted in place of asking again. */
+/** Grants that would avoid asking for approval again. */
 export const GrantSuggestion = z.object({
   /** Why nothing can be granted here; null where it can. */
   refusal: z.string().nullable(),
   exact: Matched,
-  /** A rule that fits this call and what people approved before, and nothing that they declined; null where there is none. */
+  /** A rule that matches this call and earlier approved calls, and no declined one; null where no such rule exists. */
   rule: Matched.extend({ when: z.string() }).nullable(),
 })
 export type GrantSuggestion = z.infer<typeof GrantSuggestion>

@@ -21,9 +21,9 @@ export const PersonDetails = z.object({
   /** The agents and services that they own. */
   agents: z.array(Principal),
   consoleSessions: z.array(ConsoleSessionView.omit({ isCurrent: true })),
-  /** What they allowed for later calls and stands. */
+  /** Grants that they made and that are still active. */
   grants: z.array(Grant),
-  /** Whom they vote for and who votes for them, now. */
+  /** Active delegations to them and from them. */
   delegations: z.array(Delegation),
 })
 export type PersonDetails = z.infer<typeof PersonDetails>

@@ -10,7 +10,7 @@ export const PolicyVersion = z.object({
   /** `force`: what is asked now; `shadow`: tried beside it; null: neither any more. */
   inUse: z.enum(['force', 'shadow']).nullable(),
   source: z.enum(['file', 'api']),
-  /** Who saved it; null for the configuration's. */
+  /** The person who saved it; null for the one from the configuration. */
   author: Principal.nullable(),
   reason: z.string(),
   createdAt: z.string(),
@@ -51,7 +51,7 @@ export const SavePolicyBody = z.strictObject({
 })
 export type SavePolicyBody = z.input<typeof SavePolicyBody>
 
-/** What was saved, what it changes, and what its author may not have meant. */
+/** The saved version, its changes, and warnings about likely mistakes. */
 export const SavedPolicy = PolicyVersion.extend({ changes: z.array(PolicyChange), warnings: z.array(z.string()) })
 export type SavedPolicy = z.infer<typeof SavedPolicy>
 
@@ -95,7 +95,7 @@ export const TestPolicyBody = z.union([
 ])
 export type TestPolicyBody = z.input<typeof TestPolicyBody>
 
-/** What policy says about one call, and what each rule makes of it. */
+/** The verdict of the policy for one call, and the result of each rule. */
 export const TestedCall = z.object({
   verdict: Verdict,
   rule: z.string(),
@@ -114,7 +114,7 @@ const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
 export const VerdictChange = z.object({ was: Verdict, wouldBe: Verdict, count: z.int(), actionIds: z.array(z.string()) })
 export type VerdictChange = z.infer<typeof VerdictChange>
 
-/** What policy would have said about stored actions, against what was said. */
+/** Verdicts of a policy for stored actions, compared with the verdicts they got. */
 export const ReplayedActions = z.object({
   version: z.int().nullable(),
   since: z.string(),
@@ -129,7 +129,7 @@ export const ReplayedActions = z.object({
 })
 export type ReplayedActions = z.infer<typeof ReplayedActions>
 
-/** What the version that is tried would have said otherwise since it was saved. */
+/** Actions for which the trial version, since it was saved, would have given a different verdict. */
 export const ShadowReport = z.object({
   version: z.int(),
   since: z.string(),
