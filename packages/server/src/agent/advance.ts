@@ -40,7 +40,7 @@ function* nextThing(sessionId: string): Tx<Next> {
     actions.openActions.all({ session_id: sessionId }),
     sessions.newestRun.first({ session_id: sessionId }),
   )
-  // Whoever disabled them ends this at once. What came to the session in between, or was left by a process that died, ends here.
+  // Disabling a person ends their runs at once. A run that began in between, or that a dead process left, ends here.
   if (session && ((run && (yield* disabledBehind(session, run))) || (yield* waitsForDisabled(session)))) return { do: 'end_for_disabled' }
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
   if (!session || open.length > 0) return { do: 'nothing' }

@@ -47,9 +47,9 @@ export interface AgentDeps {
   policies: Policies
   clock: Clock
   log: Logger
-  /** What is refused, in the record. */
+  /** Records refusals in the audit record. */
   refusals: Refusals
-  /** What was sent to whom, for typed words. */
+  /** The actions sent to each person, for typed decisions. */
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
   claimStep(run: RunRow): Promise<boolean>
@@ -81,7 +81,7 @@ export interface AgentLoop {
   uninvite(sessionId: string, personId: string, caller: Caller): Promise<Session>
   /** Takes a request that is held until somebody calls for it. */
   createRequest(input: AgentRequestBody, caller: Caller): Promise<AgentRequest>
-  /** Lets a held request run; it goes on by itself from there. */
+  /** Lets a held request run; it continues in the background. */
   callRequest(requestId: string, caller: Caller): Promise<RequestPlace>
   /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
   advance(sessionId: string): Promise<void>

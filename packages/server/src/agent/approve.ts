@@ -41,7 +41,7 @@ export function* votableOf(actionIds: readonly string[], { principal }: Caller, 
 
 /**
  * Votes on the named actions; with `all`, on those of them that the caller may, and a grant is made of what this session still asks for.
- * An action whose time is over is answered as expired. The caller finishes the writer.
+ * An action past its deadline is answered as expired. The caller finishes the writer.
  */
 export function* decideAll(
   deps: AgentDeps,

@@ -63,7 +63,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
     checkpoint('delta.before_store')
     try {
       const row = await deps.store.transact((outbox) => storeDeltas(outbox, batch))
-      // Whatever this step still says is nobody's business any more.
+      // Further output of this step is dropped.
       if (row === undefined) {
         isClosed = true
         onEnded()
@@ -80,7 +80,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
   /** Answers the row that was written; undefined when the step has ended or another loop makes it. */
   function* storeDeltas(outbox: Outbox, batch: readonly OtherEvent[]): Tx<number | undefined> {
     const writer = yield* writeSession(outbox, sessionId, deps.clock.nowMs())
-    // What came after the last word of a run or a step would stay half said for good.
+    // Pieces written after the end of a run or a step would never be completed.
     if (!(yield* isAtStep(run))) return undefined
     if (lastRow !== undefined) {
       // Another loop began this step anew and dropped what this one said.

@@ -20,7 +20,7 @@ export async function endRunsOf(deps: Pick<AgentDeps, 'store' | 'clock'>, person
   return found.length
 }
 
-/** Ends what a session does for people who are disabled, whoever they are. What others began in it goes on. */
+/** Ends what a session does for people who are disabled, whoever they are. Runs that others began in it continue. */
 export function* endForDisabled(outbox: Outbox, sessionId: string, now: number): Tx<void> {
   const writer = yield* writeSession(outbox, sessionId, now)
   yield* dropQueued(writer)

@@ -45,7 +45,7 @@ export async function createSession(
   return session
 }
 
-/** What somebody says in a session. */
+/** A message that somebody writes in a session. */
 export interface NewMessage {
   sessionId: string
   content: string

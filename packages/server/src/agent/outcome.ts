@@ -198,11 +198,11 @@ function* insertCalls(context: RunContext, step: StoredStep, limits: WaitingLimi
   return rows
 }
 
-/** What a model hears that makes the same call twice in one step. It may have meant it twice: then it can say so once the first is done. */
+/** The result for a model that makes the same call twice in one step. It may have meant it twice: then it can say so once the first is done. */
 const sameAs = ({ id, tool_call_id }: ActionRow): string =>
   `This is the same call as ${tool_call_id} of this step, which waits for approval as ${id}. It is asked once and carried out once. If you mean it twice, call again when you have the result of the first`
 
-/** Stores a call, unless too much waits already: that is the result of the call, and the run goes on. */
+/** Stores a call, unless too many actions wait already: then the refusal is the result of the call and the run continues. */
 function* insertOrRefuse(
   outbox: Outbox,
   writer: SessionWriter,
@@ -252,11 +252,11 @@ interface Failure extends StepOf {
   text: string
   code: string
   error: string
-  /** What was heard of the model, where it is the model that failed. */
+  /** The partial answer of the model, where the model failed. */
   heard?: Heard
 }
 
-/** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
+/** Ends a run that cannot go on, and says why where a person will read it later. The partial answer of the model is kept. */
 export async function failRun(
   deps: Pick<AgentDeps, 'store' | 'clock' | 'log'>,
   { session, run, messageId, text, code, error, heard }: Failure,

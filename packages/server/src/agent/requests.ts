@@ -60,8 +60,8 @@ export async function createRequest(
 }
 
 /**
- * Calls for a held request: its run begins now, or when it is its turn. From here on it goes on by itself, whoever made the call and
- * whatever becomes of them. Harmless when it had been called for.
+ * Calls for a held request: its run begins now, or when it is its turn. From here on it continues in the background, even if the caller
+ * disconnects. Harmless when it had been called for.
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function callRequest(deps: AgentDeps, requestId: string, caller: Caller): Promise<RequestPlace> {
@@ -121,7 +121,7 @@ export function* findToolCall(id: string, { principal }: Caller, nowMs: number):
       `action ${row.id} belongs to no request: decide it with POST /api/actions/${row.id}/decision`,
     )
   }
-  // The answer tells of the whole session, which is more than who has a vote in somebody's place may see.
+  // The answer covers the whole session, which is more than a delegate may see.
   const session = yield* sessions.findSession.first({ id: row.session_id })
   yield* requireVisibleSession(principal, session, `action or tool call ${id}`)
   return { actionId: row.id, requestId: row.run_id, sessionId: row.session_id }

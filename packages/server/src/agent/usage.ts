@@ -2,7 +2,7 @@ import type { ModelMessage, ModelRequest, ModelTool, Usage } from '@countersign/
 import type { ModelCallRow, RunRow } from '../store/index.ts'
 import type { Budget } from './agent.ts'
 
-/** What one step counted. `isEstimated` where the provider did not say. */
+/** The token usage of one step. `isEstimated` where the provider did not say. */
 export interface StepUsage extends Usage {
   isEstimated: boolean
 }
@@ -21,7 +21,7 @@ function sizeOf(value: ModelMessage | ModelTool['inputSchema']): number {
   return size
 }
 
-/** What a step counted by what went over the wire, for a provider that does not say. @param saidCharacters Of text and arguments. */
+/** Estimates the usage of a step from the characters sent, for a provider that does not report it. @param saidCharacters Of text and arguments. */
 export function estimateUsage({ instructions, messages, tools }: ModelRequest, saidCharacters: number): StepUsage {
   let sent = instructions.length
   for (const message of messages) sent += sizeOf(message)

@@ -13,14 +13,15 @@ const MAX_FOUND = 20
 const DEFAULT_FOUND = 8
 const MAX_SUMMARY = 200
 
-/** Who is offered the catalogue in place of tools. */
+/** The agents that get the catalogue in place of tools. */
 type Holder = Pick<Agent, 'tools'>
 
 /** True for an agent that is offered a catalogue in place of its tools. */
 const hasCatalogue = ({ tools }: Holder): boolean => tools.length > MAX_OFFERED
 
 /**
- * What an agent's model is offered. Of a large set three tools: to search, to look at one, to call one. They are the same from the first step
+ * Returns the tools that an agent's model is offered. Of a large set three tools: to search, to look at one, to call one. They are the same
+ * from the first step
  * of a session to its last and after a restart, so that what a provider has cached of a session stays of use.
  */
 export function offeredTools(agent: Holder): ModelTool[] {
@@ -71,8 +72,8 @@ export interface Called {
 }
 
 /**
- * What a call of an agent's model means: the tool that is really called, the answer of the catalogue, or why there is none. Searching and
- * looking change nothing and reach nobody, so they are no actions and no policy is asked.
+ * Resolves a call of an agent's model: the tool to call, the answer of the catalogue, or why there is neither. Searches and look-ups have
+ * no effect, so they are not actions and no policy applies.
  */
 export type Meant = { call: Called } | { answer: JsonValue } | { rejection: string }
 
