@@ -22,14 +22,14 @@ export function deadlinesOf(
   const takesMs = Math.min(expiresMs, requestedMs ?? Number.POSITIVE_INFINITY)
   return {
     expires_at: Number.isFinite(takesMs) ? nowMs + takesMs : null,
-    // Also behind the deadline, where nobody is ever reminded: without this time an action that waits is one that people were reminded of.
+    // Set even after the deadline, where no reminder is sent: a waiting action without this time counts as already reminded.
     remind_at: nowMs + remindMs,
     escalate_at: escalateMs < takesMs ? nowMs + escalateMs : null,
     due_at: nowMs + Math.min(takesMs, remindMs, escalateMs),
   }
 }
 
-/** When an approved action is over that waits for a client to claim it; null for one that waits as long as it takes, or for nobody. */
+/** When an approved action expires that waits for a client to claim it; null where it has no limit, or waits for no client. */
 export const claimDeadline = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>): number | null =>
   executor === 'client' ? expires_at : null
 

@@ -18,14 +18,17 @@ function* store(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
   outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
 }
 
-/** What made an action move, for the record. */
+/** The cause of a transition, for the audit record. */
 export interface Cause {
   kind: AuditKind
-  /** Who asked for it; without one the server did it by itself. Never the caller by default: what expires while somebody calls is not their deed. */
+  /**
+   * The principal that requested it; without one the server acted by itself. Never the caller by default: an action that expires during a
+   * call was not expired by the caller.
+   */
   by?: Caller | undefined
   /** How long what ends with it took, for the metrics. */
   tookMs?: number
-  /** What else is to be known of it, besides what every row says of its action. */
+  /** Additional data, besides what every row says of its action. */
   data?: JsonObject
 }
 
@@ -113,7 +116,7 @@ const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
 
 const hashOf = (result: string): string => `sha256:${sha256(result)}`
 
-/** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
+/** The data that every row of the record has of its action: its current state and that of its last attempt. A result stands there by its hash. */
 function factsOf(row: ActionRow): JsonObject {
   const { state, revision, digest, attempt, epoch, idempotency_key, runner, result } = row
   const error = stored.errorOf(row)

@@ -48,20 +48,20 @@ import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
 
-/** What the gate is made of; everything comes in from outside. */
+/** Dependencies of the gate. */
 export interface GateDeps {
   store: Store
   tools: ToolRegistry
   policies: Policies
   clock: Clock
   log: Logger
-  /** Who this process is in `action.runner`. */
+  /** The id of this process in `action.runner`. */
   processId: string
   /** Aborts when the process gives up what it still waits for. */
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
-  /** What is refused, in the record. */
+  /** Records refusals in the audit record. */
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
   lanes: ConcurrencyLimiter
@@ -86,7 +86,7 @@ export interface Gate {
   refresh: Refresh
   /** Gives an approved action to the client that carries it out. */
   claim(actionId: string, body: ClaimBody, caller: Caller): Promise<Claim>
-  /** Takes what a client says came of an action that it holds. */
+  /** Stores the result that a client reports for an action that it holds. */
   takeClientResult(actionId: string, body: ClientResultBody, caller: Caller): Promise<Action>
   /** Settles an unknown outcome with what a person found out. */
   resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
@@ -105,14 +105,14 @@ export interface Gate {
   /** Records what is not asked again. */
   createGrant(body: GrantBody, caller: Caller): Promise<Grant>
   revokeGrant(grantId: string, caller: Caller): Promise<Grant>
-  /** What could be granted in place of asking again. */
+  /** Suggests grants that would avoid asking for approval again. */
   suggestGrant(actionId: string, caller: Caller): Promise<GrantSuggestion>
   /** Lets one person vote in the place of another. */
   createDelegation(body: DelegationBody, caller: Caller): Promise<Delegation>
   endDelegation(id: string, caller: Caller): Promise<Delegation>
   /** Takes away the votes of a person on what still waits; answers on how many actions. */
   voidVotesOf(personId: string, caller: Caller): Promise<number>
-  /** Takes over what processes that are gone left: those named, or with none named all but this one. */
+  /** Adopts the actions of dead processes: those named, or with none named all but this one. */
   recover(gone?: readonly string[]): Promise<void>
   /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>

@@ -10,12 +10,12 @@ export function* isInForce(policies: Policies, ...said: readonly PolicyResult[])
   return said.every((one) => one.version === version)
 }
 
-/** What an action's row keeps of it: which rule decided, and what time does meanwhile. Requirements and risk have columns of their own. */
+/** The part of a verdict that the action's row stores: the rule that decided, and the deadlines. Requirements and risk have columns of their own. */
 export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult): string {
   return JSON.stringify(kept)
 }
 
-/** What it takes, and who is asked as well when nobody has decided for a while. */
+/** The requirements, and the escalation when nobody has decided for a while. */
 export function requirementsText({ requires, escalateTo }: PolicyResult, escalateAt: number | null): string {
   const isAskedLater = escalateTo !== undefined && escalateAt !== null
   return JSON.stringify({ ...requires, ...(isAskedLater && { escalation: { at: isoTime(escalateAt), roles: escalateTo, isDone: false } }) })

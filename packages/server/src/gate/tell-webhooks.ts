@@ -20,7 +20,7 @@ const ENDS: ReadonlySet<AuditKind> = new Set([
   'verified',
 ])
 
-/** What a delivery says of an action besides its words. Kept as it was when it happened; names are looked up when it is sent. */
+/** The facts about an action in a delivery, without its texts. Kept as it was when it happened; names are looked up when it is sent. */
 export interface DeliveryFacts {
   sessionId: string | null
   state: ActionRow['state']
@@ -38,7 +38,7 @@ export interface DeliveryFacts {
   decision?: { by: string; for: string | null; verdict: 'approve' | 'decline' }
 }
 
-/** What may name values of the arguments. */
+/** Texts that may contain values of the arguments. */
 export interface DeliveryWords {
   headline: string
   reason?: string

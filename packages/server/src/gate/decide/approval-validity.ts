@@ -53,14 +53,14 @@ export function* approvalInvalidReason(
   return { why: 'decider', reason: 'Not enough of those who approved it may still decide about it.' }
 }
 
-/** What nobody was asked about has no votes. */
+/** An action that needed no approval has no votes. */
 // biome-ignore lint/correctness/useYield: a transaction that asks nothing
 function* nobody(): Tx<votes.HeldVote[]> {
   return []
 }
 
 /**
- * What policy asks for now, of whom it also asked then: others that were asked in time may have answered. Where somebody edited the call, no
+ * The current requirements of the policy, with the roles that were escalated to: their votes may count. Where somebody edited the call, no
  * less than was asked for it.
  */
 function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {

@@ -67,7 +67,7 @@ function* requireKnownPerson(id: string): Tx<void> {
     throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
 }
 
-/** Whose delegations somebody is shown: with undefined everybody's. @throws CountersignError `forbidden` for who is no person. */
+/** The person whose delegations the caller may list; undefined for all. @throws CountersignError `forbidden` for an agent or a service. */
 export function delegationsSeenBy({ principal }: Caller): string | undefined {
   requirePerson(principal)
   return isAdmin(principal) ? undefined : principal.id

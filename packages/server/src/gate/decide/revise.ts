@@ -19,18 +19,18 @@ import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
 import { type StoredRevised, viewAction } from '../read/view.ts'
 import { transition } from '../transition.ts'
 
-/** A row as it was read, in a state in which people can be asked anew. */
+/** A row as it was read, in a state in which the action can go back for approval. */
 export type Revisable = ActionRow & { state: 'proposed' | 'approved' | 'failed' }
 
 /** Why what was asked, or decided, does not hold any more. */
 export interface Why extends Pick<Revised, 'why' | 'reason'> {
-  /** Who made it so, where somebody did. */
+  /** The principal that caused it, if any. */
   by?: Caller
 }
 
 /**
- * Makes an action another one that people are asked about: a new revision with its own digest, to which no earlier vote belongs. What it
- * was is kept. Where policy denies it now, it is declined at once. Undefined when the action is no longer as it was read.
+ * Gives an action a new revision that needs approval, with its own digest and no votes. The earlier revision is kept. Where policy denies
+ * it now, it is declined at once. Undefined when the action is no longer as it was read.
  * The caller finishes the session.
  */
 export function* revise(
@@ -74,8 +74,9 @@ export function* revise(
 }
 
 /**
- * What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to.
- * @param isEdited Somebody changed the arguments, now or before: then it takes no less than it did, whatever they are by now.
+ * Returns the current verdict of the policy. Where policy would now allow it, the action still needs approval, because people were already
+ * asked.
+ * @param isEdited The arguments were edited, now or before: then the requirements never become weaker.
  */
 function askedOf(
   row: ActionRow,
@@ -94,7 +95,7 @@ function askedOf(
   }
 }
 
-/** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
+/** The requirements for an edited call: those of the policy, and no less than before. Escalation adds no role that it would not have added before. */
 function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
   const { escalation, ...before }: Requires = stored.requirementsOf(row)
   const { escalateTo, ...said } = policy
@@ -103,19 +104,19 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
   return { ...said, requires, ...(asked && asked.length > 0 && { escalateTo: asked }) }
 }
 
-/** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
+/** While an action waits, its deadline stays. When it goes back for approval after a decision, it gets the full time again. */
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
   const { expires_at, remind_at, escalate_at, due_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
-    // Who was asked as well is asked about this, too.
+    // Roles that were escalated to stay.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
     return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
   }
   return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
 }
 
-/** What the record says of what is asked now, besides what every row says. */
+/** The audit data of the new revision, besides what every row has. */
 const factsOf = (asked: ActionRow): JsonObject => ({
   arguments: stored.argumentsOf(asked),
   description: asked.description,

@@ -9,8 +9,8 @@ import { viewVotes } from '../read/view.ts'
 const BATCH = 100
 
 /**
- * Takes away the votes of a person on everything that still waits, and those given in their place. The record and everybody who looks at
- * such an action hear of it. A vote of somebody disabled is not counted before that either.
+ * Takes away the votes of a person on everything that still waits, and those given in their place. The audit record gets a row, and
+ * everybody who views such an action gets an event. A vote of somebody disabled is not counted before that either.
  * @returns On how many actions.
  */
 export async function voidVotesOf(deps: GateDeps, personId: string, caller: Caller): Promise<number> {
@@ -24,7 +24,7 @@ export async function voidVotesOf(deps: GateDeps, personId: string, caller: Call
       if (await store.transact((outbox) => voidVote({ outbox, caller, nowMs: clock.nowMs() }, action_id, personId))) changed++
     }
     voided += changed
-    // What could not be changed is being decided or expired by somebody else right now, and waits no more.
+    // An action that could not be changed is being decided or expired concurrently, and no longer waits.
     if (changed === 0) return voided
   }
 }

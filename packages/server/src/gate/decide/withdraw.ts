@@ -20,7 +20,7 @@ export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawB
   const action = await deps.store.transact((outbox) =>
     idempotently(caller.once, nowMs, () => takeBack(deps, { outbox, nowMs, caller }, actionId, body.reason?.trim() || undefined)),
   )
-  // Told only now: that its time is over is stored.
+  // Thrown only now, so that the expiry is stored.
   if (action.state === 'expired') throw tooLate(action)
   return action
 }

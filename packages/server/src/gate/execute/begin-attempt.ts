@@ -16,7 +16,7 @@ import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './
  */
 export type Begun = { begun: ActionRow; end?: Settled } | { asked: ActionRow } | { because: Why }
 
-/** What starts only as it was decided. What was lost is sent again as it was sent: nobody decides about that once more. */
+/** Attempts that start only while the decision holds. A lost attempt is resent unchanged and needs no new decision. */
 export type Decided = Startable & { state: 'approved' | 'failed' }
 
 /**
@@ -63,7 +63,7 @@ export function* startApproved(
   return yield* beginDecided(deps, context, { row: { ...row, state: 'approved' }, look, attempt })
 }
 
-/** What has to be read before a person starts something again or a client takes it: all that can be, outside the transaction. */
+/** Reads, outside the transaction, what has to be revalidated before a person retries an action or a client claims it. */
 export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
   const look = await revalidate(deps, row)
   if (look.to !== 'start') return look
@@ -71,7 +71,7 @@ export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revali
   return because ? requestReapproval(deps, row, because) : look
 }
 
-/** The refusal to carry out what people are asked about again, or what policy denies by now. */
+/** The refusal to execute an action that went back for approval, or that policy now denies. */
 export function notAsDecided(action: Action): CountersignError {
   const [code, what] =
     action.state === 'proposed' ? (['stale_preview', 'is asked again'] as const) : (['illegal_transition', 'was declined'] as const)

@@ -16,7 +16,7 @@ import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start-attempt.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
-/** What a claim comes to: the client has the action, or it must not be carried out any more and was settled as failed, or is asked again. */
+/** The result of a claim: the client holds the action, the action must not run any more and failed, or it went back for approval. */
 type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
 
 /**
@@ -95,7 +95,7 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
 
 type Started = Exclude<Begun, { because: unknown }>
 
-/** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
+/** Starts it as it was looked at. An action of unknown outcome is resent unchanged. */
 function* beginFor(
   deps: GateDeps,
   context: CallerContext<SessionContext>,

@@ -52,12 +52,12 @@ function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: n
   }
   requireUnarchived(row)
   if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)
-  // Who may carry nothing out with this key has not done so with it, either.
+  // A key that may not execute actions may not report results either.
   requireScope(principal, ['propose', 'decide'], 'carry anything out')
   return row
 }
 
-/** What a client says, as the server's own attempts end. */
+/** Converts the client's report to the form in which the server's own attempts end. */
 function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Settled {
   if ('error' in body) return readClientError(deps, row, body.error)
   const tool = deps.tools.byName(row.tool)

@@ -33,7 +33,7 @@ interface Start {
 }
 
 /**
- * Starts an approved action. A database that is away or full is asked again until it answers. A start that fails for any other reason is
+ * Starts an approved action. Queries are retried while the database is unavailable or full. A start that fails for any other reason is
  * tried 10 times; then the action ends as failed, with nothing sent.
  * @throws whatever the start fails with, when even that end cannot be written.
  */

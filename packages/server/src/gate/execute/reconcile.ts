@@ -52,8 +52,8 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
 }
 
 /**
- * Asks a tool what became of an attempt, a few times in quick succession. What is not found then is of unknown outcome: the request may still
- * be under way. It is checked again later, see `checkAgain`.
+ * Looks up the outcome of an attempt with its tool, a few times in quick succession. If it is not found by then, the outcome is unknown:
+ * the request may still be in flight. It is checked again later, see `checkAgain`.
  */
 async function askTool(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<Settled | undefined> {
   for (let looks = 0; ; looks++) {

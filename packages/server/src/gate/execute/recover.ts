@@ -21,11 +21,11 @@ const STOPPED: Lost = { ...lostTo('The server stopped'), processEnded: true }
 const CUT_OFF = lostTo('The database went away')
 
 /**
- * Takes over what processes that are gone were carrying out, and finds out what became of it: see `reconcile`. Safe when several do it at
+ * Adopts the attempts of dead processes and reconciles their outcomes: see `reconcile`. Safe when several do it at
  * once: each attempt is taken by compare-and-set on its epoch, and what its first owner still answers is stale.
  * @param gone The processes. Without them, everything that is not this process's own, for a database that one process owns; then what was
  *   approved and not started is put up for execution, too (elsewhere its job does that).
- * @returns When all of it has a new owner. Finding out goes on in the background.
+ * @returns When all of it has a new owner. Reconciliation continues in the background.
  */
 export async function recover(deps: GateDeps, gone?: readonly string[]): Promise<void> {
   checkpoint('recover.begin')

@@ -13,7 +13,7 @@ import type { Revalidation } from './revalidate.ts'
 import { runAttempt } from './run-attempt.ts'
 
 /**
- * Starts a failed action again, because a person said so, if it is still what was decided; else people are asked about what it is now. It
+ * Retries a failed action for a person if the decision still holds; otherwise the action goes back for approval with current values. It
  * gets a new idempotency key, unless its outcome was ever unknown: see `nextKey`.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`; `stale_preview` with the action as it is asked now.
  */

@@ -23,8 +23,8 @@ export async function pause({ clock, stopped }: Pick<GateDeps, 'clock' | 'stoppe
 const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 
 /**
- * Stores what nobody will say again: the answer of a target, the start of what was approved. A database that is away or full is asked
- * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
+ * Stores what nobody will say again: the answer of a target, the start of what was approved. The write is retried while the database is
+ * unavailable or full. Undefined when the process stops first; then the next one finds the action as its row has it.
  * @param work Is told when it is run again: then what it is about to write may be there, and only the answer of the commit was lost.
  */
 export const retryUntilStored = <T>(
@@ -67,7 +67,7 @@ export async function withinTimeout<T>(
   const { promise: given, reject: giveUp } = Promise.withResolvers<never>()
   let takeBack = clock.after(timeoutMs, () => {
     controller.abort(new DOMException(late, 'TimeoutError'))
-    // A turn later, so that a tool which does heed the signal says better what became of it.
+    // One turn later, so that a tool that handles the signal can report the outcome itself.
     takeBack = clock.after(0, () => giveUp(new ToolError('ambiguous', late)))
   })
   try {

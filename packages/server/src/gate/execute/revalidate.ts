@@ -8,11 +8,11 @@ import { prepareAgain } from '../propose/prepare-again.ts'
 import { readPreview, type SeenTarget } from '../propose/read-preview.ts'
 import { isDatabaseAway } from './start-failures.ts'
 
-/** What came of looking at the world once more before an action starts. */
+/** The result of the revalidation before an action starts. */
 export type Revalidation =
   /** It is as it was decided. */
   | { to: 'start'; version: string | null }
-  /** It is not: people are asked about what it is now. */
+  /** The decision does not hold: the action goes back for approval with current values. */
   | { to: 'ask'; why: Why; prepared: PreparedAction }
   /** It cannot be told, so it is not done. */
   | { to: 'fail'; kind: string; message: string; retryable: boolean }
@@ -21,8 +21,8 @@ const AS_DECIDED: Revalidation = { to: 'start', version: null }
 
 /**
  * Looks whether what was decided is what would be done: the tool, where it goes and with whose rights, and what the target was when it was
- * shown. The target is read only where something of it was shown, outside any transaction. What would be refused by itself (a tool that is
- * gone, bytes that are not those of the digest) is left to that.
+ * shown. The target is read only where something of it was shown, outside any transaction. Cases that are refused later anyway (a missing
+ * tool, bytes that do not match the digest) are left to that check.
  */
 export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
   const tool = deps.tools.byName(row.tool)
@@ -87,7 +87,7 @@ export async function requestReapproval(deps: GateDeps, row: ActionRow, why: Why
 
 const MAX_NAMED = 3
 
-/** What is otherwise than it was shown, in a sentence. */
+/** Describes in a sentence what differs from the values shown. */
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
   const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
   const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))

@@ -100,12 +100,12 @@ export function* settleStale(
   return true
 }
 
-/** What was found out about an attempt of unknown outcome. */
+/** The established outcome of an attempt whose outcome was unknown. */
 export interface FoundOut {
   settled: Exclude<Settled, { to: 'outcome_unknown' }>
   /** Of a person, as JSON. */
   resolution: string | null
-  /** What the model is told. */
+  /** The text for the model. */
   sentence: string
   cause: Omit<Cause, 'kind'> & { kind: 'succeeded' | 'failed' | 'resolved' | 'verified' }
 }

@@ -18,7 +18,7 @@ export interface NewAttempt {
   dueAtMs: number | null
   /** The version of the target that was read just before; the attempt is held against it. */
   version: string | null
-  /** What makes it begin. */
+  /** The cause of the start. */
   cause: Omit<Cause, 'kind'> & { kind: 'executing' | 'claimed' | 'retried' | 'resent' }
 }
 

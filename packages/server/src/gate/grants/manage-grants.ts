@@ -49,7 +49,7 @@ function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
 }
 
 /**
- * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
+ * Ends a grant: later calls need approval, and so do actions that it approved and that have not started. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
  */
 export async function revokeGrant({ store, clock }: GateDeps, grantId: string, caller: Caller): Promise<Grant> {

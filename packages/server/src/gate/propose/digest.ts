@@ -12,7 +12,7 @@ export function definitionHashOf(tool: Tool): string {
   return known
 }
 
-/** What a decision is bound to. */
+/** The values that a decision is bound to. */
 export type Bound = Pick<ActionRow, 'tool' | 'definition_hash' | 'arguments' | 'destination' | 'credential' | 'precondition'>
 
 /**
@@ -23,7 +23,7 @@ export function digestOf({ tool, definition_hash, arguments: args, destination, 
   // In the order of canonical JSON, which then has nothing to sort.
   return sha256({
     arguments: args,
-    // Left out where there is none, so that what was decided before there was such a thing is still what was decided.
+    // Omitted where absent, so that digests from before this field existed stay valid.
     ...(credential !== 'none' && { credential }),
     definition: definition_hash,
     destination,

@@ -10,9 +10,9 @@ export interface AskedAgain {
   tool: Tool
   /** Default: those that it has. */
   arguments?: JsonObject
-  /** What its target was, where that was read just now. */
+  /** The state of the target, where it was just read. */
   seen?: SeenTarget
-  /** Who changes the arguments: they ask for what it is then. */
+  /** The editor of the arguments, who becomes a requester of the edited call. */
   editor?: Principal
 }
 

@@ -17,11 +17,14 @@ export interface PreparedAction extends SeenTarget {
   requesterIds: readonly string[]
   /** The agent's name, where it is proven. */
   agent: string | undefined
-  /** What the caller says that it is called, where nothing proves it. */
+  /** The name that the caller gives itself, without proof. */
   claimedAgent: string | undefined
-  /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
+  /**
+   * The verdict of the policy version that was in force at the time. It counts once a transaction has found that version in force: {@link
+   * isInForce}.
+   */
   policy: PolicyResult
-  /** What the version that is tried says, where it says something else. */
+  /** The verdict of the trial version, where it differs. */
   shadow: PolicyResult | undefined
   /** Says whether a condition of a grant is true of the call; one that gives no answer is not. */
   fits(condition: string): boolean
@@ -31,7 +34,7 @@ export interface PrepareInput {
   tool: Tool
   arguments: JsonObject
   agent: string | undefined
-  /** What the caller says that it is called, where nothing proves it. Default: nothing. */
+  /** The name that the caller gives itself, without proof. Default: nothing. */
   claimedAgent?: string | undefined
   /** The session it is proposed in; null where an outside agent proposes. */
   session: AskedCall['session']
@@ -39,7 +42,7 @@ export interface PrepareInput {
   requesters: AskedCall['requesters']
   policies: Policies
   clock: Clock
-  /** What the target was when it was read already. Default: it is read when people are to be asked. */
+  /** The state of the target, where it was already read. Default: it is read when people are to be asked. */
   seen?: SeenTarget | 'read now'
 }
 
@@ -91,7 +94,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   }
 }
 
-/** What a prepared call is stored as, besides what policy says of it. */
+/** The stored columns of a prepared call, without the verdict. */
 export const columnsOf = (prepared: PreparedAction) => ({
   tool: prepared.tool.name,
   effect: prepared.tool.effect,
@@ -110,7 +113,7 @@ export const columnsOf = (prepared: PreparedAction) => ({
 
 /** The same call for who does not look at it: what runs without a person is not held to what one would have been shown. */
 export function unseen(prepared: PreparedAction): PreparedAction {
-  // Not bound to what was read, it is not told with it either.
+  // The call is not bound to the preview, so its description does not use it either.
   const description = prepared.tool.describe(JSON.parse(prepared.argumentsText))
   const bound = { ...prepared, precondition: null, headline: null, description }
   return { ...bound, digest: digestOf(columnsOf(bound)) }

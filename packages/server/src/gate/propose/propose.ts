@@ -48,7 +48,7 @@ export interface InsertInput {
   expiresInMs?: number | undefined
   /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
   isUnkeyed?: boolean
-  /** Who proposes it, where the same call that waits already stands for it. */
+  /** The proposer, where a waiting action of the same call is returned instead. */
   repeatedBy?: Caller | undefined
   limits: WaitingLimits
   nowMs: number
@@ -86,7 +86,7 @@ export function* insertPrepared(
     message_id: placement.messageId,
     tool_call_id: placement.toolCallId,
     position: placement.position,
-    // What was declined goes by the digest that people said no to.
+    // The denial memory is keyed by the digest that people declined.
     ...columnsOf(policy.verdict === 'ask' || policy.rule === EARLIER_DENIAL ? prepared : unseen(prepared)),
     revision: 1,
     revised: null,
@@ -138,7 +138,7 @@ export function* insertPrepared(
   return { row, proposal: yield* announceProposed({ outbox, session: writer, nowMs, caller: undefined }, row) }
 }
 
-/** What is asked has a deadline, and so has what waits for a client. */
+/** Actions that wait for approval or for a client have a deadline. */
 function timesOf(
   state: ActionRow['state'],
   { executor }: Tool,
@@ -151,7 +151,7 @@ function timesOf(
   return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }
 }
 
-/** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */
+/** The verdict of the policy, unless an earlier decision applies: first a decline in this run, then a grant. */
 function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
   const { policy, tool } = prepared
   if (policy.verdict !== 'ask') return { policy, grantId: null }
@@ -161,7 +161,7 @@ function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): T
   const before = yield* priorVerdicts(place, agent, tool.name)
   const declined = before.declined ? yield* findEarlierDenial(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
-  // Nobody has allowed anything of a tool that is not what it was.
+  // Grants do not apply to a tool that has changed.
   if (!before.granted || tool.caution !== undefined) return { policy, grantId: null }
   const grant = yield* useGrant(
     {

@@ -2,7 +2,7 @@ import { type ActionRow, reads, type Tx } from '../../store/index.ts'
 import type { PreparedAction } from './prepare.ts'
 
 /**
- * What an identical read of the session found a short while ago (same tool, definition, arguments and destination, for the same
+ * Returns the result of a recent identical read in the session (same tool, definition, arguments and destination, for the same
  * principal). Only for a read that policy lets run: who has to be asked, or is refused, is given nothing.
  */
 export function* findReusable(

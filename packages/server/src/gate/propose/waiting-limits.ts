@@ -53,7 +53,7 @@ const tooMany = (who: string, scope: 'Agent' | 'Session', limit: number): Counte
   )
 
 /**
- * Has the record say that an ask was refused because too much waits already. Those of one requester and session are one refusal and its
+ * Records that a proposal was refused because too many actions wait. Those of one requester and session are one refusal and its
  * repeats, whichever tools they called: a flood is two rows a minute. Any other error is left alone.
  */
 export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: string; sessionId: string | null }, error: unknown): void {
@@ -63,7 +63,7 @@ export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: s
   refusals.note({ actor, data, sameAs: ['ask', sessionId ?? '', error.message] })
 }
 
-/** Who has as much waiting as the policy allows: the 20 agents and the 20 sessions with the most. */
+/** The agents and sessions at the limit of waiting actions: at most 20 of each, those with the most. */
 export function* findFullWaiting({ document }: { document: PolicyDocument }): Tx<FullWaiting[]> {
   const { perAgent, perSession } = limitsOf(document)
   const agents = yield* waiting.fullRequesters.all({ limit: perAgent })

@@ -60,14 +60,14 @@ function* viewVote(row: VoteRow): Tx<Vote> {
   }
 }
 
-/** The votes of the revision that is asked, the earliest first. */
+/** The votes of the current revision, the earliest first. */
 export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
   const views: Vote[] = []
   for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
   return views
 }
 
-/** Why an action is asked anew, as it is stored. */
+/** The stored reason why an action went back for approval. */
 export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
   /** Id of the person, where one did it. */
   by: string | null
@@ -75,7 +75,7 @@ export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
   at: number
 }
 
-/** Why an action is asked anew, from how it is stored. */
+/** Converts the stored reason why an action went back for approval. */
 export function* viewRevised(text: string): Tx<Revised> {
   const { by, at, ...why }: StoredRevised = JSON.parse(text)
   return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
@@ -209,7 +209,7 @@ export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
   }
 }
 
-/** Who wrote a message, where somebody did: for people who read it. */
+/** The author of a message as readers see it, if it has one. */
 function* authorOf({ author_id }: Pick<MessageRow, 'author_id'>): Tx<SessionPerson | undefined> {
   if (author_id === null) return undefined
   const { id, name } = yield* viewPrincipal(author_id)

@@ -4,7 +4,8 @@ import { seesAll } from '../caller.ts'
 import { findRight } from '../decide/rights.ts'
 
 /**
- * Who reads, as the store filters by it; undefined for who sees everything. A role is a reader's own: whoever votes in somebody's place
+ * The reader that the store filters by; undefined for a principal that sees everything. A role is a reader's own: whoever votes in
+ * somebody's place
  * sees the actions that they have a vote on, and nothing else of what that person sees.
  */
 export const readerOf = (principal: Principal): visibility.Reader | undefined => {
@@ -13,7 +14,10 @@ export const readerOf = (principal: Principal): visibility.Reader | undefined =>
   return { id: principal.id, personId: isPerson ? personOf(principal) : null, roles: isPerson ? principal.roles : [] }
 }
 
-/** True for who has a vote on the action, in their own right or in somebody's place. What asked nobody has no votes, whatever its roles. */
+/**
+ * True for who has a vote on the action, in their own right or in somebody's place. An action that needed no approval has no votes, even if
+ * it names roles.
+ */
 function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
   return stored.wasAsked(row) && (yield* findRight(row, principal, nowMs)).refusal === undefined
 }
@@ -52,7 +56,10 @@ export function* requireVisibleAction(principal: Principal, row: ActionRow | und
   throw new CountersignError('not_found', `there is no ${what}`)
 }
 
-/** The same for a session: it is theirs or their agent's, or an action in it is for their eyes. A deleted one is for nobody's. @throws CountersignError `not_found` */
+/**
+ * The same for a session: it is theirs or their agent's, or they may see an action in it. A deleted one is for nobody's. @throws
+ * CountersignError `not_found`
+ */
 export function* requireVisibleSession(principal: Principal, row: SessionRow | undefined, what: string): Tx<SessionRow> {
   const reader = readerOf(principal)
   if (row && row.deleted_at === null && (!reader || row.owner_id === reader.id || (yield* visibility.seesSessionOf(reader, row.id))))
