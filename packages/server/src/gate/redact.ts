@@ -9,9 +9,9 @@ import { viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
 
 /**
- * Blanks what a settled action was about: arguments, preview, result and sentences in its row, data and salts in its rows of the record,
+ * Redacts a settled action: arguments, preview, result and sentences in its row, data and salts in its rows of the record,
  * whose chain stays as it is. The action can no longer be changed. Redacting again changes nothing.
- * @throws CountersignError `not_found`; `forbidden` for who is no admin; `illegal_transition` with the current action while it is open.
+ * @throws CountersignError `not_found`; `forbidden` for anyone but an admin; `illegal_transition` with the current action while it is open.
  */
 export async function redact(deps: GateDeps, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()

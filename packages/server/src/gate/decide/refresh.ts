@@ -22,10 +22,9 @@ const MAX_REMEMBERED = 1_000
 export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
 
 /**
- * Reads waiting actions again when people ask for it. If nothing changed, the revision stays and gets the time of the reading. Something
- * has:
- * a new revision, to which no earlier vote belongs. A request while a reading is in flight, or shortly after, gets the result of that
- * reading.
+ * Reads waiting actions again when people ask for it. If nothing changed, the revision stays and gets the time of the reading. If
+ * something changed, the action gets a new revision without votes. A request while a reading is in flight, or shortly after, gets the
+ * result of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
   const readings = new Map<string, { atMs: number; prepared: Promise<PreparedAction> }>()

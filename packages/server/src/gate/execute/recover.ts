@@ -24,7 +24,7 @@ const CUT_OFF = lostTo('The database went away')
  * Adopts the attempts of dead processes and reconciles their outcomes: see `reconcile`. Safe when several do it at
  * once: each attempt is taken by compare-and-set on its epoch, and what its first owner still answers is stale.
  * @param gone The processes. Without them, everything that is not this process's own, for a database that one process owns; then what was
- *   approved and not started is put up for execution, too (elsewhere its job does that).
+ *   approved and not started is enqueued for execution, too (otherwise its job does that).
  * @returns When all of it has a new owner. Reconciliation continues in the background.
  */
 export async function recover(deps: GateDeps, gone?: readonly string[]): Promise<void> {

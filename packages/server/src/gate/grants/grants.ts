@@ -21,7 +21,7 @@ export interface GrantableCall
   fits(condition: string): boolean
 }
 
-/** Returns why these requirements allow no grant; undefined where they allow one. */
+/** Returns why no grant may approve a call with these requirements and risk; undefined where one may. */
 export function whyNeverGranted({ requires, risk }: Pick<GrantableCall, 'requires' | 'risk'>): string | undefined {
   if (risk === 'high' || risk === 'critical') return `its risk is ${risk}: it is asked about each time`
   if (requires.quorum > 1) return `it takes ${requires.quorum} approvals, so nobody can allow it alone`
@@ -30,7 +30,7 @@ export function whyNeverGranted({ requires, risk }: Pick<GrantableCall, 'require
 
 /**
  * Finds and uses once the grant that approves a call in place of people; undefined where none matches. A grant never does what its
- * maker could not do alone now: they hold the role still, nobody else is needed, and they did not ask for the call.
+ * maker could not do alone now: they still hold the role, nobody else is needed, and they did not ask for the call.
  */
 export function* useGrant(call: GrantableCall, nowMs: number): Tx<GrantRow | undefined> {
   if (whyNeverGranted(call) !== undefined) return undefined
@@ -78,10 +78,10 @@ export function* whyNotGranted(grantId: string, call: GrantableCall, nowMs: numb
   return (yield* holdsFor(grant, call)) ? undefined : `the grant ${grantId} does not allow it any more`
 }
 
-/** The source of a grant: an action that its maker may decide about alone. */
 /**
- * Records what is not asked again. @throws CountersignError `forbidden` for who could not approve the action alone and in their own right;
- * `illegal_transition` for an action that is asked about each time; `bad_request` for a scope that the action does not have.
+ * Makes a grant from an action that its maker may decide about alone.
+ * @throws CountersignError `forbidden` for a person who could not approve the action alone and in their own right;
+ * `illegal_transition` for an action that needs approval each time; `bad_request` for a scope that the action does not have.
  */
 export function* makeGrant(
   { outbox, session, caller: { principal }, nowMs }: CallerContext<SessionContext>,

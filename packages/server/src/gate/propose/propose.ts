@@ -57,8 +57,8 @@ export interface InsertInput {
 const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as const
 
 /**
- * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
- * a short while ago, and tells of it. Nothing is stored when it throws.
+ * Stores a prepared action with its verdict; an allowed one is enqueued for execution, or gets the result of a recent identical read
+ * at once, and emits its events. Nothing is stored when it throws.
  * @param writer Its session, opened before; undefined for an action without one.
  * @throws CountersignError `too_many_waiting`
  */
@@ -194,7 +194,7 @@ export interface ProposeInput {
 /**
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
  * The same call of the same agent or service again, without an idempotency key, while the first one waits under the same version of the
- * policy, is the same action: it is asked once and happens once. What a person proposes, and what names its own deadline, is always new.
+ * policy, is the same action: it is approved once and runs once. A person's proposal, and one with a deadline of its own, is always new.
  * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` for what its preview refuses, `too_many_waiting`,
  *   `forbidden` for an agent that uses another name than its own.
  */

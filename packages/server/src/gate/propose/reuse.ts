@@ -3,7 +3,7 @@ import type { PreparedAction } from './prepare.ts'
 
 /**
  * Returns the result of a recent identical read in the session (same tool, definition, arguments and destination, for the same
- * principal). Only for a read that policy lets run: who has to be asked, or is refused, is given nothing.
+ * principal). Only for a read that policy lets run: a call that needs approval, or is refused, gets nothing.
  */
 export function* findReusable(
   { tool, policy, digest }: PreparedAction,

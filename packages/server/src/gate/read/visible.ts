@@ -4,9 +4,8 @@ import { seesAll } from '../caller.ts'
 import { findRight } from '../decide/rights.ts'
 
 /**
- * The reader that the store filters by; undefined for a principal that sees everything. A role is a reader's own: whoever votes in
- * somebody's place
- * sees the actions that they have a vote on, and nothing else of what that person sees.
+ * The reader that the store filters by; undefined for a principal that sees everything. A role is a reader's own: a delegate sees
+ * the actions that they have a vote on, and nothing else of what the person they replace sees.
  */
 export const readerOf = (principal: Principal): visibility.Reader | undefined => {
   if (seesAll(principal)) return undefined
@@ -15,7 +14,7 @@ export const readerOf = (principal: Principal): visibility.Reader | undefined =>
 }
 
 /**
- * True for who has a vote on the action, in their own right or in somebody's place. An action that needed no approval has no votes, even if
+ * True for a principal with a vote on the action, in their own right or as a delegate. An action that needed no approval has no votes, even if
  * it names roles.
  */
 function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
@@ -23,7 +22,7 @@ function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boo
 }
 
 /**
- * True for who may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
+ * True for a principal that may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
  * stands in a session that they see; admins and viewers see all.
  */
 function* seesAction(principal: Principal, row: ActionRow, nowMs: number): Tx<boolean> {
@@ -46,10 +45,10 @@ export function* visibleAmong(principal: Principal, actionIds: readonly string[]
 }
 
 /**
- * The action, for who may see it: see {@link seesAction}.
+ * Returns the action if the principal may see it: see {@link seesAction}.
  * @param row The action, or undefined when there is none.
  * @param what Of the refusal, with the id that was asked for: `action act_7`.
- * @throws CountersignError `not_found`, in the same words whether it does not exist or is not for these eyes.
+ * @throws CountersignError `not_found`, in the same words whether it does not exist or the principal may not see it.
  */
 export function* requireVisibleAction(principal: Principal, row: ActionRow | undefined, what: string, nowMs: number): Tx<ActionRow> {
   if (row && (yield* seesAction(principal, row, nowMs))) return row
@@ -57,8 +56,8 @@ export function* requireVisibleAction(principal: Principal, row: ActionRow | und
 }
 
 /**
- * The same for a session: it is theirs or their agent's, or they may see an action in it. A deleted one is for nobody's. @throws
- * CountersignError `not_found`
+ * The same for a session: it is theirs or their agent's, or they may see an action in it. Nobody may see a deleted one.
+ * @throws CountersignError `not_found`
  */
 export function* requireVisibleSession(principal: Principal, row: SessionRow | undefined, what: string): Tx<SessionRow> {
   const reader = readerOf(principal)
