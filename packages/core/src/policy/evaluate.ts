@@ -20,7 +20,7 @@ export interface ConditionFailure {
 /** Says whether the `when` of a rule is true of the call. */
 export type CheckCondition = (rule: PolicyRule, index: number) => boolean | ConditionFailure
 
-/** What an action needs from people before it may run. */
+/** The approvals that an action needs before it may run. */
 export interface Requirements {
   /** Approving votes. */
   quorum: number

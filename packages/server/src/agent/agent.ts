@@ -49,7 +49,7 @@ export interface AgentDeps {
   log: Logger
   /** Refusals, for the record. */
   refusals: Refusals
-  /** What was sent to whom, for typed words. */
+  /** The actions sent to each person, for typed decisions. */
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
   claimStep(run: RunRow): Promise<boolean>

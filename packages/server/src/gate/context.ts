@@ -2,7 +2,7 @@ import { type ActionRow, lock, type Outbox, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
-/** What one transaction of the gate works with. */
+/** The context of one transaction of the gate. */
 export interface GateContext {
   readonly outbox: Outbox
   /** The time of everything that the transaction does, epoch ms. */

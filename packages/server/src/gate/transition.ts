@@ -58,7 +58,7 @@ interface Announced<E extends ActionEvent> {
   reason?: string | (() => string)
   /** The note for a model that received an earlier result. */
   sentence?: string | ((moved: ActionRow) => string)
-  /** False where the session does not go on by itself. */
+  /** False where the session does not continue by itself. */
   wakes?: false
 }
 

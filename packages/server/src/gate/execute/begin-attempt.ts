@@ -79,7 +79,7 @@ export function notAsDecided(action: Action): CountersignError {
   return new CountersignError(code, `action ${action.id} ${what}: ${why}`, { action })
 }
 
-/** The refusal where something changed between the last look and the write: whoever looks once more finds what. */
+/** The refusal where something changed between the last look and the write: another look finds out what. */
 export class ConflictError extends CountersignError {
   constructor(actionId: string) {
     super('busy', `action ${actionId} changed just now; try again`)

@@ -19,7 +19,7 @@ function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boo
 }
 
 /**
- * True for who may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
+ * True for a principal that may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
  * stands in a session that they see; admins and viewers see all.
  */
 function* seesAction(principal: Principal, row: ActionRow, nowMs: number): Tx<boolean> {
