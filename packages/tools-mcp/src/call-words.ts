@@ -38,7 +38,7 @@ function argumentWords(args: JsonObject): string {
   return [...kept, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
-/** As JSON: what is text and what is not, and where it ends, can be told apart. */
+/** Returns the value as JSON, so that strings differ from other values and each ends where its quotes end. */
 const valueWords = (value: JsonValue): string => cut(JSON.stringify(value), MAX_VALUE)
 
 const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`)

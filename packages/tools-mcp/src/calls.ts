@@ -36,15 +36,17 @@ export class McpCalls {
     throw saidItFailed(this.#server, plainText(read.text.trim(), MAX_FAILURE_CHARACTERS), call.effect)
   }
 
-  /** What became of an attempt whose task did not end while it was waited for. */
+  /** Finds the outcome of an attempt whose task had not ended when the attempt stopped waiting. */
   async find(attempt: string, signal: AbortSignal): Promise<Verification> {
     const read = readResult(await this.#tasks.find(attempt, signal))
-    // What failed may have done a part of it: people look themselves.
+    // A failed task may have done part of its work, so the outcome stays unknown and needs a person.
     return read && !read.isError ? { done: true, output: read.output } : { done: 'unknown' }
   }
 }
 
-/** What a result with `isError` comes to. The server has answered that it failed; what it had done before that it does not say. */
+/**
+ * Returns the error for a result with `isError`. The server reports a failure, but not which part of the call had taken effect before it.
+ */
 function saidItFailed(server: string, text: string, effect: Effect): ToolError {
   const words = `${server} says that it failed: ${text || '(no reason given)'}`
   if (effect === 'read' || /^MCP error -32602|input validation error/i.test(text)) return new ToolError('refused', words)

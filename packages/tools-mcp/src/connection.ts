@@ -7,22 +7,22 @@ import { plainLine } from './words.ts'
 
 /** For a server to come up and shake hands: `npx` may have to fetch it first. */
 const CONNECT_MS = 60_000
-/** A program that keeps silent about a question that it does not know is one of the older protocol; one still coming up is asked again. */
+/** A program that does not answer a protocol probe speaks the older protocol. A program that is still starting is probed again. */
 const PROGRAM_PROBE_MS = 3_000
 /** A call waits this long for a connection that is just being made. */
 const PATIENCE_MS = 5_000
 const FIRST_RETURN_MS = 250
 const LAST_RETURN_MS = 30_000
-/** Who stays away shorter than this is tried again as after the first time. */
+/** A connection that lasted at least this long resets the pause before reconnecting. */
 const STEADY_MS = 10_000
 
 export interface ConnectionOptions {
-  /** What it is called in a sentence: `The MCP server files`. */
+  /** The name of the server in a sentence: `The MCP server files`. */
   name: string
   openTransport(): Transport
-  /** Over HTTP a server that is away is only noticed when it is asked. */
+  /** True over HTTP, where only a request shows that the server is unavailable. */
   isHttp: boolean
-  /** How long connecting may take at least. Never less than 60,000 ms. */
+  /** The time allowed for connecting, in ms. At least 60,000 ms are allowed. */
   connectMs: number
   /** Called with all entries of `tools/list`, as they came, after connecting and whenever the server says that they changed. */
   onListed(entries: unknown[], notes: string[]): void
@@ -39,7 +39,7 @@ export interface Call {
   timeoutMs: number
 }
 
-/** What a server says it is. */
+/** The facts that a server reports about itself. */
 export interface ServerFacts {
   name: string
   protocol: string
@@ -193,7 +193,8 @@ export class McpConnection {
     const client = new Client(
       { name: 'countersign', version: VERSION },
       {
-        // Nothing is offered: no sampling, no roots, no elicitation. What a server needs of people it gets through arguments they see.
+        // The client offers no sampling, no roots and no elicitation. A server gets input from people only through arguments, which they
+        // can see.
         capabilities: {},
         versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: PROGRAM_PROBE_MS } }) },
         inputRequired: { autoFulfill: false },

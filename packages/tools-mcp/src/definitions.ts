@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { MAX_DEFINITION_BYTES, MAX_DEFINITIONS_BYTES, MAX_DESCRIPTION_CHARACTERS, MAX_TOOLS } from './limits.ts'
 import { plainLine, plainText } from './words.ts'
 
-/** What a server says one of its tools is. Only what has a meaning here; it is bounded, and its texts have nothing invisible in them. */
+/** A server's definition of one of its tools: only the members that are used here, bounded, without invisible characters in its texts. */
 export interface McpDefinition {
   name: string
   title: string
   description: string
   inputSchema: JsonObject
-  /** What the server claims about its effects: a hint, never a reason to ask less. */
+  /** The effects that the server claims. They are hints and never relax the need for approval. */
   annotations: JsonObject
   /** `required`: it can only be called as a task. */
   taskSupport: string
@@ -39,8 +39,8 @@ const Raw = z.looseObject({
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/
 
 /**
- * Reads what a server listed. What cannot be used is left out and said, each once.
- * @param listed The entries of all pages, as they came.
+ * Reads the tools that a server listed. Unusable entries are left out, and each is reported once.
+ * @param listed The entries of all pages, as received.
  */
 export function readDefinitions(listed: readonly unknown[]): { seen: SeenDefinition[]; leftOut: string[] } {
   const seen = new Map<string, SeenDefinition>()
@@ -70,7 +70,7 @@ function readDefinition(entry: unknown): SeenDefinition | { fault: string } {
   if (!parsed.success) return { fault: `${name}: it is not a tool as the protocol has them` }
   const { title = '', description, inputSchema, outputSchema = null, annotations, execution } = parsed.data
   if (!NAME.test(parsed.data.name)) return { fault: `${name}: its name has other characters than letters, digits, _, -, . and /` }
-  // The description may be long: it is cut. What else is too large is left out.
+  // A long description is cut. A definition that is too large in any other part is left out.
   const said = checkJson(
     { title, inputSchema, outputSchema, annotations, taskSupport: execution.taskSupport },
     { maxBytes: MAX_DEFINITION_BYTES },

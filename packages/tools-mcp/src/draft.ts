@@ -34,16 +34,18 @@ import { type PinnedTool, whatIsOther } from './pins.ts'
 import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
 
-/** How long a call may take where the configuration does not say. What is made a task is what takes long. */
+/**
+ * How long a call may take when the configuration sets no timeout. Calls as tasks get more time, because servers use tasks for long work.
+ */
 const CALL_MS = 60_000
 const TASK_MS = 600_000
 /** Of a server's words about its tool on a card: short enough that the card shows them whole. */
 const MAX_SAID_CHARACTERS = 400
 
-/** What the drafts of one server share. */
+/** The settings and services that all drafts of one server share. */
 export interface DraftParts {
   group: string
-  /** What the server is called in a sentence. */
+  /** The name of the server in a sentence. */
   name: string
   destination: string
   credential: string
@@ -57,7 +59,7 @@ export interface DraftParts {
   /** Of all its tools, for as long as this process runs: a new list does not buy new time. */
   patterns: PatternBudget
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
-  /** What became of an attempt that called a tool as a task. */
+  /** Finds the outcome of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
   /** Looks whether another process had a changed tool accepted. */
   lookAtPins(): void
@@ -74,8 +76,8 @@ export function settingsOf(settings: DraftParts['settings'], name: string): Tool
 type EffectParts = Pick<DraftParts, 'known' | 'settings' | 'trustReadOnlyHints'>
 
 /**
- * Whether a tool changes anything: as the configuration says, or our own list. What the server says of it counts only where the configuration
- * trusts it.
+ * Returns whether a tool changes anything: from the configuration, else from the built-in list of known servers. The server's own hint
+ * counts only where the configuration trusts it.
  */
 export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
   settingsOf(parts.settings, tool.definition.name).effect ??
@@ -96,7 +98,7 @@ export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, 
 const knownTool = (known: KnownServer | undefined, name: string): KnownTool | undefined =>
   known && Object.hasOwn(known.tools, name) ? known.tools[name] : undefined
 
-/** What the tool is called here: `/` has no place in a name. */
+/** Returns the name of the tool in Countersign, where `/` is not allowed. */
 export const toolNameOf = (name: string): string => name.replaceAll('/', '.')
 
 /**
@@ -182,13 +184,13 @@ function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, kno
   }
 }
 
-/** What a server that we have not looked at says of its tool: for people, who are told that it is only said. */
+/** Returns the description of a tool of an unknown server as a preview field. The field is marked as unverified. */
 function saidBy({ group }: DraftParts, { title, description }: McpDefinition): PreviewField[] {
   const text = plainLine(description || title, MAX_SAID_CHARACTERS)
   return text === '' ? [] : [{ field: `${group} says`, newValue: text, unverified: true }]
 }
 
-/** What the configuration says that a write replaces, and by what. */
+/** Returns a preview that reads the value to be replaced, as `before` in the configuration describes. */
 function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSettings['before']>): NonNullable<KnownTool['preview']> {
   const template = readJsonTemplate(given)
   return async (args, read) => {
@@ -201,8 +203,8 @@ function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSetting
 }
 
 /**
- * What was read, as it is shown and compared: in one order, without what changes by itself. Many servers write an object as a text; where what
- * takes its place is such a text itself, it is kept as a text, byte by byte.
+ * Returns the value that was read in the form that is shown and compared: sorted, without members that change by themselves. Many servers
+ * return an object as JSON text. When the new value is such a text, the old one stays a text, byte by byte.
  */
 function replaced(found: JsonValue, newValue: JsonValue): JsonValue {
   if (typeof found !== 'string') return lasting(inOrder(found))

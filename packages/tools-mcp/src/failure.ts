@@ -22,8 +22,8 @@ export const isLostSession = (error: unknown): boolean => error instanceof SdkHt
 const isUnknownSession = ({ status, message }: SdkHttpError): boolean => status === 400 && /session/i.test(message)
 
 /**
- * What a failed call tells about its effect.
- * @param server What the server is called in a sentence: `The MCP server files`.
+ * Returns the error of a failed call, with its known effect.
+ * @param server The name of the server in a sentence: `The MCP server files`.
  */
 export function readFailure(error: unknown, server: string, effect: Effect, signal: AbortSignal): ToolError {
   if (error instanceof ToolError) return error

@@ -14,7 +14,7 @@ export interface HttpServer {
 /** The transport of one connection over Streamable HTTP. Through our network: no redirect, no address that the configuration does not name. */
 export function httpTransport({ url, headers }: HttpServer, network: Network): StreamableHTTPClientTransport {
   const fetch = outgoingFetch(network, new URL(url).origin)
-  // What waits for the rest of such a message hears of the end of the connection only.
+  // A request that waits for the rest of such a message fails only when the connection closes.
   const onTooLarge = () => void transport.close()
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) => bounded(await fetch(input, init), onTooLarge),

@@ -13,7 +13,9 @@ import { StdioTransport } from './stdio-transport.ts'
 export type { McpInput } from './section.ts'
 export { mcpStarter } from './starter.ts'
 
-/** What a program finds its way by; everything else of our environment stays with us. */
+/**
+ * The environment variables that every program gets because it needs them to start. It gets no other variable of the server's environment.
+ */
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'TERM']
 
 /** An MCP server, started as a program or reached under an address. */
@@ -50,7 +52,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
     group,
     isHttp: false,
     destination: `program:${programName(command, section.args)}`,
-    // Also what is no secret: another value may lead the same program somewhere else.
+    // Values that are not secret count too: another value may point the same program at another service.
     credential: credentialOf({ ...env, ...(secrets.length > 0 && { arguments: args.join(' ') }) }),
     written: { command, args: section.args, cwd: section.cwd, env: Object.keys(section.env).sort() },
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([command, ...section.args]),

@@ -34,7 +34,7 @@ export async function listTools(client: Client, stopped: AbortSignal): Promise<{
   return { entries, notes }
 }
 
-/** What a server without tools answers is a list without tools. */
+/** Returns an empty list when the server does not implement `tools/list`. */
 function noTools(error: unknown): z.output<typeof Page> {
   if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return { tools: [] }
   throw error

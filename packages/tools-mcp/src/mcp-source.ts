@@ -46,12 +46,12 @@ export class McpSource implements ToolSource {
   readonly #calls: McpCalls
   #services: SourceServices | undefined
   #onToolsChanged: (() => SetupProblem[]) | undefined
-  /** What it listed last; undefined until it did. */
+  /** The tools that the server listed last; undefined before the first list. */
   #seen: SeenDefinition[] | undefined
   #pins: ReadonlyMap<string, SeenDefinition> = new Map()
   #tools: PinnedTool[] = []
   #drafts = new Map<PinnedTool, ToolDraft | { fault: string }>()
-  /** What was left out of its list, in words. */
+  /** The tools that were left out of the list, each with the reason in words. */
   #leftOut: string[] = []
   readonly #patterns = openPatternBudget()
   #oddities = 0
@@ -81,7 +81,7 @@ export class McpSource implements ToolSource {
     return this.#seen !== undefined || this.#pins.size > 0
   }
 
-  /** Connects, for at most so long; after that it goes on by itself. */
+  /** Connects. Waits for `startWithinMs` at most; connecting then continues in the background. */
   async start(): Promise<void> {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, this.#settings.startWithinMs)

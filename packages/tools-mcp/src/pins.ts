@@ -5,11 +5,11 @@ import type { McpDefinition, SeenDefinition } from './definitions.ts'
 
 /** A tool of a server, and what it was when people last agreed to what it is. */
 export interface PinnedTool extends SeenDefinition {
-  /** What it was: set where the server says something else now. */
+  /** The pinned definition. Set when the server now lists another one. */
   was?: SeenDefinition
 }
 
-/** Holds what a server lists against what is pinned. What was never seen before is what it is. */
+/** Compares the listed tools with the pins. A tool without a pin is accepted as listed. */
 export function againstPins(seen: readonly SeenDefinition[], pins: ReadonlyMap<string, SeenDefinition>): PinnedTool[] {
   return seen.map((one) => {
     const was = pins.get(one.definition.name)
@@ -29,7 +29,7 @@ export function readPin({ hash, definition }: Pin): SeenDefinition {
 
 const MAX_FIELDS = 30
 
-/** What a server says of a tool otherwise than before: a field each, as the card shows changes. */
+/** Returns one preview field for each part of the definition that changed. */
 export function whatIsOther(was: McpDefinition, now: McpDefinition): PreviewField[] {
   const fields: PreviewField[] = []
   compare('the tool’s title', was.title, now.title, fields)
@@ -37,7 +37,7 @@ export function whatIsOther(was: McpDefinition, now: McpDefinition): PreviewFiel
   compare('the tool’s arguments', was.inputSchema, now.inputSchema, fields)
   compare('the tool’s annotations', was.annotations, now.annotations, fields)
   compare('the tool as a task', was.taskSupport, now.taskSupport, fields)
-  // What was cut, or its results' shape, which nobody is shown.
+  // The change is in a part of the description that was cut or in the output schema. The card shows neither.
   return fields.length > 0
     ? fields
     : [{ field: 'the tool’s definition', oldValue: 'as first seen', newValue: 'changed where it is not shown' }]

@@ -53,8 +53,8 @@ const TAKES_NEXT = new Set([
 ])
 
 /**
- * What a command runs, for people: the package, the module, the image or the script, rather than the program that starts it. Without its
- * arguments, in which a password may stand.
+ * Returns the name of the program that a command runs: the package, module, image or script rather than the program that starts it. Its
+ * arguments are left out, because they may contain a password.
  * @example
  * programName('npx', ['-y', '@modelcontextprotocol/server-memory@2026.8.31']) // '@modelcontextprotocol/server-memory@2026.8.31'
  * programName('node', ['/opt/node_modules/server-memory/dist/index.js']) // 'server-memory'

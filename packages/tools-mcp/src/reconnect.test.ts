@@ -69,7 +69,7 @@ test('what an answer means: refused, failed, an error of its own, no result, no 
   const hanging = call('hang', {}, stop.signal)
   stop.abort()
   await expect(hanging).rejects.toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('did not answer in time') })
-  // What it asks of people in the middle of a call is answered with an error: nothing of the kind was offered.
+  // A request for user input in the middle of a call gets an error, because the client did not offer that capability.
   expect(await call('ask', {})).toBe('answered with an error')
 })
 
@@ -89,7 +89,7 @@ test('a tool that changed is asked about with what changed, until a call of it i
   expect(changed.description).toBe(before.description)
   expect(changed.risk?.level).toBe('high')
   expect(opened.tool('other').caution).toBeUndefined()
-  // Another process beside this one, which hears of an approval when it is next asked.
+  // A second process, which learns of the approval when it next reads the pins.
   const beside = await server.open()
   expect(await changed.preview?.({}, signal)).toMatchObject({
     fields: [

@@ -12,15 +12,16 @@ const Result = z.looseObject({
 export interface ReadResult {
   isError: boolean
   /**
-   * What is kept of it: JSON where the server gave some, else text. Where there is more to it, an object: `content` (that JSON or text), `text`
-   * beside JSON that does not say the same, `resources` (embedded texts), `media` (pictures, sounds, files), `links` and `notes`.
+   * The stored output: JSON if the server returned structured content, else text. A result with more parts is an object: `content` (that
+   * JSON or text), `text` (if it differs from the JSON), `resources` (embedded texts), `media` (images, sounds, files), `links` and
+   * `notes`.
    */
   output: JsonValue
   /** Its text alone, for a sentence about a failure. */
   text: string
 }
 
-/** What a person and a model get of a tool's result. Bounded: what is left out is noted. */
+/** Returns the part of a tool's result that people and the model get. It is bounded, and `notes` lists each part that was left out. */
 export function readResult(result: unknown): ReadResult | undefined {
   const parsed = Result.safeParse(result)
   if (!parsed.success) return undefined
@@ -66,7 +67,7 @@ function takeMedia(given: Omit<ToolMedia, 'data'> & { data: unknown }, media: To
   else media.push({ ...given, data })
 }
 
-/** Base64 in its plain form; undefined for what is none or empty. */
+/** Returns the base64 text in the standard alphabet; undefined when it is empty or not base64. */
 function toBase64(text: string): string | undefined {
   const data = text.replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')
   return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? data : undefined

@@ -67,7 +67,7 @@ const Remote = z.strictObject({
   ...SHARED,
 })
 
-/** What may stand under `mcp`: a program that is started, or an address. */
+/** The settings of an MCP server, under `mcp`: a program to start, or a URL. */
 export const McpSection = z.union([Program, Remote])
 export type McpSection = z.output<typeof McpSection>
 

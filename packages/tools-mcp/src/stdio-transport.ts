@@ -46,7 +46,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null
   }
 
-  /** Never read through this: it is bounded before it goes anywhere. */
+  /** Always null: standard error is read elsewhere, and bounded. */
   get stderr(): null {
     return null
   }

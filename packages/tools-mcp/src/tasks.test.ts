@@ -17,7 +17,7 @@ async function taskServer(more: { role?: string; tools?: McpInput['tools'] } = {
     ...opened,
     /** Calls `job`. */
     job: (script: TaskScript, signal?: AbortSignal) => opened.call('job', { ...script }, signal),
-    /** What the server was asked. */
+    /** Returns the requests that the server received. */
     asked: async () => (await readFile(`${file}.log`, 'utf8')).trim().split('\n'),
     find: () => opened.tool('job').verify?.({}, { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: new AbortController().signal }),
   }
@@ -34,7 +34,7 @@ test('a tool that has to be called as a task is begun once, asked after in peace
   expect(await asked()).toEqual(['tools/call', 'tasks/get', 'tasks/get', 'tasks/result'])
   expect(tool('job')).toMatchObject({ timeoutMs: 600_000, effect: 'write' })
   expect(tool('never').timeoutMs).toBe(60_000)
-  // What may be called either way is called plainly.
+  // A tool that supports both is called directly, not as a task.
   expect(await call('either', {})).toBe('did either plainly')
 })
 

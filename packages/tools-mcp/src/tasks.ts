@@ -6,10 +6,10 @@ import { type Call, type McpConnection, takesTasks } from './connection.ts'
 import { notKnown } from './failure.ts'
 import { CallResult, pollAfterMs, TaskBegun, TaskState } from './task-state.ts'
 
-/** For one answer about a task. A task that is asked after again loses nothing. */
+/** The timeout of one request about a task. Polling a task again is safe. */
 const ANSWER_MS = 15_000
 const CANCEL_MS = 5_000
-/** So long after its time the server is asked to keep a task, for who looks later. */
+/** How long the server is asked to keep a task after its timeout, so that its outcome can still be found. */
 const KEEP_MS = 3_600_000
 /** Attempts whose task may be looked for again. */
 const MAX_REMEMBERED = 1_000
@@ -23,16 +23,15 @@ export interface TaskCall extends Call {
   attempt: string | undefined
 }
 
-/** What became of a question about a task's result: the result, or an answer that says that there is none. */
+/** The answer to `tasks/result`: the result, or the error that there is none. */
 type ResultOrFault = { result: CallResult } | { fault: ToolError }
 
 /**
- * Calls as tasks: begun once, asked after until they are over, whatever becomes of the connection meanwhile. Every wait is over with the
- * call's own time.
+ * Calls tools as tasks: begins each task once and polls it until it ends, across reconnects. Every wait ends with the call's own timeout.
  */
 export class McpTasks {
   readonly #connection: McpConnection
-  /** What the server is called in a sentence. */
+  /** The name of the server in a sentence. */
   readonly #server: string
   /** Tasks of attempts that did not end here, by the key of the attempt. Lost with the process. */
   readonly #ofAttempts = new Map<string, string>()
@@ -118,7 +117,7 @@ export class McpTasks {
     return failedResult(statusMessage || ('fault' in found && found.fault.cause instanceof ProtocolError ? found.fault.cause.message : ''))
   }
 
-  /** What the server says of a task now. Undefined when it could not be asked: it may be there again the next time. */
+  /** Returns the current state of a task; undefined when the server could not be reached, which the next poll may resolve. */
   async #look(taskId: string, effect: Effect, signal: AbortSignal): Promise<TaskState | undefined> {
     let answer: unknown
     try {
@@ -148,7 +147,7 @@ export class McpTasks {
     return this.#connection.ask((client) => client.request({ method, params: { taskId } }, Answer, options), 'read', signal)
   }
 
-  /** Asks the server to end a task that nobody waits for any more. What it did until then it did. */
+  /** Asks the server to cancel a task that no call waits for. Effects that it already had remain. */
   async #cancel(taskId: string): Promise<void> {
     const { closed } = this.#connection
     const cancel = async (client: Client) =>

@@ -52,7 +52,7 @@ const changeOf = (path: JsonValue | undefined, before: string | undefined, after
   newValue: after ?? null,
 })
 
-/** What a file holds now; undefined where there is none. */
+/** Returns the current content of a file; undefined when the file does not exist. */
 async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<string | undefined> {
   try {
     const found = await read('read_text_file', { path: path ?? null })

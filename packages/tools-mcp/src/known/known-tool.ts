@@ -3,13 +3,13 @@ import type { Effect, JsonObject, JsonValue, PreviewField, RiskLevel } from '@co
 /** Calls a reading tool of the same server. Undefined where the server has none of that name, or it changed since it was first seen. */
 export type ReadOther = (name: string, args: JsonObject) => Promise<JsonValue | undefined>
 
-/** What we know of a tool of a well-known server, whatever it says of itself. */
+/** The facts about a tool of a well-known server. They override the server's own claims. */
 export interface KnownTool {
   effect?: Effect
   risk?: RiskLevel
   /** Words for the card. */
   describe?(args: JsonObject): string
-  /** What would change, read now through the server's own reading tools. */
+  /** Returns the changes a call would make, read through the server's own read tools. */
   preview?(args: JsonObject, read: ReadOther): Promise<PreviewField[]>
 }
 

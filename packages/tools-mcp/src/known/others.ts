@@ -1,6 +1,6 @@
 import { highRisk, type KnownServer, reads } from './known-tool.ts'
 
-/** The reference server of the protocol. `get-env` says that it reads; it shows an environment, so it is asked about. */
+/** The reference server of the protocol. `get-env` claims to be a read, but it returns environment variables, so it needs approval. */
 export const EVERYTHING: KnownServer = {
   startedBy: ['@modelcontextprotocol/server-everything', 'mcp-server-everything'],
   tools: {
@@ -50,7 +50,7 @@ export const NOTION: KnownServer = {
   },
 }
 
-/** What a page does when it is opened or pressed nobody knows: only looking is reading. */
+/** Opening or clicking a page can have any effect, so only the tools that inspect the page count as reads. */
 export const PLAYWRIGHT: KnownServer = {
   startedBy: ['@playwright/mcp', 'mcp-server-playwright'],
   tools: {

@@ -26,7 +26,7 @@ export function memoryPins(): PinStore {
 export interface OpenedSource {
   source: McpSource
   tools: ToolRegistry
-  /** What it told the log, as `event {facts}`. */
+  /** The logged events, as `event {facts}`. */
   said: string[]
   /** Resolves when the log has an event that fits, from now on or before. */
   hears(words: string | RegExp): Promise<string>

@@ -5,25 +5,25 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { createInterface } from 'node:readline'
 import type { JsonObject } from '@countersign/core'
 
-/** What becomes of a task: the arguments of the call that begins it. */
+/** The course of a task: the arguments of the call that begins it. */
 export interface TaskScript {
-  /** At its beginning, and each time it is asked after; the last one stays. */
+  /** The status at the beginning and after each poll; the last one repeats. */
   statuses: string[]
   /** Ends the program when it was asked so often; `0` when it is called. */
   dieAt?: number
-  /** True: ends the program when its result is asked for first. */
+  /** True: the program exits at the first request for the result. */
   diesOfResult?: boolean
   /** True: it is done when it is to be cancelled. */
   isDoneByCancel?: boolean
   id?: string
   pollInterval?: number
   statusMessage?: string
-  /** What `tasks/result` answers instead of a text. */
+  /** The answer to `tasks/result` instead of a text. */
   result?: JsonObject
   error?: { code: number; message: string }
-  /** What `tasks/get` answers instead of a status. */
+  /** The answer to `tasks/get` instead of a status. */
   get?: JsonObject
-  /** What is answered instead of a task. */
+  /** The answer to the call instead of a task. */
   plainly?: JsonObject
   /** True: knows nothing of it as soon as it is begun. */
   forgets?: boolean
