@@ -1,19 +1,22 @@
 import type { JsonObject, JsonSchema, JsonValue, PreviewField } from '@countersign/core'
 import { changesByItself, isObject, lasting } from '@countersign/toolkit/internal'
 
-/** What a request does with what it does not name: `stays`, `goes`, or nobody can tell. */
+/**
+ * The effect of a request on members and list entries that it does not send: they stay, they are removed (`go`), or the effect is unknown.
+ */
 export interface Unsent {
   members: 'stay' | 'go' | 'unknown'
   entries: 'go' | 'unknown'
 }
 
-/** What tells the entries of a list apart, the first that all have. */
+/** The members that may identify the entries of a list. The first one that all entries have is used. */
 const IDENTITIES = ['id', '_id', 'uuid', 'key', 'sku']
 
 /**
- * What is sent held against what is there, leaf by leaf: `address.city`, and `lines[b].count` where the entries of a list have ids. What is
- * not sent is a row only where it goes (old value, no new one) or where nobody can tell (one row with the names, as it is).
- * @param schema Describes `sent`: of what is there, only what can be written can go.
+ * Compares the body that is sent with the current values, leaf by leaf: `address.city`, and `lines[b].count` where the entries of a list
+ * have ids. A value that is not sent gets a row only if the request removes it (old value without a new one) or if the effect is unknown
+ * (one row with the names, as unchanged).
+ * @param schema Describes `sent`. Only members that can be written are shown as removed.
  */
 export function compareLeaves(sent: JsonObject, current: JsonObject, schema: JsonSchema | undefined, unsent: Unsent): PreviewField[] {
   return compareObjects('', sent, current, schema, unsent)
@@ -62,7 +65,7 @@ function compareObjects(
   return [...rows, ...left.map((name) => ({ field: joined(field, name), oldValue: lasting(current[name] ?? null) }))]
 }
 
-/** Undefined where the entries cannot be told apart, or none is sent: then the list is one value. */
+/** Returns undefined when the entries have no identity or none is sent. The list is then compared as one value. */
 function compareLists(
   field: string,
   sent: readonly JsonValue[],
@@ -103,7 +106,10 @@ function otherOrder(field: string, before: readonly string[], after: readonly st
   return was.join('\n') === is.join('\n') ? [] : [{ field: `${field}, order`, oldValue: was, newValue: is }]
 }
 
-/** What is there and is not sent, where nobody can tell what becomes of it. Its names are what people see, so a decision rests on them. */
+/**
+ * Returns a row with the names of current members that are not sent, where the effect on them is unknown. The names are shown, so the
+ * decision depends on them.
+ */
 function notSent(field: string, names: readonly string[]): PreviewField[] {
   if (names.length === 0) return []
   const words = `${names.join(', ')} (there now; the service decides what becomes of it)`

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/toolkit/internal'
 
-/** What is sent and what is there, with the same things in the same places. */
+/** The body and the current values, aligned so that equal members are in equal places. */
 export interface Aligned {
   sent: JsonObject
   current: JsonObject
@@ -10,7 +10,7 @@ export interface Aligned {
 }
 
 const ENVELOPES = new Set(['data', 'result', 'response', 'payload', 'item', 'object', 'resource', 'record'])
-/** What answers say about themselves, beside what was asked for. */
+/** Metadata that answers contain beside the resource. */
 const ABOUT = new Set(
   ['meta', 'links', '_links', 'included', 'jsonapi', 'errors', 'error', 'warnings', 'status', 'success', 'ok', 'message', 'code'].concat([
     'request_id',
@@ -24,9 +24,8 @@ const ABOUT = new Set(
 const MAX_DEPTH = 3
 
 /**
- * Takes the envelopes off that body and answer are wrapped in, each or both. An envelope is a sole member that is an object, `data` and its
- * like beside what an answer says about itself, or the name of what the path is about. Anything else stays: a wrong value of now would be
- * worse than none.
+ * Unwraps the envelopes of the body and of the answer, each or both. An envelope is a sole member that is an object, `data` and the like
+ * beside metadata, or a member named after the subject of the path. All other members stay: a wrong current value would be worse than none.
  */
 export function align(body: JsonObject, answer: JsonObject, path: string): Aligned {
   let [sent, current] = [body, answer]

@@ -46,7 +46,7 @@ function withOwnParameters(node: JsonObject, shared: JsonObject): JsonObject {
   return { ...node, parameters }
 }
 
-/** What the upgrade drops: it would send these lists joined by commas, or not joined at all. */
+/** Returns the style of a list, which the upgrade drops: it would send these lists joined by commas, or not joined at all. */
 function styleOf({ in: place, collectionFormat }: JsonObject): JsonObject {
   if (place === 'query') return collectionFormat === 'tsv' ? { style: 'tabDelimited', explode: false } : {}
   // In a path or a header only commas can be written: the others are refused by this name.

@@ -26,11 +26,11 @@ interface State {
 }
 
 /**
- * The JSON Schema (2020-12) of what a request may hold, from a schema of a document: without references, so that every provider takes it,
- * and bounded. What only answers hold (`readOnly`) is left out. It is never stricter than the document: where a schema contains itself or
- * grows too large, the rest is left open and says so, `oneOf` is read as `anyOf` (alternatives of documents overlap), and keywords that cannot
- * be checked in bounded time are left out. The service has the last word.
- * @param schema One that `refs.prove` has found to be sound.
+ * Returns the JSON Schema (2020-12) of a request from a schema of the document: bounded, and without references, so that every provider
+ * accepts it. Members that only answers contain (`readOnly`) are left out. The result is never stricter than the document: where a schema
+ * contains itself or grows too large, the rest is left open and says so. `oneOf` becomes `anyOf`, because alternatives in documents often
+ * overlap. Keywords that cannot be checked in bounded time are left out. The service makes the final check.
+ * @param schema A schema that `refs.prove` has accepted.
  */
 export function inputSchemaOf(schema: JsonValue, refs: Refs): JsonSchema {
   for (const maxDepth of DEPTHS) {

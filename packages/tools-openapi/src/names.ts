@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 const MAX_CHARACTERS = 80
 const HASH_CHARACTERS = 8
 
-/** What an operation can be named after. */
+/** The parts of an operation that its name is made from. */
 export interface Nameable {
   method: string
   path: string
@@ -12,9 +12,9 @@ export interface Nameable {
 }
 
 /**
- * A name for each operation, in the order given: its operationId with `/` as `.` and everything else that a name cannot hold as `_`; without
- * one its method and path (`get_pets_petId`). Whatever two operations would share is told apart by a hash of method and path, for all of
- * them, so no name depends on the order of the document.
+ * Returns a name for each operation, in the given order: the operationId with `/` as `.` and every other invalid character as `_`, else the
+ * method and path (`get_pets_petId`). If operations would share a name, all of them get a hash of method and path, so no name depends on
+ * the order of the document.
  */
 export function operationNames(operations: readonly Nameable[]): string[] {
   const ids = countOf(operations.map(({ operationId }) => operationId ?? ''))

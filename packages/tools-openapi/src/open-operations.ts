@@ -25,18 +25,18 @@ export type ReadOperation = Omit<OpenOperation, 'service' | 'reading'> & {
   reading: { plan: OperationPlan; service: Omit<OpenOperation['service'], keyof OutboundContext> } | undefined
 }
 
-/** What a document comes to under a section. */
+/** The operations of a document that a section selects. */
 export interface OpenedDocument {
   operations: readonly ReadOperation[]
   leftOut: readonly LeftOut[]
-  /** What is wrong with the document as a whole and costs nothing more, in sentences. */
+  /** Flaws of the whole document that cost no operation, in sentences. */
   notes: readonly string[]
   /** Security schemes that operations ask for and that have no value, each with how many ask. */
   missing: ReadonlyMap<string, number>
 }
 
 /**
- * Opens the operations that a section means. What is broken in the document costs only the operations that need it; what is wrong in the
+ * Opens the operations that a section selects. A flaw in the document costs only the operations that need the broken part. An error in the
  * section is reported.
  */
 export function openOperations(document: ApiDocument, section: FilledSection, report: (problem: SetupProblem) => void): OpenedDocument {
@@ -70,7 +70,7 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
       : serverOf([node.servers, pathItem.servers, document.root.servers], document.address),
     credentials: credentialsOf(node.security ?? document.root.security, schemes, section.auth),
   })
-  // What a person is shown is read before anybody decides: never by a GET that does something.
+  // Previews are read before the decision, so a GET that changes something must never be used for one.
   const isRead = (operation: Operation) => operation.method === 'GET' && overrideOf(operation, section.operations).effect !== 'write'
   const gets = new Map(listed.operations.filter(isRead).map((operation) => [operation.path, operation]))
 
@@ -109,7 +109,7 @@ const isReadableWith = ({ parameters, body }: OperationPlan, own: OperationPlan)
       own.parameters.some(({ in: place, name, isRequired }) => place === wanted.in && name === wanted.name && isRequired),
   )
 
-/** What is broken in a read costs its preview, not the operation. */
+/** Returns undefined for a broken read operation. The write operation then has no preview, but stays available. */
 function sound<T>(read: () => T): T | undefined {
   try {
     return read()

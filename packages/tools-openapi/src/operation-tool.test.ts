@@ -115,7 +115,7 @@ test('what a change shows is read by the GET of its path: the members that it se
     { field: 'status', oldValue: 'open', newValue: 'closed' },
   ]
   expect(await look(tool('patch'), args)).toMatchObject({ fields, precondition: expect.anything() })
-  // What PUT writes need not be there yet; what PATCH changes has to be.
+  // PUT may create its target, while PATCH needs an existing one.
   const added = [{ field: 'status', newValue: 'closed' }]
   expect(await look(tool('put'), { id: 'new', body: { status: 'closed' } })).toEqual({ fields: added, precondition: { missing: true } })
   expect(await refusal(look(tool('patch'), { id: 'new', body: {} }))).toMatchObject({ kind: 'refused' })

@@ -77,7 +77,7 @@ const askedOf = (service: Service) => ({
     callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal, mayBeMissing: true }),
 })
 
-/** What stands in the request as a secret, by name: whose rights it is made with. */
+/** Returns the secrets of a request by name. They identify the rights that the call is made with. */
 const secretsOf = ({ headers, credentials }: Service): Record<string, string> => ({
   ...headers,
   ...credentials.headers,
@@ -112,7 +112,10 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** What an approval is bound to besides the arguments: how they become a request, and where it goes. */
+/**
+ * Returns the part of the definition that an approval is bound to besides the arguments: how the arguments become a request, and where the
+ * request is sent.
+ */
 function definitionOf({ operation: { method, path }, plan, service: { base }, said }: OpenOperation): JsonValue {
   const parameters = plan.parameters.map(({ argument, name, in: place, style, explode, allowReserved, isJson }): JsonValue => {
     return { argument, name, in: place, style, explode, allowReserved, isJson }

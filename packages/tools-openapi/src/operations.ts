@@ -17,7 +17,7 @@ export interface Operation {
   summary: string | undefined
   description: string | undefined
   isDeprecated: boolean
-  /** What it is in the document, and the path that it stands under. */
+  /** The nodes of the operation and of its path in the document. */
   node: JsonObject
   pathItem: JsonObject
 }
@@ -30,7 +30,7 @@ export interface LeftOut {
   reason: string
 }
 
-/** All operations of a document in its order. What cannot even be read is `leftOut`. */
+/** Returns all operations of a document in its order, and as `leftOut` those that cannot be read. */
 export function listOperations(root: JsonObject, refs: Refs): { operations: Operation[]; leftOut: LeftOut[] } {
   const leftOut: LeftOut[] = []
   const found: Omit<Operation, 'name'>[] = []

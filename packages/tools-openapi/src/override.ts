@@ -21,7 +21,7 @@ import {
 import type { OperationPlan } from './plan.ts'
 import type { OperationOverride } from './section.ts'
 
-/** What the configuration says about an operation, with its templates read and held against the arguments. */
+/** The configuration of one operation, with its templates parsed and checked against the arguments. */
 export interface ReadOverride {
   effect: Effect
   cacheForMs: number | undefined

@@ -39,7 +39,7 @@ const OWN_HEADERS = new Set(
   'accept authorization connection content-length content-type cookie host idempotency-key te trailer transfer-encoding upgrade'.split(' '),
 )
 
-/** What every provider takes as the name of an argument. */
+/** The argument names that every provider accepts. */
 const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
 
 /**
@@ -64,7 +64,7 @@ export function readParameters(pathItem: JsonObject, operation: JsonObject, refs
   return [...found.values()]
 }
 
-/** What a name in a path takes that its document says nothing about. */
+/** Returns the parameter for a placeholder in a path that the document does not describe. */
 export const undescribed = (name: string): Parameter => ({
   argument: cleaned(name),
   name,

@@ -35,7 +35,8 @@ function parseJsonText(text: string, note: (words: string) => void): JsonValue {
 function parseYaml(text: string, note: (words: string) => void): JsonValue {
   if (Buffer.byteLength(text) > MAX_YAML_BYTES) throw new Error(`is YAML of more than ${MAX_YAML_BYTES / 1_000_000} MB: give it as JSON`)
   const document = parseDocument(text, { prettyErrors: true, merge: true })
-  // JSON readers take the last of two equal keys without a word; a whole document is not lost over what they let pass.
+  // JSON parsers silently use the last of two equal keys. YAML is read the same way, so that a duplicate key does not reject a whole
+  // document.
   const repeated = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY')
   const wrong = document.errors.find((error) => !repeated.includes(error))
   if (wrong) throw new Error(`is not YAML or JSON${lineOf(wrong)}: ${wrong.message.split(/ at line \d|\n/)[0]}`)

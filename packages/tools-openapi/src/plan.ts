@@ -20,11 +20,11 @@ export interface WrittenRequest {
   content: CallContent | undefined
 }
 
-/** What is needed to call one operation. Its schema and its check are worked out when they are first asked for. */
+/** Everything that is needed to call one operation. The schema and the check are built on first use. */
 export interface OperationPlan {
   readonly parameters: readonly Parameter[]
   readonly body: RequestBody | undefined
-  /** What it is willing to answer with, the best first. */
+  /** The media types that the call accepts, in order of preference. */
   readonly accept: string
   inputSchema(): JsonSchema
   check(args: JsonObject): ArgumentCheck
@@ -65,7 +65,10 @@ export function planOperation({ method, path, node, pathItem }: Operation, refs:
   }
 }
 
-/** What the standard itself defines. Every other format is a hint of the author's: `duration` is `30s` for one service and `PT30S` for another. */
+/**
+ * The formats that the standard itself defines. Only these are checked. Every other format is only a hint: `duration` is `30s` for one
+ * service and `PT30S` for another.
+ */
 const CHECKED_FORMATS = new Set(['date', 'date-time'])
 
 /** Keywords whose value is data, and those whose value is a map of schemas by names that are no keywords. */

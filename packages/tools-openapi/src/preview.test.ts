@@ -29,7 +29,7 @@ const CURRENT = {
   ],
 }
 
-/** What the card of one request shows, where the GET of its path answers `answer`. */
+/** Returns the preview of one request when the GET of its path answers `answer`. */
 async function shown(
   method: string,
   requestBody: JsonObject,
@@ -91,7 +91,7 @@ test('the value of another thing is never shown as the one that changes', async 
     { field: 'a.b', oldValue: 2, newValue: 6 },
     { field: '"a.b"', oldValue: 1, newValue: 5 },
   ])
-  // A list of changes is none of the values that it changes.
+  // A list of changes (JSON Patch) is not compared with the values that it changes.
   const patch = [{ op: 'replace', path: '/name', value: 'Land' }]
   expect(await shown('patch', bodyOf({ type: 'array' }, 'application/json-patch+json'), CURRENT, patch)).toEqual([
     { field: 'body', newValue: patch },
@@ -141,7 +141,7 @@ test('a PUT shows as going what it replaces and does not name, where its body ha
     { field: 'note', oldValue: 'soon' },
   ]
   const byName = (rows: readonly PreviewField[]) => rows.toSorted((a, b) => (a.field < b.field ? -1 : 1))
-  // What only the service writes (the id, when it was changed) goes with nothing.
+  // Members that only the service writes (the id, the time of the change) are never shown as removed.
   expect(byName(await shown('put', bodyOf(FULL), CURRENT, body))).toEqual(byName([...stays, ...going]))
   expect(byName(await shown('put', bodyOf(wrap(FULL)), { data: CURRENT }, { data: body }))).toEqual(byName([...stays, ...going]))
   const partial = await shown('put', bodyOf(TASK), CURRENT, body)

@@ -21,7 +21,7 @@ import { callOperation, type Service, signedCall } from './service.ts'
 /** A card with more fields than these is not read. */
 const MAX_FIELDS = 40
 
-/** What is needed to show what an operation would change. */
+/** Everything that is needed to show what an operation would change. */
 export interface Looking {
   method: string
   /** As the document writes it: `/tasks/{id}`. */
@@ -55,7 +55,7 @@ async function previewByGet(
   const answer = await callOperation(reading.plan, reading.service, argumentsFor(reading.plan, plan, args), {
     method: 'GET',
     signal,
-    // What PUT and POST write need not be there yet.
+    // The target of PUT and POST may not exist yet.
     mayBeMissing: method === 'PUT' || method === 'POST',
   })
   const version = answer.version === undefined ? {} : { version: answer.version }
@@ -66,7 +66,7 @@ async function previewByGet(
   return { fields: readable(fields), precondition: valuesOf(fields), ...version }
 }
 
-/** Of a large request what stays as it is makes room. What changes is never left out. */
+/** Drops unchanged rows from a large preview. Changes are never left out. */
 const readable = (fields: PreviewField[]): PreviewField[] =>
   fields.length <= MAX_FIELDS ? fields : fields.filter(({ oldValue, newValue }) => !isDeepStrictEqual(oldValue, newValue))
 
@@ -108,16 +108,18 @@ function changedFields(looking: Looking, current: JsonValue, args: JsonObject): 
 }
 
 /**
- * What becomes of what a request does not name. PUT replaces what is there (RFC 9110), but many services take parts by it: one whose body has
- * to have nothing may be such a service. A JSON merge patch replaces lists (RFC 7396); what any other PATCH or a POST does with them is
- * the service's own.
+ * Returns the effect of a request on members that it does not send. PUT replaces the resource (RFC 9110), but many services accept partial
+ * bodies: a PUT whose body has no required members may be for such a service, so the effect is unknown. A JSON merge patch replaces lists
+ * (RFC 7396). The effect of any other PATCH or POST on lists depends on the service.
  */
 function unsentBy({ method, plan: { body } }: Looking, schema: JsonSchema | undefined): Unsent {
   if (method === 'PUT') return requiresSome(schema) ? { members: 'go', entries: 'go' } : { members: 'unknown', entries: 'unknown' }
   return { members: 'stay', entries: /merge-patch\+json/i.test(body?.mediaType ?? '') ? 'go' : 'unknown' }
 }
 
-/** What goes: simple values first, since they say what it is. What changes by itself is no part of it. */
+/**
+ * Returns the rows of a deletion: simple values first, because they identify the resource. Values that change by themselves are left out.
+ */
 function goingFields(answer: JsonValue, path: string): PreviewField[] {
   if (!isObject(answer)) return answer === null ? [] : [{ field: 'body', oldValue: answer }]
   const isSimple = (value: JsonValue) => value === null || typeof value !== 'object'

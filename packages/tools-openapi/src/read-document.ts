@@ -10,11 +10,11 @@ import { openTextReader, type TextReader } from './read-text.ts'
 /** A description of an API, read: one piece, whatever files it came in. */
 export interface ApiDocument {
   root: JsonObject
-  /** What it was written as: `2.0`, `3.0.3`, `3.1.0`. */
+  /** The version that the document was written in: `2.0`, `3.0.3`, `3.1.0`. */
   version: string
   /** Where it was read from. */
   address: URL
-  /** What it refers to and could not be read, in sentences. */
+  /** The referenced files that could not be read, in sentences. */
   unread: readonly string[]
   /** Flaws in its files that cost nothing, in sentences. */
   notes: readonly string[]
@@ -61,7 +61,10 @@ function refersOutside(value: JsonValue): boolean {
   return Object.values(value).some(refersOutside)
 }
 
-/** Brings what stands in other files into the document. What cannot be read stays a reference, and who needs it is left out later. */
+/**
+ * Bundles the other files that the document refers to. A reference that cannot be read stays, and the operations that need it are left out
+ * later.
+ */
 async function gather(
   written: JsonObject,
   reader: TextReader,

@@ -2,15 +2,15 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject, openPatternBudget, patternCost, patternsIn, TOO_COSTLY } from '@countersign/toolkit/internal'
 import { BrokenPart } from './parts.ts'
 
-/** A document with its references followed where they are asked for: nothing is copied, so circles do no harm. */
+/** Resolves the references of a document on demand. It copies nothing, so cycles are harmless. */
 export interface Refs {
-  /** What a reference leads to. @throws BrokenPart when it leads nowhere. */
+  /** Returns the target of a reference. @throws BrokenPart when the target does not exist. */
   at(ref: string): JsonValue
   /** The value itself, or what it refers to, over any number of references. @throws BrokenPart */
   follow(value: JsonValue | undefined): JsonValue | undefined
   /**
-   * Visits all of a schema over its references, each part once over the life of this object.
-   * @throws BrokenPart for the first reference that leads nowhere, the first type that is none and the first pattern that is too costly.
+   * Visits a whole schema through its references, each part once in the life of this object.
+   * @throws BrokenPart for the first reference without a target, the first invalid type and the first pattern that is too costly.
    */
   prove(schema: JsonValue | undefined): void
   /** True for a pattern that is more than the patterns of one document may cost. The cheaper ones are served first. */

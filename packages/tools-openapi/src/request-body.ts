@@ -20,7 +20,7 @@ export interface RequestBody {
 
 /** The best of several comes first: what a model writes most surely, and a person reads. */
 const PREFERENCE: readonly BodyKind[] = ['json', 'form', 'multipart', 'text', 'bytes']
-/** What HTTP gives no meaning to. */
+/** The methods whose bodies are left out, because HTTP gives them no meaning. */
 const WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
 
 /** @throws BrokenPart when the operation needs a body of a kind that cannot be written. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const Text = z.string().min(1).max(4_000)
 const Globs = z.array(Text).max(1_000)
 
-/** What is said about single operations that their document cannot say. */
+/** Settings for single operations that the document cannot express. */
 export const OperationOverride = z.strictObject({
   /** Default: GET, HEAD and OPTIONS read, everything else writes. */
   effect: z.enum(['read', 'write']).optional(),
@@ -18,7 +18,7 @@ export const OperationOverride = z.strictObject({
   before: z.union([z.literal(false), Route.shape.before.unwrap()]).optional(),
   /** `/orders/{orderId}` or `/orders/{result.id}`: a page for people, against `publicUrl`. */
   resultUrl: Text.optional(),
-  /** Where to find out what became of an attempt whose answer was lost: as in a route table. */
+  /** Where to find the outcome of an attempt whose answer was lost, as in a route table. */
   verify: Route.shape.verify,
   /** How long an effect may still come after its answer was lost: as in a route table. */
   settlesWithin: Route.shape.settlesWithin,
@@ -41,9 +41,9 @@ export const OpenApiSection = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   /** Only these operations: globs over operationId, tool name, `METHOD /path` and `tag:name`. Default: all. */
   include: Globs.optional(),
-  /** Not these. */
+  /** Operations to leave out, as in `include`. */
   exclude: Globs.default([]),
-  /** What the document's security schemes are filled with: a key or token, `name:password` for http basic. */
+  /** The values for the document's security schemes: a key or token, `name:password` for http basic. */
   auth: z.record(z.string(), Text).default({}),
   /** By glob, as in `include`; of several that fit one operation the later one counts. */
   operations: z.record(z.string(), OperationOverride).default({}),

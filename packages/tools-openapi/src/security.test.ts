@@ -89,7 +89,7 @@ for (const [name, { scheme, value, arrives, as }] of Object.entries(SCHEMES)) {
     for (const spelling of [SECRET, PAIR, as, encodeURIComponent(SECRET), Buffer.from(PAIR).toString('base64')]) {
       expect(text).not.toContain(JSON.stringify(spelling).slice(1, -1))
     }
-    // Which one it is can be told apart all the same: an approval is for the rights of one.
+    // The identity of the credential is still distinct, because an approval applies to one set of rights.
     expect(change.credential).toMatch(/:[0-9a-f]{32}$/)
   })
 }

@@ -3,7 +3,7 @@ import { isHeader, isObject } from '@countersign/toolkit/internal'
 import { BrokenPart, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
-/** What a call signs in with: where each secret stands in the request. */
+/** The credentials of a call, by their place in the request. */
 export interface Credentials {
   headers: Readonly<Record<string, string>>
   query: readonly (readonly [string, string])[]
@@ -26,7 +26,7 @@ export function securitySchemes(root: JsonObject, refs: Refs): ReadonlyMap<strin
   return found
 }
 
-/** What is wrong with the value that a scheme was given, in words that follow its name; undefined when nothing is. */
+/** Returns the fault of a value that was given for a scheme, in words that follow its name; undefined when the value is valid. */
 export function schemeFault(scheme: JsonObject | undefined, value: string, known: readonly string[]): string | undefined {
   if (!scheme) return `is not a security scheme of the document; it has ${known.length === 0 ? 'none: use headers' : known.join(', ')}`
   try {
@@ -39,8 +39,8 @@ export function schemeFault(scheme: JsonObject | undefined, value: string, known
 }
 
 /**
- * What one operation signs in with: of the ways it offers the first for which every value is given. Where none is, nothing is sent, and the
- * schemes of the first way are `missing`.
+ * Returns the credentials of one operation: the first of its alternatives that has a value for every scheme. If no alternative is complete,
+ * no credentials are sent, and the schemes of the first one are `missing`.
  * @param security Of the operation, or of the document where the operation has none.
  */
 export function credentialsOf(

@@ -36,7 +36,7 @@ export function selectOperations(
     .map((operation) => ({ operation, override: overrideOf(operation, overrides) }))
 }
 
-/** What the configuration says about an operation, whether it becomes a tool or not: of several globs that fit the later one counts. */
+/** Returns the configuration of an operation, whether or not it becomes a tool. If several globs match, the later one takes precedence. */
 export function overrideOf(operation: Operation, overrides: OpenApiSection['operations']): OperationOverride {
   const said = Object.entries(overrides).filter(([glob]) => fitsOperation(glob, operation))
   return Object.assign({}, ...said.map(([, override]) => override))

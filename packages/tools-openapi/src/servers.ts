@@ -25,7 +25,7 @@ export function serverOf(lists: readonly (JsonValue | undefined)[], address: URL
   if (!url) throw new BrokenPart(`has the server ${text}, which is no whole address: say where calls go with baseUrl`)
   const fault = baseFault(url)
   if (fault !== undefined) throw new BrokenPart(`has the server ${text}, which ${fault}: say where calls go with baseUrl`)
-  // Who can change what is read from the network could otherwise send our credentials wherever they like.
+  // Otherwise anybody who can change a document on the network could direct the credentials to another server.
   if (isRemote && url.origin !== address.origin) {
     throw new BrokenPart(`is called at ${url.origin}, which is not where its document is from: write baseUrl if that is right`)
   }

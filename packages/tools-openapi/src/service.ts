@@ -37,9 +37,9 @@ export function callOperation(plan: OperationPlan, service: Service, args: JsonO
 type Signed = Pick<HttpCall, 'network' | 'redactor' | 'own' | 'url' | 'headers' | 'unsigned' | 'timeoutMs'>
 
 /**
- * What every call to the service has. The credentials are put in here and nowhere before: what is described, shown or recorded never held
- * them. They and the configuration's headers count, whatever an argument says.
- * @param headers Named in small letters.
+ * Returns the parts that every call to the service shares. Credentials are added only here, so they are never described, shown or recorded.
+ * They and the configured headers take precedence over arguments.
+ * @param headers By lower-case name.
  */
 export function signedCall(
   { network, redactor, base, credentials, timeoutMs, ...service }: Service,

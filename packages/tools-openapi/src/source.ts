@@ -70,7 +70,7 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
   }
   const headers = secret('headers')
   const auth = secret('auth')
-  // Not every header is a secret: `accept: application/json` must not be taken out of answers.
+  // Only headers that hold secrets are redacted: `accept: application/json` must not be redacted in answers.
   secrets.push(...secretHeaders(headers), ...Object.values(auth))
   for (const [name, value] of Object.entries(headers)) {
     if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })

@@ -12,7 +12,7 @@ export const JOINED = 'x-countersign-joined'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** What is wrong with the bytes among the arguments. @param files The members of a multipart body that are files. */
+/** Returns the faults of base64 values among the arguments. @param files The members of a multipart body that are files. */
 export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet<string>, value: JsonValue): Finding[] {
   const words = 'must be base64'
   if (kind === 'bytes') return BASE64.test(String(value)) ? [] : [{ path: ['body'], words }]

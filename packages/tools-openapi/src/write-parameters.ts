@@ -6,7 +6,7 @@ import { BrokenPart } from './parts.ts'
 /** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
 export type PathPart = string | { name: string }
 
-/** What a header can hold: visible ASCII and spaces between. */
+/** Matches a valid header value: visible ASCII, with spaces only between other characters. */
 const PLAIN = /^(?! )[\x20-\x7e]*(?<! )$/
 const DELIMITERS = { spaceDelimited: '%20', pipeDelimited: '%7C', tabDelimited: '%09' } as const
 
@@ -29,7 +29,7 @@ export function readPath(path: string): PathPart[] {
 const encodeLiteral = (text: string): string =>
   text.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@%/{}]/g, (character) => encodeURIComponent(character))
 
-/** What is wrong with an argument for its place, in words that follow its name. */
+/** Returns the faults of arguments that do not fit their place in the request, in words that follow the name. */
 export function parameterFindings(parameters: readonly Parameter[], args: JsonObject): Finding[] {
   return parameters.flatMap((parameter) => {
     const value = args[parameter.argument]
@@ -76,7 +76,7 @@ function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): Json
   return isObject(value) ? Object.entries(value).flatMap(([key, child]) => [key, plain(child)]) : [value]
 }
 
-/** What no style has a way for (a list in a list) is written as JSON. */
+/** Returns a value that no style can express (a list in a list) as JSON. */
 const plain = (value: JsonValue): JsonValue => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
 
 /** The path of a call. @throws ToolError `broken` for an argument that may not stand there: the check of arguments refuses it before. */
@@ -119,7 +119,7 @@ export function writeQuery(parameters: readonly Parameter[], args: JsonObject): 
   })
 }
 
-/** What the pairs of a query or a form are written by. */
+/** The properties that decide how the pairs of a query or a form are written. */
 export type PairStyle = Pick<Parameter, 'name' | 'style' | 'explode' | 'allowReserved' | 'isJson'>
 
 const SEPARATORS: Partial<Record<Style, [text: string, words: string]>> = {
@@ -139,7 +139,7 @@ export function splitFault(style: Omit<PairStyle, 'name' | 'allowReserved'>, val
 /** The pairs `name=value` that a value is written as, percent-encoded. */
 export function writePairs({ name, style, explode, allowReserved, isJson }: PairStyle, value: JsonValue): string[] {
   const encode = (piece: JsonValue) => (allowReserved ? encodeReserved(asText(piece)) : encodeURIComponent(asText(piece)))
-  // What joins them is no part of any of them.
+  // A comma inside a piece is encoded, because commas separate the pieces.
   const encodeListed = (piece: JsonValue) => encode(piece).replaceAll(',', '%2C')
   const pair = (key: string, piece: JsonValue) => `${encodeURIComponent(key)}=${encode(piece)}`
   if (isJson) return [pair(name, JSON.stringify(value))]
@@ -181,7 +181,7 @@ const headerText = ({ isJson, explode }: Parameter, value: JsonValue): string =>
     .join(',')
 }
 
-/** What has no way of being written but to leave it out. */
+/** True for a value that can only be expressed by leaving it out. */
 const isNothing = (value: JsonValue): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** The headers and the cookies of a call that are arguments. */
