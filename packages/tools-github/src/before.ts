@@ -1,8 +1,8 @@
 import { ToolError } from '@countersign/core'
 
 /**
- * What a write does before it changes anything that people see: reads, and objects of git that nothing leads to yet. When that fails,
- * nothing was done, whatever became of the request, and it may be tried again.
+ * Runs a step of a write that comes before any visible change: reads, and git objects that no branch refers to yet. If the step fails,
+ * nothing was changed, whatever the outcome of its request, and the write may be retried.
  */
 export async function before<T>(work: Promise<T>): Promise<T> {
   try {

@@ -13,7 +13,7 @@ const GithubOctokit = Octokit.plugin(restEndpointMethods)
 /** GitHub's endpoints, by the names of its own library. */
 export type Rest = InstanceType<typeof GithubOctokit>['rest']
 
-/** What every request is given besides what it asks: how it is sent. */
+/** The options that every request gets besides its parameters. */
 export type Sending = {
   request: { signal: AbortSignal; fetch: typeof globalThis.fetch }
   headers: { 'x-github-api-version': string }
@@ -59,7 +59,7 @@ export interface GithubClientOptions {
 const API_VERSION = '2022-11-28'
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Opens the way to GitHub. Nothing is sent before the first question. */
+/** Opens the client for GitHub. It sends no request before the first call. */
 export function openGithubClient({ network, token, baseUrl, allowed }: GithubClientOptions): GithubClient {
   const { origin } = new URL(baseUrl)
   const octokit = new GithubOctokit({ auth: token, baseUrl: baseUrl.replace(/\/$/, ''), userAgent: 'countersign', log: SILENT })

@@ -114,7 +114,10 @@ async function makeCommit(client: GithubClient, { repository, head, files, messa
 /** How long the files of one commit may be compared; those that are left then are shown whole. */
 const DIFFS_MS = 5_000
 
-/** What becomes of the files, compared in a thread of its own: their texts are foreign, and nobody knows before how long it takes. */
+/**
+ * Returns a preview field for each file. The files are compared in a worker thread: their texts are untrusted, and the time a comparison
+ * takes is not known in advance.
+ */
 async function fileFields(plan: readonly PlannedChange[], work: TextWork, signal: AbortSignal): Promise<PreviewField[]> {
   const endsAt = performance.now() + DIFFS_MS
   const fields: PreviewField[] = []
@@ -126,7 +129,7 @@ async function fileFields(plan: readonly PlannedChange[], work: TextWork, signal
 
 type Diff = (input: Omit<PatchInput, 'maxEdits'>) => Promise<string | undefined>
 
-/** What becomes of one file: a unified diff, or both texts where they have too little in common. */
+/** Returns the preview field of one file: a unified diff, or both texts if they have too little in common. */
 async function fileField({ path, content, old, oldText = '' }: PlannedChange, diff: Diff): Promise<PreviewField> {
   const field = old === undefined ? `new file ${path}` : content === null ? `deleted file ${path}` : `file ${path}`
   if (old !== undefined && content === oldText) return same(field, 'unchanged')

@@ -14,7 +14,7 @@ import { commitLine, type GithubPull, pullResult } from './views.ts'
 
 const MAX_SHOWN = 50
 
-/** What one branch has that another has not, as the card shows it. */
+/** Returns the commits and files that `head` has and `base` has not, for the preview. */
 async function compare(client: GithubClient, repository: string, base: string, head: string, signal: AbortSignal) {
   const {
     ahead_by,

@@ -32,7 +32,7 @@ export const draftChanges = (github: GithubContext): ToolDraft[] => [
 interface Turn {
   name: string
   description: string
-  /** What it is afterwards. */
+  /** The state after the change. */
   isDraft: boolean
   mutation: Mutation
   wordsOf(what: string): string

@@ -12,7 +12,7 @@ interface Listed {
   user: { login: string } | null
 }
 
-/** What to look for: younger than the proposal, made by whom the token is, with the mark of the attempt. */
+/** The item to look for: created after the proposal, by the token's user, with the marker of the attempt. */
 export interface Search<T> {
   /** One page of at most 100. */
   list(page: number): Promise<Answered<T[]>>
@@ -28,8 +28,8 @@ export interface Search<T> {
 export const earliestOf = ({ proposedAtMs = 0 }: Pick<VerifyContext, 'proposedAtMs'>): Date => new Date(Math.max(0, proposedAtMs - SKEW_MS))
 
 /**
- * Looks through a list for what an attempt made. Lists are asked and not the search, which finds new things late. What is not there was not
- * made only when the list was seen to the end, or to what is older than the proposal.
+ * Looks through a list for an item that the attempt created. It reads lists instead of the search, which finds new items late. A missing
+ * item counts as not created only when the list was read to its end, or to items older than the proposal.
  */
 export async function findMade<T extends Listed>(search: Search<T>, context: VerifyContext): Promise<Verification> {
   const earliest = earliestOf(context).getTime()

@@ -11,11 +11,13 @@ export interface FailedCall {
   /** True when the connection stood: the request may have gone out. */
   isConnected: boolean
   signal: AbortSignal
-  /** What it was about, for a sentence: `acme/shop`. */
+  /** The subject of the request, for a sentence: `acme/shop`. */
   about: string
 }
 
-/** What a failed request says of its effect, in plain words. Headers and addresses of the request are never part of them. */
+/**
+ * Returns the error of a failed request, with its known effect in plain words. The words never contain headers or addresses of the request.
+ */
 export function readGithubError(error: unknown, call: FailedCall): ToolError {
   const known = find(error, (at) => at instanceof ToolError)
   if (known instanceof ToolError) return known
@@ -110,7 +112,7 @@ function limitWords({ status, headers, data }: Answer): string | undefined {
   return `GitHub asks to go slower (${status}). Nothing was done. It may be tried again${after}.`
 }
 
-/** What the token would need, where GitHub says so. */
+/** Returns the permissions or scopes that the token would need, if GitHub names them. */
 function scopeWords({ headers }: Answer): string {
   const permissions = headerText(headers['x-accepted-github-permissions'])
   if (permissions !== '') return ` It needs the permission ${permissions}.`

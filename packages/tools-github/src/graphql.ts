@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import { serviceMessage } from '@countersign/toolkit/internal'
 
-/** What is done in GitHub's GraphQL because its REST API cannot. */
+/** A change that GitHub's REST API does not offer, only its GraphQL API. */
 export interface Mutation {
   /** The whole document. */
   text: string
@@ -19,7 +19,7 @@ export const CONVERT_TO_DRAFT: Mutation = {
 }`,
 }
 
-/** What GitHub says in an answer of GraphQL in place of data. */
+/** An error in a GraphQL answer. */
 interface GraphqlError {
   type?: unknown
   message?: unknown
@@ -28,7 +28,7 @@ interface GraphqlError {
 /** The kinds of errors after which nothing was changed. Of one without a kind GitHub itself does not know. */
 const REFUSALS = new Set(['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE', 'INSUFFICIENT_SCOPES', 'RATE_LIMITED', 'RATE_LIMIT'])
 
-/** What an answer of GraphQL that holds errors says of a change; undefined for any other error. */
+/** Returns the error of a change whose GraphQL answer holds errors; undefined for any other error. */
 export function readGraphqlError(error: unknown, about: string): ToolError | undefined {
   if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return undefined
   const errors: GraphqlError[] = error.errors

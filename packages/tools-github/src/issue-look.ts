@@ -14,10 +14,10 @@ export interface Where {
 export const lookAt = (client: GithubClient, { repository, number }: Where, signal: AbortSignal): Promise<GithubIssue> =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.get({ ...at, issue_number: number }))
 
-/** What it is, in words. */
+/** Returns whether it is an issue or a pull request, in words. */
 const kindOf = ({ pull_request }: GithubIssue): string => (pull_request === undefined ? 'issue' : 'pull request')
 
-/** What every card about an issue begins with. */
+/** Returns the first field of every preview about an issue. */
 const heading = (issue: GithubIssue): PreviewField => same(kindOf(issue), `#${issue.number} ${issue.title}`)
 
 /** The state that a decision about an issue rests on besides what is changed. */
@@ -27,7 +27,7 @@ const restsOn = (issue: GithubIssue, fields: readonly PreviewField[]): JsonValue
   values: fields.map(({ field, oldValue = null }) => ({ field, oldValue })),
 })
 
-/** What a card about a change of it is headed by and shows, and what the change rests on. */
+/** Returns the preview of a change of an issue: headline, fields and precondition. */
 export const preview = (issue: GithubIssue, headline: string, fields: PreviewField[]): Preview => ({
   headline,
   fields: [heading(issue), ...fields],

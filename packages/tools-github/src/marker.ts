@@ -4,7 +4,7 @@
  */
 export const markerOf = (key: string): string => `<!-- countersign:${key} -->`
 
-/** What the card says of the marker, whose key is not known before the attempt. */
+/** The marker as shown on the card. The key of the attempt is not known before the attempt. */
 export const MARKER_SHOWN = '<!-- countersign:… --> (with the key of the attempt; not visible on GitHub)'
 
 /** The text with the marker as its last line. */
@@ -22,7 +22,7 @@ export const withoutMarker = (text: string): string => text.replace(/\s*<!-- cou
 
 const TRAILER = 'Countersign-Key'
 
-/** What the card says of the trailer. */
+/** The trailer as shown on the card. */
 export const TRAILER_SHOWN = `${TRAILER}: … (with the key of the attempt; the last line of the message)`
 
 /** A commit message with the key as its last trailer, below those that it has. */

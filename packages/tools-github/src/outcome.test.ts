@@ -11,7 +11,7 @@ interface Write {
   name: string
   args: JsonObject | ((activity: Activity) => JsonObject)
   at: RegExp
-  /** What has to be so before. */
+  /** Prepares the state that the write needs. */
   given?(repo: GithubBench['repo']): void
 }
 

@@ -14,5 +14,5 @@ export interface PullWhere {
 export const lookAtPull = (client: GithubClient, { repository, number }: PullWhere, signal: AbortSignal) =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
 
-/** What every card about a pull request begins with. */
+/** Returns the first field of every preview about a pull request. */
 export const pullHeading = (pull: GithubPull): PreviewField => same('pull request', `#${pull.number} ${pull.title}`)

@@ -27,7 +27,7 @@ test('updatePullBranch: the card says what comes in; a branch that is up to date
   await bench.run('updatePullBranch', args)
   const made = git.commits.get(git.heads.get('fix-price') ?? '')
   expect(made?.parents).toEqual([moved, main])
-  // What somebody else put on top is not taken for ours.
+  // A commit that somebody else added on top is not taken for the attempt's own.
   expect(await bench.verify('updatePullBranch', args, CONTEXT(head))).toEqual({ done: 'unknown' })
 })
 

@@ -138,7 +138,8 @@ const requestReview = (github: GithubContext): ToolDraft =>
         ])
         const missing = without(wanted(args), reviewersOf(pull))
         if (missing.length === 0) return { done: true, output: pullResult(pull) }
-        // Who gives a review is not asked for one any more: it may have been given since, or not long before.
+        // A reviewer who submits a review is removed from the requested reviewers, so reviews since the proposal (or shortly before it)
+        // count as requested.
         const gave = reviews.filter(
           ({ submitted_at }) => submitted_at !== undefined && Date.parse(submitted_at) >= earliestOf(context).getTime(),
         )

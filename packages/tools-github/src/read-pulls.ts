@@ -44,7 +44,7 @@ const getPullRequest = (github: GithubContext): ToolDraft =>
     },
   })
 
-/** What the checks of a commit say, in counts by conclusion; in words where the token may not see them. */
+/** Returns the checks of a commit, as counts by conclusion; a sentence if the token may not read them. */
 export async function readChecks(client: GithubClient, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
   try {
     const [runs, status] = await Promise.all([

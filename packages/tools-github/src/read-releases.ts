@@ -25,7 +25,7 @@ export interface GithubRelease {
   assets: { name: string; size: number }[]
 }
 
-/** What a tool answers of a release. */
+/** Returns the part of a release that tools return. */
 export const releaseResult = (release: GithubRelease): JsonObject => ({
   ...{ id: release.id, tag: release.tag_name, name: release.name ?? null, draft: release.draft, prerelease: release.prerelease },
   url: release.html_url,

@@ -55,5 +55,5 @@ const listReviewComments = (github: GithubContext): ToolDraft =>
     },
   })
 
-/** A user that was deleted is none, whatever the types of the library say. */
+/** The user is null when the account was deleted, although the types of the library do not allow it. */
 const loginOf = ({ user }: { user: { login: string } | null }): string | null => user?.login ?? null

@@ -6,7 +6,7 @@ import { openGithubBench } from '../../../verification/testing/github.ts'
 const answer = (status: number, body: JsonObject, headers: Record<string, string> = {}): Fault => ({ status, body, headers })
 const validation = (...errors: JsonObject[]) => answer(422, { message: 'Validation Failed', documentation_url: 'x', errors })
 
-/** What GitHub may answer, what that says of a write, and the words for people. */
+/** GitHub's possible refusals, each with the effect on a write and the words that people see. */
 const REFUSALS: { what: string; fault: Fault; kind: string; retryable: boolean; words: RegExp }[] = [
   {
     what: 'a bad token',

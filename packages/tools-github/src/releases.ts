@@ -24,7 +24,7 @@ interface Tagged {
   isThere: boolean
 }
 
-/** The commit at a reference; undefined where there is none. */
+/** Returns the commit at a reference; undefined when the reference does not exist. */
 async function commitAt(client: GithubClient, repository: string, ref: string, signal: AbortSignal) {
   try {
     const { sha, commit } = await client.look(signal, repositoryOf(repository), (rest, at) =>

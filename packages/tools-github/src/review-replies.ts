@@ -41,7 +41,7 @@ export const replyToReviewComment = (github: GithubContext): ToolDraft =>
             `The comment is a reply itself: reply to ${comment.in_reply_to_id}, which begins the conversation.`,
           )
         }
-        // Types of the library say that there always is one; GitHub's description says that a deleted user is none.
+        // The library's types always have a user; according to GitHub's description, a deleted user is null.
         const { user }: { user: { login: string } | null } = comment
         const author = user?.login ?? 'somebody'
         const text = textOf(comment.body)

@@ -136,7 +136,7 @@ interface GithubReview {
   html_url: string
 }
 
-/** What counts of somebody's reviews so far: the last one that approves or requests changes. */
+/** Returns the state of the user's earlier reviews: the last one that approves or requests changes. */
 async function stateOfReview(client: GithubClient, { repository, number }: PullWhere, login: string | undefined, signal: AbortSignal) {
   const reviews = await client.look(signal, repositoryOf(repository), (rest, at) =>
     rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 }),

@@ -35,11 +35,11 @@ export const lookAtRun = (client: GithubClient, { repository, runId }: RunWhere,
 /** A run is carried out once more by each rerun: the first attempt is 1. */
 export const attemptOf = ({ run_attempt = 1 }: GithubRun): number => run_attempt
 
-/** What a headline calls a run: `CI #42 “Fix the price” at 3f2a91c`. */
+/** Returns the name of a run in a headline: `CI #42 “Fix the price” at 3f2a91c`. */
 export const runTitle = (run: GithubRun): string =>
   `${asName(run.name ?? 'the run')} #${run.run_number} ${asTitle(run.display_title)} at ${short(run.head_sha)}`
 
-/** What a tool answers of a run. */
+/** Returns the part of a run that tools return. */
 export const runResult = (run: GithubRun): JsonObject => ({
   ...{ runId: run.id, workflow: run.name ?? null, title: run.display_title, branch: run.head_branch },
   ...{ status: run.status, conclusion: run.conclusion, attempt: attemptOf(run), url: run.html_url },

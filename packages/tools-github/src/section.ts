@@ -8,7 +8,7 @@ const Allowed = z
     'must be owner/name, or owner/* for all of an owner',
   )
 
-/** What stands under `github` in the configuration. */
+/** The settings under `github` in the configuration. */
 export const GithubSection = z.strictObject({
   /** From the environment: `${GITHUB_TOKEN}`. */
   token: z.string().min(1),
@@ -23,5 +23,5 @@ export const GithubSection = z.strictObject({
 })
 export type GithubSection = z.output<typeof GithubSection>
 
-/** What stands under `github` as it is written. */
+/** The settings under `github` as written, before defaults. */
 export type GithubInput = z.input<typeof GithubSection>

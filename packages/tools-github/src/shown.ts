@@ -1,15 +1,15 @@
 import { canonicalJson, type JsonValue, type PreviewField } from '@countersign/core'
 import { asTitle } from '@countersign/toolkit/internal'
 
-/** What stays as it is, so that the card says what this is about. */
+/** Returns a field for an unchanged value, which identifies the subject of the card. */
 export const same = (field: string, value: JsonValue): PreviewField => ({ field, oldValue: value, newValue: value })
 
-/** What is made. */
+/** Returns a field for a value that is created. */
 export const added = (field: string, newValue: JsonValue): PreviewField => ({ field, newValue })
 
 export const changed = (field: string, oldValue: JsonValue, newValue: JsonValue): PreviewField => ({ field, oldValue, newValue })
 
-/** What a headline calls an issue or a pull request: `#12 “Crash on start”`. */
+/** Returns the name of an issue or a pull request in a headline: `#12 “Crash on start”`. */
 export const numbered = ({ number, title }: { number: number; title: string }): string => `#${number} ${asTitle(title)}`
 
 /** The first seven digits of a commit, as GitHub writes it. */

@@ -1,8 +1,8 @@
 import type { StarterRules } from '@countersign/toolkit'
 
 /**
- * What cannot be taken back, or sets off more than itself: a merge, a release that everybody sees, minutes and deployments of a run. With
- * the arguments for which that is so, where it depends on them.
+ * The tools whose effects are hard to undo or reach beyond the change itself: a merge, a public release, minutes and deployments of a run.
+ * `when` limits a rule to the arguments for which this is so.
  */
 const HIGH: readonly { tool: string; what: string; when?: string }[] = [
   { tool: 'mergePullRequest', what: 'mergePullRequest' },

@@ -6,7 +6,7 @@ import type { GithubClient } from './client.ts'
 import { statusOf } from './github-error.ts'
 import { type AllowList, isRepositoryName } from './repository.ts'
 
-/** What all GitHub tools of a group share. */
+/** The dependencies that all GitHub tools of a group share. */
 export interface GithubContext {
   client: GithubClient
   baseUrl: string
@@ -31,7 +31,7 @@ export interface GithubOptions {
   defaultRepository: string | undefined
 }
 
-/** What all tools of a group share. */
+/** Returns the dependencies that all tools of a group share. */
 export function openRuntime({ allowed, defaultRepository, token, ...rest }: GithubOptions): GithubContext {
   const name = z
     .string()
@@ -56,7 +56,7 @@ export interface ReadDefinition<Args> extends Words<Args> {
 }
 
 export interface WriteDefinition<Args> extends Words<Args> {
-  /** What would change, and what it rests on, from one look at GitHub. */
+  /** Returns the changes that the call would make and its precondition, from one read of GitHub. */
   look(args: Args, signal: AbortSignal): Promise<Preview>
   execute(args: Args, context: ExecuteContext): Promise<JsonValue>
   /** Finds what a lost answer has done, by reading only. */
@@ -96,7 +96,10 @@ export function writeTool<Input extends z.ZodObject>(
 /** GitHub's answers that say that what was looked for is not there, whoever asks with this token. */
 const NOT_THERE = [404, 410]
 
-/** What a look that failed says: where it is refused for what was named, the call cannot be done. */
+/**
+ * Throws the error of a failed preview. The call is marked as impossible if the tool itself refused it or if GitHub does not have the named
+ * resource.
+ */
 function refuse(error: unknown): never {
   if (!(error instanceof ToolError) || error.kind !== 'refused' || error.retryable) throw error
   // Other answers are about the token, or about GitHub now: what it does with the change itself cannot be told from them.

@@ -8,13 +8,13 @@ const AT_ONCE = 6
 /** A file of which a person reads the difference. */
 const MAX_FILE_BYTES = 500_000
 
-/** A file as it is at a commit: undefined where there is none. */
+/** A file at a commit. */
 export interface OldFile {
   mode: '100644' | '100755'
   sha: string
 }
 
-/** A commit with what it holds, read as far as it is asked for. */
+/** A commit with its files, which are read on demand. */
 export interface CommitFiles {
   sha: string
   tree: string
@@ -32,8 +32,7 @@ interface Entry {
 }
 
 /**
- * What a commit holds. Folders are read one by one along the paths that are asked for: the whole tree of a large repository does not come
- * in one answer.
+ * Opens a commit. Folders are read one by one along the requested paths, because the tree of a large repository does not fit in one answer.
  */
 export async function readCommit(client: GithubClient, repository: string, sha: string, signal: AbortSignal): Promise<CommitFiles> {
   const place = repositoryOf(repository)
@@ -111,7 +110,7 @@ async function existing(commit: CommitFiles, { path, content }: FileChange): Pro
   return old
 }
 
-/** What the new tree has in place of what is there. A file that can be run stays one. */
+/** Returns the entries of the new tree that replace existing ones. An executable file stays executable. */
 export const treeEntries = (commit: CommitFiles, changes: readonly FileChange[]) =>
   eachOf(changes, AT_ONCE, async ({ path, content }) => {
     const mode = (await existing(commit, { path, content }))?.mode ?? ('100644' as const)

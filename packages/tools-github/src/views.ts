@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { withoutMarker } from './marker.ts'
 
-// What a model is given of GitHub's answers: a page of pull requests as GitHub answers it has 3 MB, most of it addresses.
+// Views of GitHub's answers for the model. A page of pull requests as GitHub returns it has 3 MB, most of it addresses.
 
 const MAX_TEXT = 20_000
 const MAX_LISTED_TEXT = 1_000
@@ -42,7 +42,7 @@ export const labelsOf = ({ labels }: Pick<GithubIssue, 'labels'>): string[] =>
 
 export const assigneesOf = ({ assignees }: Pick<GithubIssue, 'assignees'>): string[] => (assignees ?? []).map(({ login }) => login).sort()
 
-/** What a write tool answers of an issue. */
+/** Returns the part of an issue that write tools return. */
 export const issueResult = (issue: GithubIssue): JsonObject => ({
   number: issue.number,
   title: issue.title,
@@ -108,7 +108,7 @@ export interface GithubPull {
   merged_at: string | null
 }
 
-/** What a write tool answers of a pull request. */
+/** Returns the part of a pull request that write tools return. */
 export const pullResult = (pull: GithubPull): JsonObject => ({
   number: pull.number,
   title: pull.title,
@@ -121,7 +121,7 @@ export const pullResult = (pull: GithubPull): JsonObject => ({
   url: pull.html_url,
 })
 
-/** Who was asked for a review: logins, and teams as `team:slug`. */
+/** Returns the requested reviewers: logins, and teams as `team:slug`. */
 export const reviewersOf = ({ requested_reviewers, requested_teams }: GithubPull): string[] =>
   [...(requested_reviewers ?? []).map(({ login }) => login), ...(requested_teams ?? []).map(({ slug }) => `team:${slug}`)].sort()
 
