@@ -19,7 +19,7 @@ import { sentId, writeTool } from './write-tool.ts'
 
 const Subtitle = z.string().min(1).max(1_000)
 
-/** Links on issues. What an integration put there (a pull request, a conversation) is one, too. */
+/** Tools for links on issues, including links that integrations added (a pull request, a conversation). */
 export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
   readTool(workspace, {
     name: 'listAttachments',

@@ -28,14 +28,15 @@ export const isErrorAnswer = ({ status, body }: Pick<HttpAnswer, 'status' | 'bod
   status >= 400 || (isObject(body) && Array.isArray(body.errors) && body.errors.length > 0)
 
 /**
- * What an error of Linear means, in plain words: what kind it is says the library, whether anything happened we say.
+ * Returns the error for an error answer of Linear, in plain words. The library determines the type of the error; this function determines
+ * whether the request may have acted.
  * @param isWrite After an error inside Linear the outcome of a write is unknown.
  */
 export async function linearError({ status, body, headers }: HttpAnswer, isWrite: boolean): Promise<ToolError> {
   // Three megabytes of code, for those only who need them.
   const { parseLinearError } = await import('@linear/sdk')
   const errors = (isObject(body) && Array.isArray(body.errors) ? body.errors : []).filter(isObject).map(withType)
-  // What has no error of GraphQL in it did not come from behind the API: a wrong address, a proxy.
+  // An answer without GraphQL errors did not come from the API itself but from a wrong address or a proxy.
   if (errors.length === 0 && status >= 400 && status < 500 && ![401, 403, 429].includes(status)) {
     return new ToolError('refused', `Linear refused (${status})${inWords(serviceMessage(body))}.`, { retryable: false })
   }

@@ -4,8 +4,8 @@ import type { CycleNode, LabelNode, ProjectNode, StateNode, TeamNode, UserNode }
 import { CYCLES, FIND_ISSUE, LABELS, PROJECTS, STATES, TEAMS, USERS, VIEWER } from './queries.ts'
 import { choose, oneLine, refuse } from './words.ts'
 
-// People say names, Linear wants ids. What is found here when a card is made is shown on it, is part of what the decision is bound to,
-// and is what is sent.
+// People write names, Linear needs ids. Names are resolved when the preview is read. The results are shown on the card, are part of what
+// the decision is bound to, and are what is sent.
 
 type Json = Parameters<LinearClient['ask']>[1]
 /** Our filters are checked against the library's types, then sent as JSON. */

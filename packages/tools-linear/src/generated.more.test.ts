@@ -29,7 +29,7 @@ const url = fc.oneof(
   ),
 )
 
-/** What the arguments of that name may be; everything else is made by its schema. */
+/** Values for arguments by their name. All other values are generated from the schema. */
 const byName = (update: string): Record<string, fc.Arbitrary<JsonValue>> => ({
   issue,
   other: issue,

@@ -16,7 +16,7 @@ export const Cycle = z.string().min(1).max(200).describe('"current", "next", a n
 export const Document = z.string().min(1).max(500).describe('Title or id of a document')
 export const Attachment = z.string().min(1).max(2_000).describe('Title, address or id of a link on the issue')
 export const Milestone = z.string().min(1).max(300).describe('Name or id of a milestone of the project')
-/** What is shown is what it is: no character that looks like another one, or like none. */
+/** Only printable ASCII is allowed, so that no character looks like another one or is invisible. */
 export const Link = z
   .string()
   .max(2_000)

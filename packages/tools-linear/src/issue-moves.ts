@@ -11,7 +11,7 @@ import { issueView, userWords } from './views.ts'
 import { oneLine, refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
 
-/** What happens to an issue in its life: who has it, where it stands, what is said about it. */
+/** Tools for the progress of an issue: assignee, status, cycle, labels and comments. */
 export const issueMoves = (workspace: Workspace): ToolDraft[] => [
   updateTool(workspace, {
     name: 'assignIssue',

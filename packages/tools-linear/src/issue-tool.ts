@@ -47,7 +47,7 @@ export async function lookForIssue(linear: LinearClient, id: string, signal: Abo
   return issues.nodes[0]
 }
 
-/** What an issue has in a field of an update. */
+/** Returns the current value of an issue for each field of an update. */
 const VALUE_OF: Record<string, (issue: FoundIssue) => JsonValue> = {
   title: ({ title }) => title,
   description: ({ description }) => description,

@@ -23,7 +23,7 @@ const Color = z
 const Description = z.string().min(1).max(255)
 const OfTeam = Team.optional().describe('Key or name of the team whose label it is; without it a label of the workspace is meant')
 
-/** Labels themselves. What puts one on an issue is `addLabel`. */
+/** Tools that change labels themselves. `addLabel` puts a label on an issue. */
 export const labelWrites = (workspace: Workspace): ToolDraft[] => [
   writeTool(workspace, {
     name: 'createLabel',

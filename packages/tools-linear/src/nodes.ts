@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// What our documents ask for, and nothing else: an answer of another shape is not believed.
+// Exactly the members that the queries select. An answer of another shape is rejected.
 
 const list = <Node extends z.ZodType>(node: Node) => z.object({ nodes: z.array(node) })
 const Ref = z.object({ id: z.string(), name: z.string() })
@@ -134,7 +134,7 @@ export const ProjectUpdateNode = z.object({
   user: UserNode,
   project: PlaceOfTeams,
 })
-/** What is counted of an issue for the workload. */
+/** The members of an issue that the workload counts. */
 export const LoadNode = z.object({
   estimate: z.number().nullable(),
   priority: z.number(),

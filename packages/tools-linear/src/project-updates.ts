@@ -21,7 +21,7 @@ const Health = z.enum(HEALTHS)
 const HEALTH_WORDS: Readonly<Record<string, string>> = { onTrack: 'on track', atRisk: 'at risk', offTrack: 'off track' }
 const healthWords = (health: string): string => HEALTH_WORDS[health] ?? health
 
-/** What is told about how a project goes. */
+/** Tools for updates on a project's progress. */
 export const projectUpdateTools = (workspace: Workspace): ToolDraft[] => [
   readTool(workspace, {
     name: 'listProjectUpdates',

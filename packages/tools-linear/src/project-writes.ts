@@ -136,7 +136,7 @@ async function lookForProject(linear: LinearClient, id: string, signal: AbortSig
   return projects.nodes[0]
 }
 
-/** What a project has in a field of an update. */
+/** Returns the current value of a project for each field of an update. */
 const VALUE_OF: Record<string, (project: ProjectNode) => JsonValue> = {
   name: ({ name }) => name,
   description: ({ description }) => description,

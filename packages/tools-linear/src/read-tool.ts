@@ -4,14 +4,14 @@ import type { TextWork } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 import type { LinearClient } from './client.ts'
 
-/** What every tool of one workspace stands on. */
+/** The dependencies of all tools of one workspace. */
 export interface Workspace {
   linear: LinearClient
   /** Compares texts in threads of its own. */
   work: TextWork
   /** Where its effects land, for the card and the digest. */
   destination: string
-  /** Whose rights they happen with. */
+  /** The identity of the credential that the calls are made with. */
   credential: string
 }
 

@@ -11,7 +11,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { issueView, projectView, userWords, wholeIssueView } from './views.ts'
 import { refuse } from './words.ts'
 
-/** What is not finished: all but the types `completed`, `canceled` and `duplicate`. */
+/** Matches unfinished issues: all types except `completed`, `canceled` and `duplicate`. */
 export const OPEN: LinearDocument.IssueFilter = { state: { type: { nin: ['completed', 'canceled', 'duplicate'] } } }
 
 const quoted = (what: string, value: string | undefined) => (value === undefined ? '' : ` ${what} "${value}"`)

@@ -386,7 +386,7 @@ test('hostile titles, names and bodies stay data: in variables, in quotes of a h
   expect(world.documents.map(({ content }) => content)).toContain(hostile)
   expect(world.updates.at(-1)?.body).toBe(hostile)
   const { headline = '' } = await workspace.look('deleteMilestone', { project: 'Sign-in', milestone: hostile })
-  // What cannot be seen stays, for the card to name it; the quotes around it are the only ones of their kind.
+  // Invisible characters stay in the headline, where the card makes them visible. Quotes in the name are not the ones that enclose it.
   expect(headline).toMatch(/^Delete the milestone “[^”\n]*” of the project “Sign-in”$/)
   const said = await failure(workspace.look('updateMilestone', { project: 'Sign-in', milestone: 'none', name: 'X' }))
   expect(said.message).not.toMatch(/[\n\u202e\u200b]/)

@@ -128,7 +128,7 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
   }),
 ]
 
-/** What the relation does besides: the status of a duplicate is Linear's own doing, which no other call could ask for. */
+/** Returns the status change that Linear makes by itself when an issue becomes a duplicate. No other call could request it. */
 const duplicateRow = (type: string, { identifier, state }: FoundIssue): PreviewField[] =>
   type === 'duplicate' ? [{ field: `status of ${identifier}`, oldValue: state.name, newValue: 'duplicate, set by Linear' }] : []
 

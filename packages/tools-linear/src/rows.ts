@@ -5,7 +5,7 @@ import { refuse } from './words.ts'
 
 const DIFF_MS = 5_000
 
-/** What stays as it is, so that the card says what this is about. */
+/** Returns a row for an unchanged value, which identifies the subject of the card. */
 export const same = (field: string, value: JsonValue): PreviewField => ({ field, oldValue: value, newValue: value })
 
 /** A value of what is made; nothing where none is given. */

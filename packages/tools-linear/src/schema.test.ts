@@ -33,5 +33,5 @@ test('every tool, with all its arguments, sends documents and variables that the
   expect(sent.flatMap(({ query, variables }) => variableProblems(query, variables))).toEqual([])
 })
 
-/** What only an answer that was lost makes it ask. */
+/** The queries that are sent only after a lost answer. */
 const unsent = () => new Set([queries.FIND_COMMENT.text, queries.FIND_ATTACHMENT.text])

@@ -35,7 +35,7 @@ const LinearSection = z.strictObject({
     .optional(),
 })
 
-/** What may stand under `linear` in the configuration. */
+/** The settings under `linear` in the configuration. */
 export type LinearInput = z.input<typeof LinearSection>
 
 /** A Linear workspace as a source of tools. */

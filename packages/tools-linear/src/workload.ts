@@ -11,10 +11,10 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { membersOf, OPEN } from './reads.ts'
 import { userWords } from './views.ts'
 
-/** As many open issues are counted: eight requests. */
+/** The maximum number of pages of open issues to count, with one request each. */
 const MAX_PAGES = 8
 
-/** What somebody has to do. */
+/** One member's open work. */
 export type Load = {
   openIssues: number
   points: number
@@ -63,8 +63,9 @@ async function openIssues(linear: LinearClient, filter: LinearDocument.IssueFilt
 const NOTHING: Load = { openIssues: 0, points: 0, withoutEstimate: 0, urgent: 0, cycleIssues: 0, cyclePoints: 0 }
 
 /**
- * Counts per person. Members without an open issue are there too, with zeros: the average is over who could take something.
- * @returns Members by points of the current cycle, then points, then open issues, the most first; equal ones by name.
+ * Counts open work per person. Members without an open issue are included with zeros, because the average is over everybody who could take
+ * work.
+ * @returns Members by points of the current cycle, then points, then open issues, in descending order, then by name.
  */
 function countLoad(members: readonly UserNode[], issues: readonly LoadNode[]) {
   const loads = new Map<string | null, { user: UserNode | null; load: Load }>(

@@ -8,9 +8,9 @@ import { isObject } from './errors.ts'
 import { draftOf, type Workspace } from './read-tool.ts'
 import { refuse } from './words.ts'
 
-/** What a change would be, as Linear is now. */
+/** A planned change, based on the current state of Linear. */
 export interface Plan {
-  /** What people are shown. */
+  /** The fields of the preview. */
   fields: PreviewField[]
   /** The variables of the mutation, every name in them an id. The id of what is created is put in when it is sent. */
   variables: JsonObject

@@ -4,7 +4,7 @@ import type { OpenWorkspace } from './open-workspace.ts'
 
 export const mutationsOf = ({ standIn }: OpenWorkspace): SentDocument[] => standIn.sent.filter(({ query }) => query.startsWith('mutation'))
 
-/** Asks a tool what became of an attempt. */
+/** Asks a tool for the outcome of an attempt. */
 export const verify = async (
   workspace: OpenWorkspace,
   name: string,

@@ -22,7 +22,7 @@ export interface OpenWorkspace extends AsyncDisposable {
   tool(name: string): Tool
   /** Checks the arguments as the gate does, then runs the tool. @throws ToolError; Error when the arguments do not fit. */
   run(name: string, args: JsonObject, given?: { key?: string; version?: string | undefined }): Promise<JsonValue>
-  /** What a card would show, and what the attempt would be held against. */
+  /** Returns the preview of a call, with the precondition and version that the attempt is checked against. */
   look(
     name: string,
     args: JsonObject,
