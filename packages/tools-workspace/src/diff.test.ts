@@ -54,7 +54,7 @@ test('the diff, applied by git and by patch, gives byte for byte what the edit g
     ...(hasPatch ? [{ tool: 'patch', args: ['-p1', '--binary', '--no-backup-if-mismatch', '--silent'] }] : []),
   ]) {
     using folder = tempFolder()
-    // What patch itself cannot read (quotes, its own idea of an empty file) git has shown.
+    // The cases that patch cannot read (quotes, its own treatment of empty files) are covered by git.
     const chosen = tool === 'git' ? named : named.filter(({ name, before, after }) => !/["ü]/.test(name) && before !== '' && after !== '')
     for (const { name, before } of chosen) folder.write(name, before)
     const diffs = chosen.map(({ name, before, after }) => unifiedDiff(name, { text: before }, { text: after }))
@@ -120,7 +120,7 @@ test('an edit touches only what it names, which has to be there exactly once', (
 test('an edit written with LF in a file whose lines all end with CRLF keeps them, whatever the edit is', () => {
   expect(applyEdits('a\r\nb\r\n', [{ oldText: 'a\nb', newText: 'x\ny\nz' }], 'x')).toBe('x\r\ny\r\nz\r\n')
   expect(applyEdits('a\r\nb', [{ oldText: 'b', newText: 'c\nd' }], 'x')).toBe('a\r\nc\r\nd')
-  // Whoever writes the \r means the line ends.
+  // A new text that contains \r decides its own line endings.
   expect(applyEdits('a\r\nb', [{ oldText: 'a\r\nb', newText: 'a\nb' }], 'x')).toBe('a\nb')
   expect(applyEdits('a\r\nb\nc', [{ oldText: 'c', newText: 'c\nd' }], 'x')).toBe('a\r\nb\nc\nd')
   const lines = fc.array(fc.stringMatching(/^[a-c ]{0,4}$/), { maxLength: 6 })

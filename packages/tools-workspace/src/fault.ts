@@ -1,18 +1,18 @@
 import { ToolError } from '@countersign/core'
 
-/** Why something cannot be done in a workspace, in a sentence. Nothing has happened. */
+/** The reason in words why an operation in a workspace is not possible. Nothing was changed. */
 export class Fault extends Error {
   override readonly name = 'WorkspaceFault'
 }
 
-/** Nothing is at a path. */
+/** The path does not exist. */
 export class NotThere extends Fault {
   constructor(path: string) {
     super(`${path} is not there.`)
   }
 }
 
-/** Something is not what was shown. People are asked again. */
+/** The target changed since it was shown, so the action needs a new decision. */
 export class Changed extends Fault {
   constructor(what: string) {
     super(`${what} changed after it was looked at last. Nothing was done.`)
@@ -42,7 +42,7 @@ export function faultOf(error: unknown, path: string): unknown {
   return words === undefined ? error : new Fault(`${path} ${words}`, { cause: error })
 }
 
-/** What a tool throws for a fault: nothing was done. Anything else stays what it is. */
+/** Runs work and turns a fault into the tool error that says that nothing was done. Other errors are rethrown unchanged. */
 export async function orRefuse<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

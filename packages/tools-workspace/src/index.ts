@@ -29,11 +29,11 @@ const WorkspaceSection = z.strictObject({
   root: z.string().min(1).max(4_000),
   /** False leaves the tools for git away. Default: they are there where the folder is a repository and git is installed. */
   git: z.boolean().optional(),
-  /** What the tools neither see nor write, with everything in it. */
+  /** Paths that the tools neither show nor write, with everything below them. */
   ignore: z.array(z.string().min(1).max(500)).max(200).default(['**/.env', '**/.env.*', '**/node_modules']),
   /** Larger files are neither read nor written. */
   maxFileBytes: z.int().min(1_000).max(20_000_000).default(1_000_000),
-  /** Who commits are by; the action's id stands in each. */
+  /** The author of commits. Each commit also contains the action's id. */
   author: z
     .strictObject({
       /** The author's name. */

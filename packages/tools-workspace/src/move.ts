@@ -32,7 +32,7 @@ export const moveTool = (workspace: Workspace, Path: z.ZodString): WorkspaceTool
       return { from, to, did: 'moved' }
     },
     find: ({ from, to }, { version }) => reconcile(workspace, from, to, version),
-    // What is in the way, or missing, is the better reason.
+    // A file that is in the way or missing is the more precise reason.
     changed: ({ from, to }) =>
       planMove(workspace, from, to).then(
         () => new Changed(from),

@@ -19,7 +19,7 @@ const PATCH: { files: JsonObject[] } = {
 }
 const AFTER = { 'a.txt': '1\r\n2\r\n', 'src/b.txt': 'B\n', 'src/new/c.txt': 'c\n' }
 
-/** What the files of a folder hold, by their paths. */
+/** Returns the contents of the files in a folder, by path. */
 const contents = ({ root }: TempFolder): Record<string, string> =>
   Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })

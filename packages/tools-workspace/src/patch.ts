@@ -73,7 +73,7 @@ function requireApart(plans: readonly Plan[]): void {
   }
 }
 
-/** What the files were shown to be, before and after. Undefined where nobody was shown anything. */
+/** Returns the shown states of the files, before and after; undefined when no preview was shown. */
 function readVersions(version: string | undefined, files: readonly FileChange[]): Ends[] | undefined {
   const ends = (version?.split(',') ?? []).map(readVersion)
   return ends.length === files.length && ends.every((end) => end !== undefined) ? ends : undefined

@@ -8,7 +8,7 @@ test('a path from the root is read as its segments', () => {
   expect(readPath('.')).toEqual({ segments: [], text: '' })
   expect(readPath('.github/workflows/ci.yml')).toMatchObject({ text: '.github/workflows/ci.yml' })
   expect(readPath('日本/ü.md')).toMatchObject({ text: '日本/ü.md' })
-  // Nothing in it stands for something else.
+  // Percent escapes, variables and `~` are not expanded.
   expect(readPath('%2e%2e/a%2Fb/$HOME/~')).toMatchObject({ segments: ['%2e%2e', 'a%2Fb', '$HOME', '~'] })
 })
 

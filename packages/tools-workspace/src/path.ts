@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { showInvisible } from '@countersign/core/text'
 
-/** A path inside a workspace, read from what a model wrote: its segments, or in words why it is none. */
+/** A path inside a workspace, parsed from model input: its segments, or the reason in words why it is invalid. */
 export type ReadPath = { segments: readonly string[]; text: string } | { problem: string }
 
 const MAX_PATH_CHARS = 1_000
@@ -12,8 +12,8 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout
 const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 
 /**
- * Reads a path with `/` between its segments, from the root of the workspace: `src/index.ts`. `''` and `.` are the root itself.
- * Nothing that could lead outside, into `.git`, to a device, or be another name on another file system, is a path.
+ * Parses a path with `/` between its segments, from the root of the workspace: `src/index.ts`. `''` and `.` are the root itself. A path
+ * that could lead outside, into `.git` or to a device, or could be another name on another file system, is invalid.
  */
 export function readPath(text: string): ReadPath {
   const named = showInvisible(text)

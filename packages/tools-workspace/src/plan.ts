@@ -4,7 +4,10 @@ import { Fault } from './fault.ts'
 import { type ReadFile, sha256, textOf } from './file.ts'
 import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 
-/** What one write makes of one file, worked out from the file as it is now: shown to people, and carried out only while it is that. */
+/**
+ * The planned change of one file, computed from its current content. It is shown in the preview and executed only while the file is
+ * unchanged.
+ */
 export interface Plan {
   place: Place
   before: ReadFile | undefined
@@ -14,7 +17,7 @@ export interface Plan {
   diff: string | undefined
 }
 
-/** What is larger cannot be shown to anybody who is to decide about it. */
+/** A longer diff is refused, because nobody could review it. */
 export const MAX_DIFF_CHARS = 250_000
 
 /** @throws Fault */
@@ -65,7 +68,7 @@ async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise
   return { ...plan, diff }
 }
 
-/** What a file is before and after, to be told from any other state: `absent`, or the hash of its bytes. */
+/** The states of a file before and after, which identify it: `absent`, or the hash of its bytes. */
 export interface Ends {
   before: string
   after: string
@@ -84,7 +87,7 @@ export function readVersion(version: string | undefined): Ends | undefined {
   return before === undefined || after === undefined || rest.length > 0 ? undefined : { before, after }
 }
 
-/** What the file is now. @throws Fault */
+/** Returns the current state of the file. @throws Fault */
 export async function endNow(workspace: Workspace, path: string): Promise<string> {
   return endOf((await readAt(workspace, placeOf(workspace, path, 'write')))?.bytes)
 }

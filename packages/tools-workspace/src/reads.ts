@@ -14,11 +14,11 @@ const MAX_ENTRIES = 1_000
 const MAX_LINES = 2_000
 const MAX_TEXT_CHARS = 100_000
 const MAX_HITS = 200
-/** What one search reads at most. */
+/** The maximum number of bytes that one search reads. */
 const MAX_SEARCHED_BYTES = 64_000_000
 /** How long all of one search may compare. */
 const MAX_SEARCH_MS = 5_000
-/** What is compared in one piece. */
+/** The number of bytes that are compared in one batch. */
 const BATCH_BYTES = 500_000
 const TOO_MUCH = 'There is more than one search reads: name a folder.'
 
@@ -181,7 +181,7 @@ async function pathsToSearch(workspace: Workspace, ignored: Ignored, { path, fil
   return inBounds('The choice of files', (run) => run('fitting', { paths, glob: files }, options), workspace)
 }
 
-/** The texts of the next files. What cannot be read, or is too large, is not searched. */
+/** Reads the texts of the next files. Files that are too large, are not text or cannot be read are skipped. */
 async function readBatch(workspace: Workspace, paths: readonly string[], from: number) {
   const files: { path: string; text: string }[] = []
   let bytes = 0

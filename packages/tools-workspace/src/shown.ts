@@ -1,7 +1,7 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import { type Ends, expectedOf, type Plan } from './plan.ts'
 
-/** What people are shown of a plan. */
+/** Returns the preview fields of a plan. */
 export function fieldsOf({ place, before, after, diff }: Plan): PreviewField[] {
   const field = place.text
   const links: PreviewField[] =
@@ -12,7 +12,7 @@ export function fieldsOf({ place, before, after, diff }: Plan): PreviewField[] {
   return [{ field, diff }, ...links]
 }
 
-/** What the tool answers about one file. */
+/** Returns the result for one file. */
 export const resultOf = (path: string, { before, after }: Ends): JsonObject => {
   const did = expectedOf(after) === undefined ? 'deleted' : expectedOf(before) === undefined ? 'created' : 'changed'
   return { path, did, ...(did !== 'deleted' && { sha256: after }) }

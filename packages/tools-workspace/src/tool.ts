@@ -23,7 +23,10 @@ export function writeTool<Input extends z.ZodObject, Plan>(
   return { ...tool, preview: (args, signal) => preview(args, signal).catch(cannot) }
 }
 
-/** What a preview throws for a fault: the call cannot be done, so nobody is asked about it. Anything else stays what it is. */
+/**
+ * Throws the error of a failed preview. A fault means that the call is impossible, so it needs no decision. Other errors are rethrown
+ * unchanged.
+ */
 function cannot(error: unknown): never {
   if (!(error instanceof Fault)) throw error
   throw new ToolError('refused', error.message, { impossible: true })

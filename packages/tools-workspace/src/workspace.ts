@@ -5,7 +5,7 @@ import { openFolder } from './folder.ts'
 import { openIgnore, readPath } from './path.ts'
 import { NO_PROTECTION, type Protection, type Use } from './protection.ts'
 
-/** What all tools of one workspace share. */
+/** The dependencies that all tools of one workspace share. */
 export interface Workspace {
   /** The real path of its root. */
   root: string
@@ -53,7 +53,7 @@ export function placeOf({ isIgnored, protection }: Pick<Workspace, 'isIgnored' |
   return { folders: read.segments.slice(0, -1), name, text: read.text }
 }
 
-/** The file at a path; undefined where there is none. @throws Fault */
+/** Reads the file at a path; returns undefined when it does not exist. @throws Fault */
 export async function readAt(workspace: Workspace, { folders, name, text }: Place): Promise<ReadFile | undefined> {
   const { root, maxFileBytes, protection } = workspace
   try {

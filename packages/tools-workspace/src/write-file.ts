@@ -10,7 +10,7 @@ const NEW_FILE_MODE = 0o644
 /** With the process that writes it, so that what a killed one left is known from what another one is writing now. */
 const LEFT_OVER = /^\.countersign-(\d{1,10})-[0-9a-f]{16}\.tmp$/
 
-/** What a file has to be still when it is written: the hash of its bytes, or undefined where there is none. */
+/** The state that a file must still have when it is written: the hash of its bytes, or undefined if it must not exist. */
 export interface Expected {
   sha256: string | undefined
   maxBytes: number

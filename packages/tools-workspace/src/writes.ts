@@ -65,7 +65,7 @@ const fileTool = <Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: W
     changed: ({ path }) => new Changed(path),
   })
 
-/** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */
+/** Returns which of the two shown states the file is in. If the policy allowed the write without a preview, the outcome is unknown. */
 async function reconcile(workspace: Workspace, path: string, version: string | undefined): Promise<Verification> {
   const shown = readVersion(version)
   if (!shown) return { done: 'unknown' }

@@ -69,7 +69,7 @@ async function create(
     return { branch: name, commit: version }
   }
   const { commit } = await plan()
-  // Only where there is none: two that create it at the same time must not both think that they did.
+  // The empty old value makes git create the branch only if it does not exist. Of two concurrent attempts only one then succeeds.
   await git.run(['update-ref', '--create-reflog', '-m', 'branch: created by Countersign', `refs/heads/${name}`, commit, ''])
   if (checkOut) await git.run(['symbolic-ref', '-m', `checkout: moving to ${name}`, 'HEAD', `refs/heads/${name}`])
   return { branch: name, commit }

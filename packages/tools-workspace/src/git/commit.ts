@@ -27,7 +27,7 @@ const Input = z.object({
     .refine((text) => !new RegExp(`^\\s*${TRAILER}`, 'im').test(text), `must not have a line that begins with ${TRAILER}: it is added`),
 })
 
-/** Who the commits are by. */
+/** The author of the commits. */
 export interface Author {
   name: string
   email: string
@@ -72,7 +72,7 @@ export const commitTool = (workspace: Workspace, git: Git, author: Author): Work
     changed: () => new Changed('What is to be committed'),
   })
 
-/** What the commit rests on: the branch, its last commit, and every byte of the files. */
+/** Returns the precondition of a commit: the branch, its last commit, and every byte of the files. */
 const footingOf = ({ branch, head, changes }: CommitPlan) => ({
   branch,
   head: head ?? null,
@@ -154,7 +154,7 @@ async function commit(
       env: identityOf(author),
       input: `${message}\n\n${TRAILER}: ${actionId}\n`,
     })
-    // From here on it counts, once, and only where the branch is still where it was. What is stopped before has done nothing.
+    // The commit takes effect here, once, and only if the branch has not moved. An attempt that is aborted earlier has changed nothing.
     signal.throwIfAborted()
     const moved = await git
       .run(['update-ref', '--create-reflog', '-m', `commit: ${message.split('\n')[0]}`, `refs/heads/${branch}`, commit, head ?? ''])

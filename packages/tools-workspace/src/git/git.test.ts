@@ -36,7 +36,7 @@ test('a branch is created, worked on and committed to, and the diff that was sho
     { field: 'message', newValue: args.message },
   ])
   const made = (await run('commit', args, { version, actionId: 'act_42' })) as { commit: string }
-  // What was shown, applied by git to the commit before, is the tree of the commit.
+  // The shown diff, applied by git to the parent commit, gives the tree of the new commit.
   using copy = tempFolder()
   execFileSync('git', ['clone', '-q', '-n', folder.root, copy.root], { stdio: 'pipe' })
   gitIn(copy.root, 'checkout', '-q', base)

@@ -13,7 +13,7 @@ const MAX_DIFF_CHARS = 100_000
 const MAX_INDEX_BYTES = 64_000_000
 const Path = z.string().max(1_000).optional().describe('Only this file or folder')
 
-/** What keeps the repository's configuration from running a program for a diff, and from looking into submodules. */
+/** Options that prevent the repository's configuration from running a program for a diff, and git from reading submodules. */
 export const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=all', '--no-relative']
 
 /** The tools that look at the repository. */

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 
 /** Runs git in one repository. */
 export interface Git {
-  /** What it printed. @throws GitFault with what it said, Fault when it is not there. */
+  /** Returns the standard output. @throws GitFault with the error output of git; Fault when git cannot be started. */
   run(args: readonly string[], options?: GitOptions): Promise<Buffer>
   /** The same as text, without the last line feed. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
@@ -35,8 +35,8 @@ const MAX_OUTPUT_BYTES = 8_000_000
 const MAX_WORDS = 500
 
 /**
- * What a repository's own configuration must not decide: programs to run (hooks, file monitors, pagers, signing), other protocols, other
- * places. Filters have names that the repository chooses, so they are looked up and emptied one by one.
+ * Overrides for settings that the repository's own configuration must not decide: programs to run (hooks, file monitors, pagers, signing),
+ * other protocols, other locations. The repository chooses the names of filters, so each configured filter is read and emptied.
  */
 const HARDENED = [
   'core.hooksPath=/dev/null',
@@ -59,9 +59,9 @@ const HARDENED = [
 ]
 
 /**
- * The git of this machine on the repository at `root`, or why there is none in words.
- * @param root A real path. Its `.git` has to be a folder: a file there points to a repository that is somewhere else.
- * @param searchPath Where git is looked for. Nothing in the workspace is taken for it.
+ * Opens the machine's git for the repository at `root`, or returns the reason in words why it cannot.
+ * @param root A real path. Its `.git` has to be a folder: a file there points to a repository elsewhere.
+ * @param searchPath The folders to look for git in. Folders in the workspace are skipped.
  */
 export async function openGit(root: string, searchPath: readonly string[]): Promise<Git | { problem: string }> {
   const folder = join(root, '.git')
@@ -160,7 +160,9 @@ function start(
   })
 }
 
-/** Nothing of this process's environment but what programs need to start: it may hold secrets, and variables that git obeys. */
+/**
+ * Only the variables that programs need to start. The rest of this process's environment may hold secrets, and variables that git obeys.
+ */
 const environmentOf = ({ searchPath }: Program, more: GitOptions['env']): Record<string, string> => ({
   PATH: searchPath,
   LC_ALL: 'C.UTF-8',
