@@ -9,7 +9,7 @@ import { objectivesStarter } from './starter.ts'
 
 const ObjectivesSection = z.strictObject({})
 
-/** What may stand under `objectives` in the configuration: nothing, the database is where they are. */
+/** The settings under `objectives` in the configuration: none, because objectives are stored in the database of the server. */
 export type ObjectivesInput = z.input<typeof ObjectivesSection>
 
 /** Objectives with key results in the server's own database, as a source of tools. */

@@ -3,10 +3,10 @@ import { definePlannedWrite, draftOf, type ToolDraft } from '@countersign/toolki
 import type { ObjectiveStore, ObjectiveWrite, Written } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 
-/** What a change would be, as the objectives are now. */
+/** A planned change, based on the current objectives. */
 export interface Plan {
   fields: PreviewField[]
-  /** What the card's headline says in place of the arguments, which are ids. Default: the arguments. */
+  /** Names for the card's headline in place of the arguments, which are ids. Default: the arguments. */
   named?: Named
   /** The versions of what it rests on. */
   rests: JsonValue
@@ -30,7 +30,7 @@ interface ObjectiveTool<Input extends z.ZodObject> {
   plan(store: ObjectiveStore, args: z.output<Input>): Promise<Plan>
 }
 
-/** Nothing is there to be read before the server has opened its database. */
+/** Returns the store. Before the server has opened its database, the objectives cannot be read. */
 export type StoreOf = () => ObjectiveStore
 
 /** A tool that changes objectives: what was looked at is what is changed, once for the key of an attempt. */
