@@ -98,7 +98,7 @@ interface Place {
   after: number
   limit: number
   isFirst: boolean
-  /** What lies up to here was handed to those who listen already, and will not be handed over again. */
+  /** Events up to here were handed to the current listeners, and will not be handed over again. */
   known: number
 }
 

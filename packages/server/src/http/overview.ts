@@ -33,7 +33,10 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
 export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
   app.get(
     '/healthz',
-    { ...PROBE, schema: { operationId: 'getHealth', summary: 'Report that the process is alive', tags: ['health'], response: { 200: Health } } },
+    {
+      ...PROBE,
+      schema: { operationId: 'getHealth', summary: 'Report that the process is alive', tags: ['health'], response: { 200: Health } },
+    },
     async () => ({ status: 'ok' as const }),
   )
 

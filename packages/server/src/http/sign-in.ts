@@ -111,7 +111,10 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
 
   app.get(
     '/api/me',
-    { ...PUBLIC, schema: { operationId: 'getMe', summary: 'Report who is signed in, and how to sign in here', tags, response: { 200: Me } } },
+    {
+      ...PUBLIC,
+      schema: { operationId: 'getMe', summary: 'Report who is signed in, and how to sign in here', tags, response: { 200: Me } },
+    },
     async (request) => ({
       principal: request.principal ?? null,
       signIn: wayOf(request),

@@ -4,7 +4,10 @@ import { type Network, RefusedAddress } from '../net/index.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Why a webhook is not sent, or not made. It does not say where a name leads: whoever reads it may know less of the network than this server. */
+/**
+ * Why a webhook is not sent, or not created. The text does not say where a name resolves to: its reader may know less of the network than
+ * this server.
+ */
 export const NOT_PUBLIC = 'the address is not public. If that is right, list it under network.allow of the configuration'
 
 /**

@@ -50,8 +50,7 @@ export async function docsRoutes(app: App, publicUrl: string | undefined): Promi
             type: 'apiKey',
             in: 'header',
             name: CONSOLE_HEADER,
-            description:
-              'The console of a person who signed in, with an Origin of this server. Over https a cookie replaces this header.',
+            description: 'The console of a person who signed in, with an Origin of this server. Over https a cookie replaces this header.',
           },
         },
       },
