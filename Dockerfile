@@ -6,14 +6,16 @@ WORKDIR /src
 COPY . .
 RUN npm ci --no-audit --no-fund --loglevel=error
 RUN npm run build
+RUN mkdir /out && cp package.json package-lock.json .npmrc LICENSE /out/ && \
+  for name in core toolkit tools-github tools-linear tools-mcp tools-objectives tools-openapi tools-workspace server; do \
+    mkdir -p /out/packages/$name && cp -r packages/$name/package.json packages/$name/dist /out/packages/$name/; \
+  done && cp -r packages/server/console packages/server/starter /out/packages/server/ && cp -r docker /out/
 
 # The libraries of the server alone, as the lockfile names them.
 FROM ${NODE_IMAGE} AS libraries
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-COPY packages/core/package.json packages/core/
-COPY packages/server/package.json packages/server/
-RUN npm ci --workspace=countersign --include-workspace-root=false --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund --loglevel=error
+COPY --from=build /out ./
+RUN npm ci --workspace=@countersign/image --include-workspace-root=false --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
@@ -21,12 +23,6 @@ ENV COUNTERSIGN_HOST=0.0.0.0
 ENV COUNTERSIGN_DATA=/data
 WORKDIR /app
 COPY --from=libraries /app ./
-COPY --from=build /src/packages/core/dist packages/core/dist
-COPY --from=build /src/packages/server/dist packages/server/dist
-COPY --from=build /src/packages/server/console packages/server/console
-COPY --from=build /src/packages/server/starter packages/server/starter
-COPY --from=build /src/LICENSE ./
-COPY docker ./docker
 RUN mkdir -p /app/config /data && chown 10001:10001 /data && ln -s /app/docker/countersign.mjs /usr/local/bin/countersign
 USER 10001:10001
 # The configuration is mounted here: one in TypeScript finds the packages countersign and zod in the folder above.

@@ -12,8 +12,8 @@ const RECORDED = [
   'packages/server/src/models/broken',
   'packages/server/src/models/chunking',
   'packages/server/src/models/refusals',
-  'packages/server/src/tools/linear/schema',
-  'packages/server/src/tools/mcp/recorded',
+  'packages/tools-linear/src/schema',
+  'packages/tools-mcp/src/recorded',
   'verification/campaign/openapi/openapi',
   'verification/recordings/recordings',
 ].map((name) => `${name}.test.ts`)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Locator, type Page } from '@playwright/test'
 import { makeWork } from '../examples/workspace/make-work.ts'
-import { workspaceStarter } from '../packages/server/src/tools/workspace/starter.ts'
+import { workspaceStarter } from '../packages/tools-workspace/src/starter.ts'
 import { approve, cards, openLink } from './demo.ts'
 import { startServer, test } from './desk.ts'
 

@@ -4,13 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PUBLISHED } from './packages.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** In the order in which they use each other. */
-const PACKAGES = ['core', 'client', 'react', 'server']
 
 const startedAt = Date.now()
-for (const name of PACKAGES) {
+for (const name of PUBLISHED) {
   console.log(`Building packages/${name} …`)
   const folder = join(root, 'packages', name)
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
@@ -33,5 +32,5 @@ for (const file of readdirSync(join(server, 'src', migrations)).filter((one) => 
 rmSync(join(server, 'console'), { recursive: true, force: true })
 cpSync(join(root, 'apps', 'web', 'dist'), join(server, 'console'), { recursive: true, filter: (path) => !path.endsWith('.sources') })
 console.log(
-  `Built in ${Math.round((Date.now() - startedAt) / 1_000)} s: packages/{${PACKAGES.join(',')}}. npm pack -w countersign packs one.`,
+  `Built in ${Math.round((Date.now() - startedAt) / 1_000)} s: packages/{${PUBLISHED.join(',')}}. npm pack -w countersign packs one.`,
 )

@@ -28,6 +28,8 @@ test.each<[string, string, string, RegExp]>([
     /gate comes before cli/,
   ],
   ['tools do not know the store', 'packages/server/src/tools/a.ts', `import '../store/b.ts'`, /do not know each other/],
+  ['a source does not know the server', 'packages/tools-mcp/src/a.ts', `import { x } from 'countersign'`, /only values of/],
+  ['a source does not know another', 'packages/tools-mcp/src/a.ts', `import { x } from '@countersign/tools-github'`, /only values of/],
   ['a folder without a place is refused', 'packages/server/src/misc/a.ts', `import '../store/b.ts'`, /misc has no place/],
   ['core imports no other package', 'packages/core/src/a.ts', `import { x } from 'countersign'`, /values of no other package/],
   ['the client takes no values of core', 'packages/client/src/a.ts', `import { x } from '@countersign/core'`, /values of no other package/],

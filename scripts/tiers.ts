@@ -72,8 +72,8 @@ export const MORE: readonly string[] = [
   'verification/recordings/recordings',
   'scripts/docs/site',
   'scripts/release/release',
-  'packages/server/src/tools/github/generated-activity',
-  'packages/server/src/tools/linear/generated',
+  'packages/tools-github/src/generated-activity',
+  'packages/tools-linear/src/generated',
 ]
 
 /** Which test files run: those of `npm test`, those of `npm run test:more`, or all. */

@@ -1,4 +1,5 @@
-import { defineConfig, githubStarter } from 'countersign'
+import { githubStarter } from '@countersign/tools-github'
+import { defineConfig } from 'countersign'
 import { seedShop } from './stand-in/seed.ts'
 import { startStandIn } from './stand-in/server.ts'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { defineConfig, linearStarter } from 'countersign'
+import { linearStarter } from '@countersign/tools-linear'
+import { defineConfig } from 'countersign'
 import { buildSchema } from 'graphql'
 import { startStandIn } from './stand-in/server.ts'
 

@@ -15,7 +15,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     folder: 'guides',
     title: 'Guides',
     groups: {
-      Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions'],
+      Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
       Agents: ['models', 'mcp-gateway'],
       Approval: ['policy', 'quorum', 'embed-the-card', 'terminal', 'webhooks'],
       People: ['identity'],

@@ -1,14 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PUBLISHED } from '../packages.ts'
 
 /** The published packages, in the order in which they are uploaded: each after those that it depends on. */
-export const PACKAGES = [
-  { folder: 'core', name: '@countersign/core' },
-  { folder: 'client', name: '@countersign/client' },
-  { folder: 'react', name: '@countersign/react' },
-  { folder: 'server', name: 'countersign' },
-] as const
+export const PACKAGES = PUBLISHED.map((folder) => ({ folder, name: folder === 'server' ? 'countersign' : `@countersign/${folder}` }))
 
 /** The part of a package.json that a release looks at. */
 export interface Manifest {
@@ -18,6 +14,7 @@ export interface Manifest {
   exports?: Record<string, Record<string, string>>
   bin?: Record<string, string>
   dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
 }
 
 export const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8'))
@@ -41,16 +38,16 @@ function treeProblems(root: string): string[] {
 
 function versionProblems(root: string, version: string): string[] {
   const manifests = PACKAGES.map(({ folder }) => ({ folder, manifest: readManifest(join(root, 'packages', folder, 'package.json')) }))
-  const named = readFileSync(join(root, 'packages', 'server', 'src', 'version.ts'), 'utf8')
+  const named = readFileSync(join(root, 'packages', 'toolkit', 'src', 'version.ts'), 'utf8')
   return [
     ...manifests.flatMap(({ folder, manifest }) => [
       ...(manifest.version === version ? [] : [`packages/${folder} has version ${manifest.version}, but package.json has ${version}.`]),
-      ...Object.entries(manifest.dependencies ?? {})
+      ...Object.entries({ ...manifest.peerDependencies, ...manifest.dependencies })
         .filter(([name, wanted]) => PACKAGES.some((one) => one.name === name) && wanted !== version)
         .map(([name, wanted]) => `packages/${folder} depends on ${name} ${wanted}, but package.json has version ${version}.`),
       ...(manifest.private ? [`packages/${folder} is private, so npm would not publish it.`] : []),
     ]),
-    ...(named.includes(`'${version}'`) ? [] : [`packages/server/src/version.ts does not name ${version}.`]),
+    ...(named.includes(`'${version}'`) ? [] : [`packages/toolkit/src/version.ts does not name ${version}.`]),
   ]
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { temporaryFolder } from '../../verification/testing/test-server.ts'
-import { problemsOfCheckout, readManifest } from './ready.ts'
+import { PACKAGES, problemsOfCheckout, readManifest } from './ready.ts'
 import { problemsOfTarball } from './tarballs.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -100,7 +100,7 @@ test('the command refuses before it builds, and otherwise makes tarballs and pri
 
   const { status, stdout, stderr } = release()
   expect([status, stderr]).toEqual([0, ''])
-  const files = ['countersign-core', 'countersign-client', 'countersign-react', 'countersign'].map((name) => `${name}-0.1.0.tgz`)
+  const files = PACKAGES.map(({ name }) => `${name.replace('@', '').replace('/', '-')}-0.1.0.tgz`)
   expect(readdirSync(join(clone, 'release')).sort()).toEqual([...files].sort())
   expect(stdout).toContain('Nothing was uploaded.')
   expect(stdout.match(/npm publish .*/g)).toEqual([

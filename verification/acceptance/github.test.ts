@@ -3,7 +3,7 @@ import type { Action, JsonObject } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { type Fault, push, startStandIn } from '../../examples/github/stand-in/server.ts'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
-import { githubStarter } from '../../packages/server/src/tools/index.ts'
+import { githubStarter } from '../../packages/tools-github/src/starter.ts'
 import { addShop } from '../testing/github.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 

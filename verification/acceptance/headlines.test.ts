@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Action, type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { defineTool, objectivesStarter } from '../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { objectivesStarter } from '../../packages/tools-objectives/src/starter.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const startDesk = (): Promise<TestServer> =>

@@ -29,9 +29,8 @@ test('the tarballs hold what runs, its types, the licence and a page to read, an
       name,
     ).toEqual([])
   }
-  expect(installed.files.server).toEqual(
-    expect.arrayContaining(['console/index.html', 'dist/store/migrations/0001_start.sqlite.sql', 'dist/tools/text-work/worker.js']),
-  )
+  expect(installed.files.server).toEqual(expect.arrayContaining(['console/index.html', 'dist/store/migrations/0001_start.sqlite.sql']))
+  expect(installed.files.toolkit).toContain('dist/text-work/worker.js')
 })
 
 test('an installed server takes a configuration in TypeScript, shows its console, asks, and carries out what was approved', async () => {
@@ -57,6 +56,14 @@ test('an installed server takes a configuration in TypeScript, shows its console
     body: { tool: 'bank.refund', arguments: { customer: 'nobody', amountCents: 1 } },
   })
   expect([nobody.status, nobody.body]).toMatchObject([422, { code: 'impossible', reason: 'There is no customer nobody.' }])
+
+  const booking = await admin.post('/api/actions', { tool: 'books.book_cash', arguments: { cents: 5 } })
+  expect([booking.state, booking.destination]).toEqual(['proposed', 'https://ledger.example.com'])
+  await admin.post(`/api/actions/${booking.id}/decision`, { verdict: 'approve' })
+  expect(await admin.get(`/api/actions/${booking.id}?wait=60&until=settled`)).toMatchObject({
+    state: 'succeeded',
+    result: { group: 'books', account: 'cash', cents: 5 },
+  })
 
   // Its diff is made in a thread, whose script is a file of its own.
   const edit = { path: 'notes.txt', edits: [{ oldText: 'second', newText: 'third' }] }
@@ -160,6 +167,20 @@ test('npx countersign mcp puts the gate in front of an MCP server: a file is wri
   await writing
   expect((await client.call('countersign_wait', { actionId, seconds: 50 })).isError).toBeUndefined()
   expect(readFileSync(file, 'utf8')).toBe('bye')
+})
+
+test('countersign alone is at most 80 MB, and names the package that a configuration needs', async () => {
+  const alone = installed.emptyProject('alone')
+  const sources = ['toolkit', 'tools-mcp', 'tools-objectives', 'tools-openapi', 'tools-workspace']
+  await alone.install(alone.tarballs(['core', ...sources, 'server']))
+  const { stdout } = await alone.run('du', ['--apparent-size', '--block-size=1000000', '--summarize', 'node_modules'])
+  expect(Number.parseInt(stdout, 10)).toBeLessThanOrEqual(80)
+
+  writeFileSync(join(alone.folder, 'countersign.yaml'), 'tools: { hub: { github: { token: x } } }')
+  expect(await alone.run(process.execPath, ['node_modules/countersign/dist/main.js', 'doctor'])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('tools.hub.github: needs the package @countersign/tools-github: npm install @countersign/tools-github'),
+  })
 })
 
 test('a Node that is too old is told so in one sentence', async ({ skip }) => {

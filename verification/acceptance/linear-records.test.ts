@@ -1,8 +1,8 @@
 import type { Action, JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { type Mishap, startStandIn } from '../../examples/linear/stand-in/server.ts'
-import { linearStarter } from '../../packages/server/src/tools/index.ts'
-import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
+import { linearStarter } from '../../packages/tools-linear/src/starter.ts'
+import { API_KEY, exampleSchema, NOW_MS } from '../../packages/tools-linear/src/testing/open-workspace.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 test('a release is planned in Linear: milestone, document, link, relation and update, each decided once; what changed is asked again, what cannot be is not', async () => {

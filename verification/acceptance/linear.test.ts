@@ -3,8 +3,8 @@ import type { Action } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { type Mishap, startStandIn } from '../../examples/linear/stand-in/server.ts'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
-import { linearStarter } from '../../packages/server/src/tools/index.ts'
-import { API_KEY, exampleSchema, NOW_MS } from '../../packages/server/src/tools/linear/testing/open-workspace.ts'
+import { linearStarter } from '../../packages/tools-linear/src/starter.ts'
+import { API_KEY, exampleSchema, NOW_MS } from '../../packages/tools-linear/src/testing/open-workspace.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/linear/countersign.config.ts', import.meta.url))

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { defineTool } from '../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 

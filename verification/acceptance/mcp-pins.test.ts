@@ -6,7 +6,7 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-const RAW = fileURLToPath(new URL('../../packages/server/src/tools/mcp/testing/raw-server.ts', import.meta.url))
+const RAW = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/raw-server.ts', import.meta.url))
 
 test('MCP: a changed tool is asked about although policy allows it, also after a restart, until a call is approved', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'mcp-pin-')), 'tools.json')

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
-import { mcpStarter } from '../../packages/server/src/tools/index.ts'
+import { mcpStarter } from '../../packages/tools-mcp/src/starter.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/mcp/countersign.config.ts', import.meta.url))
-const RAW = fileURLToPath(new URL('../../packages/server/src/tools/mcp/testing/raw-server.ts', import.meta.url))
-const TASKS = fileURLToPath(new URL('../../packages/server/src/tools/mcp/testing/task-server.ts', import.meta.url))
+const RAW = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/raw-server.ts', import.meta.url))
+const TASKS = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/task-server.ts', import.meta.url))
 
 const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>
   server.admin.post('/api/actions', { tool, arguments: args })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
-import { objectivesStarter } from '../../packages/server/src/tools/index.ts'
+import { objectivesStarter } from '../../packages/tools-objectives/src/starter.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/objectives/countersign.config.ts', import.meta.url))

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ToolError } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { REDACTED } from '../../packages/server/src/net/index.ts'
-import { defineTool } from '../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { REDACTED } from '../../packages/toolkit/src/net/index.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 /** A secret that is nowhere by chance. */

@@ -1,7 +1,7 @@
 // The configuration of the servers that are killed: tools over the ledger, and agents that do what their messages say.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from '../../packages/server/src/config/index.ts'
-import type { RouteTableInput } from '../../packages/server/src/tools/index.ts'
+import type { RouteTableInput } from '../../packages/toolkit/src/routes/route-schema.ts'
 import { HOLD_OF_CLIENTS_MS, TOOL_TIMEOUT_MS } from './ledger-file.ts'
 
 const MODEL = `scripted/${fileURLToPath(new URL('./script.ts', import.meta.url))}`

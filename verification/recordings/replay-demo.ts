@@ -9,7 +9,7 @@ import type { ModelSettings } from '../../packages/server/src/models/index.ts'
 import { modelFor, type Recording } from '../../packages/server/src/models/testing/recordings.ts'
 import { type ReplayAnswer, type ReplayRequest, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { startServer } from '../../packages/server/src/server.ts'
-import { defineTool } from '../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
 
 const KEY = 'key-of-the-recorded-desk-test'
 

@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino'
 import type { Agent } from '../../packages/server/src/agent/index.ts'
-import { defineTool, openTools, type ToolRegistry } from '../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { openTools, type ToolRegistry } from '../../packages/toolkit/src/open-tools.ts'
 import { type ModelDeps, simulatedModel } from './model.ts'
 import type { Target } from './target.ts'
 import type { Owner } from './timeline.ts'

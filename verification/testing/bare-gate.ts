@@ -6,7 +6,8 @@ import { createConcurrencyLimiter } from '../../packages/server/src/dispatch/ind
 import { createGate, createStartFailures, type Gate } from '../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../../packages/server/src/policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../../packages/server/src/store/index.ts'
-import { type CodedTool, openTools } from '../../packages/server/src/tools/index.ts'
+import type { CodedTool } from '../../packages/toolkit/src/define.ts'
+import { openTools } from '../../packages/toolkit/src/open-tools.ts'
 import { ana, ben, hurriedClock } from './open-gate.ts'
 
 /** The gate of one process on a store that it may share with others. Nothing is dispatched: tests call what a job would call. */

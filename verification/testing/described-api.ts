@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type JsonObject, type JsonValue, type Tool, ToolError } from '@countersign/core'
 import { expect, onTestFinished } from 'vitest'
 import { type Environment, openConfig } from '../../packages/server/src/config/index.ts'
-import { createRedactor } from '../../packages/server/src/net/index.ts'
-import type { OpenApiInput } from '../../packages/server/src/tools/openapi/section.ts'
-import type { SourceFinding, SourceLog } from '../../packages/server/src/tools/source.ts'
+import { createRedactor } from '../../packages/toolkit/src/net/index.ts'
+import type { SourceFinding, SourceLog } from '../../packages/toolkit/src/source.ts'
+import type { OpenApiInput } from '../../packages/tools-openapi/src/section.ts'
 import { startTarget, type TargetAnswer, type TargetRequest } from './target.ts'
 
 /** What a document needs besides its paths; closed by the test that opened it. */

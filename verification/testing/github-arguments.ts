@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import fc from 'fast-check'
-import { isBranchName, isPath } from '../../packages/server/src/tools/github/fields.ts'
+import { isBranchName, isPath } from '../../packages/tools-github/src/fields.ts'
 import type { Activity } from './github.ts'
 
 const STRANGE = fc.string({

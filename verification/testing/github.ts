@@ -12,8 +12,9 @@ import {
   startStandIn,
 } from '../../examples/github/stand-in/server.ts'
 import { openConfig } from '../../packages/server/src/config/index.ts'
-import { createRedactor } from '../../packages/server/src/net/index.ts'
-import type { GithubInput, SourceFinding } from '../../packages/server/src/tools/index.ts'
+import { createRedactor } from '../../packages/toolkit/src/net/index.ts'
+import type { SourceFinding } from '../../packages/toolkit/src/source.ts'
+import type { GithubInput } from '../../packages/tools-github/src/index.ts'
 import { githubDescription } from './github-description.ts'
 import { graphqlProblems } from './github-graphql.ts'
 

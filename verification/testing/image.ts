@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
 import { contextFiles, type ImagePlan, type Stage, type Step } from './dockerfile.ts'
+import { MACHINE_PATH } from './machine-path.ts'
 
 /** Why the steps of a Dockerfile cannot be run here; undefined when they can. */
 export const whyNoImage: string | undefined = whyNot()
@@ -148,8 +149,16 @@ function start(plan: ImagePlan, built: BuiltStage, command: readonly string[], {
   })
 }
 
-/** What npm needs of this machine to reach its registry. */
+const NPM_SETTINGS = ['registry', 'cafile', 'https-proxy', 'noproxy', 'strict-ssl']
+
+/** What npm needs of this machine to reach its registry: variables, and the settings of its npmrc files, which the image does not have. */
 function registryAccess(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])))
+  const variables = names.map((name) => [name, process.env[name] ?? ''])
+  const env = { ...process.env, PATH: MACHINE_PATH }
+  const settings = JSON.parse(
+    execFileSync('npm', ['config', 'list', '--json'], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }),
+  )
+  const ofNpm = NPM_SETTINGS.map((name) => [`npm_config_${name.replaceAll('-', '_')}`, String(settings[name] ?? '')])
+  return Object.fromEntries([...variables, ...ofNpm].filter(([, value]) => value !== ''))
 }

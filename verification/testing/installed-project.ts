@@ -1,6 +1,6 @@
 /** What somebody writes in a folder of theirs with our packages installed: a configuration, and a page. By file name. */
 export const PROJECT: Readonly<Record<string, string>> = {
-  'countersign.config.ts': `import { defineConfig, defineTool, ToolError } from 'countersign'
+  'countersign.config.ts': `import { defineConfig, defineSource, defineTool, draftOf, ToolError } from 'countersign'
 import { z } from 'zod'
 
 const refund = defineTool({
@@ -16,10 +16,35 @@ const refund = defineTool({
   execute: async ({ customer }, { idempotencyKey }) => ({ customer, idempotencyKey }),
 })
 
+const ledger = defineSource({
+  schema: z.strictObject({ accounts: z.array(z.string()).min(1) }),
+  starter: (group) => [{ name: 'bookings ask', match: { tool: \`\${group}.*\` }, verdict: 'ask' }],
+  open: ({ accounts }, { group }) => ({
+    kind: 'ledger',
+    secrets: [],
+    drafts: () =>
+      accounts.map((account) =>
+        draftOf(
+          defineTool({
+            name: \`book_\${account}\`,
+            description: \`Books an amount on \${account}\`,
+            input: z.object({ cents: z.int() }),
+            effect: 'write',
+            execute: async ({ cents }) => ({ group, account, cents }),
+          }),
+          { destination: 'https://ledger.example.com' },
+        ),
+      ),
+    check: async () => [{ level: 'ok', message: \`\${accounts.length} accounts\` }],
+  }),
+})
+
 export default defineConfig({
   agents: { desk: { model: 'scripted/desk.json', tools: ['bank.*', 'files.*'] } },
-  tools: { bank: { tools: [refund] }, files: { workspace: { root: './work' } } },
+  tools: { bank: { tools: [refund] }, books: { source: ledger({ accounts: ['cash'] }) }, files: { workspace: { root: './work' } } },
 })
+// @ts-expect-error A source of the wrong settings: its types are really there.
+ledger({ accounts: [1] })
 `,
   'front-end.tsx': `import { createClient, openInbox } from '@countersign/client'
 import type { Action } from '@countersign/core'

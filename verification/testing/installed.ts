@@ -4,16 +4,17 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { PUBLISHED } from '../../scripts/packages.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { readAddress } from './child-server.ts'
 import { PROJECT } from './installed-project.ts'
+import { MACHINE_PATH } from './machine-path.ts'
 import { checkerAt } from './openapi.ts'
 import type { CommandResult } from './run-command.ts'
 import { temporaryFolder } from './test-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PACKAGES = ['core', 'client', 'react', 'server']
 
 /** A folder of somebody's, with our packages in it as npm installs them. */
 export interface Installed extends Disposable {
@@ -44,13 +45,7 @@ export interface EmptyProject {
   run(command: string, args: readonly string[]): Promise<CommandResult>
 }
 
-/** The path without this checkout's programs: what somebody has who never saw it. */
-const MACHINE_PATH = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
-  .join(delimiter)
-
-/** The same with a Node that is new enough in front. */
+/** The machine's path with a Node that is new enough in front. */
 export const PATH_WITH_NODE = [dirname(process.execPath), MACHINE_PATH].join(delimiter)
 
 /** Builds the packages, packs them and installs the tarballs, with React and the types a user has, into an empty folder. */
@@ -64,7 +59,7 @@ export async function installPackages(): Promise<Installed> {
     const run = (command: string, args: readonly string[]) => runIn(folder, command, args)
     requireDone(await runIn(ROOT, 'npm', ['run', '--silent', 'build']))
     const files: Record<string, string[]> = {}
-    for (const name of PACKAGES) {
+    for (const name of PUBLISHED) {
       const packed = await runIn(join(ROOT, 'packages', name), 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', packs])
       files[name] = filesOf(requireDone(packed))
     }
@@ -88,12 +83,20 @@ function makeProject(folder: string, tarballs: readonly string[]): EmptyProject 
   writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
   return {
     folder,
-    tarballs: (names) => tarballs.filter((path) => names.some((name) => basename(path).startsWith(`countersign-${name}-`))),
+    tarballs: (names) => names.map((name) => tarballOf(tarballs, name)),
     install: async (packages) => {
       requireDone(await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]))
     },
     run: (command, args) => runIn(folder, command, args),
   }
+}
+
+/** @throws Error for the name of a folder that is not a published package. */
+function tarballOf(tarballs: readonly string[], name: string): string {
+  const start = name === 'server' ? 'countersign' : `countersign-${name}`
+  const found = tarballs.find((path) => new RegExp(`^${start}-\\d`).test(basename(path)))
+  if (found === undefined) throw new Error(`${name} is not a published package`)
+  return found
 }
 
 async function serve(cwd: string): Promise<InstalledServer> {

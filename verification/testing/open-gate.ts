@@ -8,7 +8,7 @@ import { type ConfigInput, openConfig } from '../../packages/server/src/config/i
 import { type Engine, openEngine } from '../../packages/server/src/engine.ts'
 import { viewAction } from '../../packages/server/src/gate/index.ts'
 import { actions } from '../../packages/server/src/store/index.ts'
-import type { CodedTool } from '../../packages/server/src/tools/index.ts'
+import type { CodedTool } from '../../packages/toolkit/src/define.ts'
 
 export const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
 export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] }

@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ExecuteContext, JsonObject, JsonValue, Preview, Tool } from '@countersign/core'
-import { createRedactor, openNetwork } from '../../packages/server/src/net/index.ts'
-import { openTools, SOURCE_KINDS, type ToolSource, type WorkspaceInput } from '../../packages/server/src/tools/index.ts'
-import { NO_OBJECTIVES } from '../../packages/server/src/tools/testing/no-objectives.ts'
+import { createRedactor, openNetwork } from '../../packages/toolkit/src/net/index.ts'
+import { openTools } from '../../packages/toolkit/src/open-tools.ts'
+import type { ToolSource } from '../../packages/toolkit/src/source.ts'
+import { NO_OBJECTIVES } from '../../packages/toolkit/src/testing/no-objectives.ts'
+import type { WorkspaceInput } from '../../packages/tools-workspace/src/index.ts'
+import { workspace } from '../../packages/tools-workspace/src/index.ts'
 
 /** A folder with files in it, gone after the test. */
 export interface TempFolder extends Disposable {
@@ -51,8 +54,7 @@ export async function openWorkspace(section: WorkspaceInput): Promise<OpenWorksp
   const fail = ({ message }: { message: string }) => {
     throw new Error(message)
   }
-  const kind = await SOURCE_KINDS.workspace()
-  const source = await kind.open(kind.schema.parse(section), {
+  const source = await workspace.open(workspace.schema.parse(section), {
     group: 'files',
     folder: '/',
     network: openNetwork(),

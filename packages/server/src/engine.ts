@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
+import type { Network, OwnFile, ToolSource } from '@countersign/toolkit'
+import { checkpoint, type ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import { type Agent, type AgentLoop, type Announcements, createAgentLoop, createAnnouncements } from './agent/index.ts'
 import {
@@ -14,20 +16,17 @@ import {
   type Sealer,
   SYSTEM,
 } from './audit/index.ts'
-import { checkpoint } from './checkpoints.ts'
 import type { Clock } from './clock.ts'
 import { createConcurrencyLimiter, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
 import { createGate, createStartFailures, type Gate } from './gate/index.ts'
 import type { Held, InstanceSettings } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
-import type { Network } from './net/index.ts'
 import { createSender } from './notify/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
 import { type Database, principals, type Store, tellAccess } from './store/index.ts'
-import type { OwnFile, ToolRegistry, ToolSource } from './tools/index.ts'
 
 export interface EngineOptions {
   database: Database

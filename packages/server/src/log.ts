@@ -1,6 +1,6 @@
+import { createRedactor } from '@countersign/toolkit'
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from './config/index.ts'
-import { createRedactor } from './net/index.ts'
 
 /**
  * One JSON line per fact on standard error: standard output belongs to what the command says to a person.

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { OwnFile } from '@countersign/toolkit'
 import type { Config, Settings } from './config/index.ts'
 import { CONFIG_FILE_NAMES } from './config/index.ts'
-import type { OwnFile } from './tools/index.ts'
 
 /** This package, and in a checkout everything that is built and run with it. */
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))

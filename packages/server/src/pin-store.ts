@@ -1,6 +1,6 @@
+import type { PinStore } from '@countersign/toolkit'
 import type { Clock } from './clock.ts'
 import { type Store, toolPins } from './store/index.ts'
-import type { PinStore } from './tools/index.ts'
 
 /** The database as the place where sources keep what their tools are. */
 export const openPinStore = (store: Store, clock: Clock): PinStore => ({

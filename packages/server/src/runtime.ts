@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { VERSION } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import { createSealer, type Sealer } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -24,7 +25,6 @@ import {
 import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
 import { createTally, type Tally } from './metrics/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
-import { VERSION } from './version.ts'
 
 /** What the engine stands on: where the rows are, and what makes things happen. */
 export interface Runtime {

@@ -6,7 +6,8 @@ import { createConcurrencyLimiter } from '../../../packages/server/src/dispatch/
 import { createGate, createStartFailures, type GateDeps } from '../../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies } from '../../../packages/server/src/policy/index.ts'
 import { type ActionRow, actions, principals, type Store, votes } from '../../../packages/server/src/store/index.ts'
-import { defineTool, openTools, type ToolRegistry } from '../../../packages/server/src/tools/index.ts'
+import { defineTool } from '../../../packages/toolkit/src/define.ts'
+import { openTools, type ToolRegistry } from '../../../packages/toolkit/src/open-tools.ts'
 import type { Footing } from './changes.ts'
 
 const SILENT = pino({ level: 'silent' })

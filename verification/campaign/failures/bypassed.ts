@@ -156,7 +156,7 @@ export const BYPASSED: readonly Failure[] = [
     held: 'a value in a path is looked at in every form that a target may make of it, hosts as the URL parser reads them: tools/url-template.ts',
     bugs: [
       plant('a value is checked as it is written only', [
-        'packages/server/src/tools/route-table.test.ts',
+        'packages/toolkit/src/routes/route-table.test.ts',
         'a hostile value never reaches a path: refused when proposed, refused again when sent',
       ]),
     ],

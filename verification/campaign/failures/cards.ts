@@ -2,7 +2,7 @@ import { type Failure, plant } from './planted-failure.ts'
 
 const SAME_LOOK_TEST = 'packages/server/src/gate/execute/same-look.test.ts'
 const IMPOSSIBLE_TEST = 'verification/acceptance/impossible.test.ts'
-const PREVIEW_TEST = 'packages/server/src/tools/openapi/preview.test.ts'
+const PREVIEW_TEST = 'packages/tools-openapi/src/preview.test.ts'
 
 /** What a card could say that is not what would be done. */
 export const CARDS: readonly Failure[] = [

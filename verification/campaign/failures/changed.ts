@@ -91,7 +91,7 @@ export const CHANGED: readonly Failure[] = [
     held: 'the definition’s hash leaves words for people out; what has no tool any more fails in plain words: tools/open-tools.ts, gate/execute/verify-binding.ts',
     bugs: [
       plant('words for people are part of the definition', [
-        'packages/server/src/tools/open-tools.test.ts',
+        'packages/toolkit/src/open-tools.test.ts',
         'a definition hash changes with what a tool is, and not with its words for people',
       ]),
     ],

@@ -3,7 +3,7 @@ import { type Failure, plant } from './planted-failure.ts'
 const REMOTE_BRAIN_TEST = 'packages/server/src/models/remote-brain.test.ts'
 const LOOK_UPS_TEST = 'packages/server/src/agent/look-ups.test.ts'
 const TOOL_MEDIA_TEST = 'packages/server/src/models/tool-media.test.ts'
-const RESULT_TEST = 'packages/server/src/tools/mcp/result.test.ts'
+const RESULT_TEST = 'packages/tools-mcp/src/result.test.ts'
 const REASONING_DETAILS_TEST = 'packages/server/src/models/reasoning-details.test.ts'
 const BROKEN_TEST = 'packages/server/src/models/broken.test.ts'
 

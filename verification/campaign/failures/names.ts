@@ -1,9 +1,9 @@
 import { type Failure, plant } from './planted-failure.ts'
 
-const CARDS_TEST = 'packages/server/src/tools/mcp/cards.test.ts'
-const RISK_BY_NAME_TEST = 'packages/server/src/tools/risk-by-name.test.ts'
+const CARDS_TEST = 'packages/tools-mcp/src/cards.test.ts'
+const RISK_BY_NAME_TEST = 'packages/toolkit/src/risk-by-name.test.ts'
 const HEADLINES_TEST = 'verification/acceptance/headlines.test.ts'
-const HEADLINE_TEST = 'packages/server/src/tools/headline.test.ts'
+const HEADLINE_TEST = 'packages/toolkit/src/headline.test.ts'
 const CHANGES_TEST = 'packages/react/src/changes.browser.test.ts'
 
 /** What names and lists could hide. */

@@ -8,11 +8,11 @@ export const OUTWARD: readonly Failure[] = [
     held: 'a value is one segment in every form, and the address built must be what the template says: tools/url-template.ts',
     bugs: [
       plant('values stand in a path as they are', [
-        'packages/server/src/tools/url-template.test.ts',
+        'packages/toolkit/src/http/url-template.test.ts',
         'of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded',
       ]),
       plant('a slash may be encoded twice', [
-        'packages/server/src/tools/url-template.test.ts',
+        'packages/toolkit/src/http/url-template.test.ts',
         'of thousands of values made to leave a path, each is refused or stays in its segment, however often it is decoded',
       ]),
     ],
@@ -23,15 +23,15 @@ export const OUTWARD: readonly Failure[] = [
     held: 'every request resolves, checks and pins its address; redirects are answers: net/network.ts, net/send.ts',
     bugs: [
       plant('a private address is as good as another', [
-        'packages/server/src/net/network.test.ts',
+        'packages/toolkit/src/net/network.test.ts',
         'anybody’s address is admitted when all its addresses are public, and refused when one is not',
       ]),
       plant('addresses that give out credentials are private', [
-        'packages/server/src/net/network.test.ts',
+        'packages/toolkit/src/net/network.test.ts',
         'no name leads to where machines give out credentials, not even one of the configuration',
       ]),
       plant('a name is resolved again for the connection', [
-        'packages/server/src/net/ssrf.test.ts',
+        'packages/toolkit/src/net/ssrf.test.ts',
         'a name that answers differently the second time is connected to at the address that was checked',
       ]),
     ],
@@ -46,7 +46,7 @@ export const OUTWARD: readonly Failure[] = [
         'a key belongs to one principal and one route',
       ]),
       plant('any pattern is taken', [
-        'packages/server/src/tools/pattern.test.ts',
+        'packages/toolkit/src/schema/pattern.test.ts',
         'what only a backtracking engine can match is refused when the schema is read',
       ]),
     ],
@@ -72,7 +72,7 @@ export const OUTWARD: readonly Failure[] = [
     held: 'answers are redacted where they arrive; errors that are not ours say an id: net/secrets.ts, http/errors.ts',
     bugs: [
       plant('what a service echoes is kept', [
-        'packages/server/src/tools/route-table.test.ts',
+        'packages/toolkit/src/routes/route-table.test.ts',
         'a secret of the headers does not come back in a result or an error, even when the service echoes it',
       ]),
       plant('an error of ours says what broke', [

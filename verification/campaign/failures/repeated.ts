@@ -88,7 +88,7 @@ export const REPEATED: readonly Failure[] = [
         'a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
       ]),
       plant('a cut answer of a write is a refusal', [
-        'packages/server/src/tools/route-table.test.ts',
+        'packages/toolkit/src/routes/route-table.test.ts',
         'a 5xx, a reset, a cut body and silence are unknown outcomes, each sent once',
       ]),
       plant('a refusal of a repeat settles what the send before it did', [
@@ -163,7 +163,7 @@ export const REPEATED: readonly Failure[] = [
     held: 'a connection of its own for each send, no retry, no redirect: net/send.ts',
     bugs: [
       plant('connections are kept', [
-        'packages/server/src/tools/http-call.test.ts',
+        'packages/toolkit/src/http/http-call.test.ts',
         'a connection that another client kept open to the same target is not used',
       ]),
     ],

@@ -1,11 +1,11 @@
 import { type Failure, plant } from './planted-failure.ts'
 
-const PATCH_TEST = 'packages/server/src/tools/workspace/patch.test.ts'
-const DIFF_TEST = 'packages/server/src/tools/workspace/diff.test.ts'
-const GIT_TEST = 'packages/server/src/tools/workspace/git/git.test.ts'
-const WRITTEN_REQUEST_TEST = 'packages/server/src/tools/openapi/written-request.test.ts'
-const IMPERFECT_DOCUMENT_TEST = 'packages/server/src/tools/openapi/imperfect-document.test.ts'
-const TRUST_TEST = 'packages/server/src/tools/mcp/trust.test.ts'
+const PATCH_TEST = 'packages/tools-workspace/src/patch.test.ts'
+const DIFF_TEST = 'packages/tools-workspace/src/diff.test.ts'
+const GIT_TEST = 'packages/tools-workspace/src/git/git.test.ts'
+const WRITTEN_REQUEST_TEST = 'packages/tools-openapi/src/written-request.test.ts'
+const IMPERFECT_DOCUMENT_TEST = 'packages/tools-openapi/src/imperfect-document.test.ts'
+const TRUST_TEST = 'packages/tools-mcp/src/trust.test.ts'
 
 /** What servers, files and documents could make of a call. */
 export const SOURCES: readonly Failure[] = [

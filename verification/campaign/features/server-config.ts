@@ -2,7 +2,7 @@
 // outlives the servers, and the database.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from '../../../packages/server/src/config/index.ts'
-import type { RouteTableInput } from '../../../packages/server/src/tools/index.ts'
+import type { RouteTableInput } from '../../../packages/toolkit/src/routes/route-schema.ts'
 import { KEY } from './target-key.ts'
 
 const INVENTORY = fileURLToPath(new URL('../../../examples/openapi/service/inventory.yaml', import.meta.url))

@@ -1,7 +1,8 @@
 // What the public conformance suite runs as a client: our source of tools, opened on the address that it is given last.
 import { env } from 'node:process'
-import { createRedactor, openNetwork } from '../../../packages/server/src/net/index.ts'
-import { SOURCE_KINDS, type SourceOpening } from '../../../packages/server/src/tools/index.ts'
+import { createRedactor, openNetwork } from '../../../packages/toolkit/src/net/index.ts'
+import type { SourceOpening } from '../../../packages/toolkit/src/source.ts'
+import { mcp } from '../../../packages/tools-mcp/src/index.ts'
 
 /** What each scenario wants called. */
 const CALLS: Readonly<Record<string, { tool: string; arguments: Record<string, number> }>> = {
@@ -22,7 +23,6 @@ const opening: SourceOpening = {
   inherit: () => ({}),
 }
 
-const mcp = await SOURCE_KINDS.mcp()
 const source = await mcp.open(mcp.schema.parse({ url: process.argv.at(-1) }), opening)
 if (!source) throw new Error('it was not opened')
 const way = { network: opening.network, redactor: createRedactor([]) }

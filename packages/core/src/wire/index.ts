@@ -25,15 +25,7 @@ export {
   Vote,
   WithdrawBody,
 } from './action.ts'
-export {
-  AgentRequest,
-  AgentRequestBody,
-  ApproveToolBody,
-  Checkpoint,
-  RequestAnswer,
-  RequestStatus,
-  RequestView,
-} from './agent-request.ts'
+export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
 export {
   AcceptRecordBody,
   AUDIT_KINDS,

@@ -1,4 +1,4 @@
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { writeSession } from '../gate/index.ts'
 import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
 import type { AgentDeps, AgentState } from './agent.ts'

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Action, DEFAULT_POLICY, type Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ShiftedClock, shiftedClock } from '../../../../verification/testing/shifted-clock.ts'
+import { openTools } from '../../../toolkit/src/open-tools.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { viewMessage } from '../gate/read/view.ts'
 import { createLog } from '../log.ts'
 import { scriptedModel } from '../models/index.ts'
 import { actions, messages, type StoredEvent } from '../store/index.ts'
-import { defineTool, openTools } from '../tools/index.ts'
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
 const caller = { principal: ana }

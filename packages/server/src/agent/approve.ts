@@ -1,5 +1,5 @@
 import { assert, CountersignError, type Session } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import {
   alreadyDecided,
   type Caller,

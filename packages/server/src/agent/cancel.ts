@@ -1,5 +1,5 @@
 import { assert, type Session } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, endWholeSession, requireWriter, stopRun, viewSession } from '../gate/index.ts'
 import { idempotently, sessions } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'

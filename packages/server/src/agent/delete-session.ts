@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
 import { archive, grants, idempotently, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'

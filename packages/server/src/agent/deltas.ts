@@ -1,4 +1,4 @@
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { OtherEvent } from '../gate/index.ts'
 import { type SessionWriter, writeSession } from '../gate/index.ts'
 import { events, type Outbox, type RunRow, type Tx } from '../store/index.ts'

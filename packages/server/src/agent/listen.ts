@@ -1,6 +1,6 @@
 import type { Model, ModelRequest, PassedOver } from '@countersign/core'
 import { endSentence } from '@countersign/core/text'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { CallIds } from './call-ids.ts'
 import type { Deltas } from './deltas.ts'
 import { boundLookUps, type KeptLookUps } from './look-ups.ts'

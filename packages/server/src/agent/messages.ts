@@ -1,5 +1,5 @@
 import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import {
   type Caller,
   type CallerContext,

@@ -1,5 +1,5 @@
 import { assert, type CountersignError, isCountersignError, isSettled, type ToolCall } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { outcomeOf } from '../gate/execute/tool-result.ts'
 import {
   countRepeat,

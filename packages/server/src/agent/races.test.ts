@@ -14,12 +14,14 @@ import {
   type Principal,
   ToolError,
 } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { fold } from '../../../../verification/testing/fold.ts'
 import { historyFaults } from '../../../../verification/testing/history-faults.ts'
 import { shiftedClock } from '../../../../verification/testing/shifted-clock.ts'
 import { openServerDatabase, type ServerDatabase } from '../../../../verification/testing/test-database.ts'
+import { openTools } from '../../../toolkit/src/open-tools.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { viewActions, viewSession } from '../gate/index.ts'
 import { viewSaid } from '../gate/read/view.ts'
@@ -27,7 +29,6 @@ import { createLog } from '../log.ts'
 import { type ScriptReply, scriptedModel } from '../models/index.ts'
 import { actions, events, messages, type RunRow, type StoredEvent, sessions } from '../store/index.ts'
 import { ask } from '../store/query.ts'
-import { defineTool, openTools } from '../tools/index.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const PEOPLE = [

@@ -1,5 +1,5 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
 import {
   type AgentRequestRow,

@@ -1,5 +1,5 @@
 import { isCountersignError } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { newId, type RunRow, type SessionRow } from '../store/index.ts'
 import type { Agent, AgentDeps, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { makeDurableFolder } from '../durable-files.ts'
 import { type ArchiveFileRow, archive, type EventRow, type Store, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { linesOf } from '../net/split-lines.ts'
+import { linesOf } from '@countersign/toolkit/internal'
 import { type FileEnd, type FileHead, FORMAT, hashOf, openLine } from './line.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 

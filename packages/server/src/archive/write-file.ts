@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { syncFolder } from '../durable-files.ts'
 
 export interface WrittenFile {

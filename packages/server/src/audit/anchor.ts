@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { type Network, send } from '@countersign/toolkit'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { type Network, send } from '../net/index.ts'
 import type { Head } from './head.ts'
 import { headFields } from './line.ts'
 import { anchorLine, headsIn } from './memory.ts'

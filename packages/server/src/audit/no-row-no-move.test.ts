@@ -1,3 +1,4 @@
+import { defineTool } from '@countersign/toolkit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -5,11 +6,11 @@ import { type BareGate, openBareGate, rowOf, savePersons } from '../../../../ver
 import { ana, ben } from '../../../../verification/testing/open-gate.ts'
 import { refuseRows } from '../../../../verification/testing/refuse-rows.ts'
 import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { openTools } from '../../../toolkit/src/open-tools.ts'
 import { systemClock } from '../clock.ts'
 import { insertPrepared, prepareAction, stopRun, writeSession } from '../gate/index.ts'
 import { compilePolicy, fixedPolicies } from '../policy/index.ts'
 import { audit, sessions, votes } from '../store/index.ts'
-import { defineTool, openTools } from '../tools/index.ts'
 
 const asAna = { principal: ana }
 const asBen = { principal: ben }

@@ -1,5 +1,5 @@
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/index.ts'
 import { acceptRecord, recordLostMemory, recordProblem } from './accept.ts'

@@ -1,9 +1,9 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { AuditSealView, parseJson } from '@countersign/core'
+import { linesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
-import { linesOf } from '../net/split-lines.ts'
 
 interface VerifyFlags {
   publicKey?: string[]

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { createRedactor, type Redactor, type SourceFinding } from '@countersign/toolkit'
+import { dotted } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import {
   type Config,
@@ -11,9 +13,7 @@ import {
   type Settings,
   secretsOf,
 } from '../config/index.ts'
-import { createRedactor, type Redactor } from '../net/index.ts'
 import { type DatabaseLook, lookAtDatabase } from '../store/index.ts'
-import { dotted, type SourceFinding } from '../tools/index.ts'
 import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'

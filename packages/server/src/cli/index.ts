@@ -1,6 +1,6 @@
+import { VERSION } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { VERSION } from '../version.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommand, restoreCommand } from './backup.ts'

@@ -1,14 +1,16 @@
 import { resolve } from 'node:path'
+import type { StarterRules } from '@countersign/toolkit'
 import { Command } from 'commander'
 import { parseDocument, stringify } from 'yaml'
 import { type Environment, findConfig, loadConfig } from '../config/index.ts'
-import { STARTERS, type StarterRules } from '../tools/index.ts'
+import { SOURCE_KINDS, type SourceKindName } from '../tools/index.ts'
 
 type Rule = NonNullable<StarterRules>[number]
 /** Rules with what they are for. */
 type Part = { title: string; rules: readonly Rule[] }
 
-const KINDS = Object.keys(STARTERS)
+const KINDS = Object.keys(SOURCE_KINDS) as SourceKindName[]
+const isKind = (name: string): name is SourceKindName => Object.hasOwn(SOURCE_KINDS, name)
 
 const HELP = `
 Names are kinds of sources, with the group their tools are in: workspace=repo github=hub. Without a group it is called as the kind.
@@ -30,18 +32,16 @@ export const starterCommand = (environment: Environment): Command =>
 
 /** A policy to start from, as YAML: for these kinds, or for the sources of a configuration where none is named. */
 export const starterPolicy = async (kinds: readonly string[], flags: { config?: string }, environment: Environment): Promise<string> =>
-  writePolicy(kinds.length > 0 ? kinds.map(partOf) : await partsOfConfig(flags.config, environment))
+  writePolicy(kinds.length > 0 ? await Promise.all(kinds.map(partOf)) : await partsOfConfig(flags.config, environment))
 
-function partOf(written: string): Part {
+async function partOf(written: string): Promise<Part> {
   const [kind = '', group = kind] = written.split('=')
-  return { title: `${kind}, in the group ${group}`, rules: rulesFor(kind, group) }
+  if (!isKind(kind)) throw new Error(`there is no kind of source ${kind} with rules to start from; there are ${KINDS.join(', ')}`)
+  return { title: `${kind}, in the group ${group}`, rules: await rulesFor(kind, group) }
 }
 
-function rulesFor(kind: string, group: string): readonly Rule[] {
-  const starter = Object.entries(STARTERS).find(([name]) => name === kind)?.[1]
-  if (!starter) throw new Error(`there is no kind of source ${kind} with rules to start from; there are ${KINDS.join(', ')}`)
-  return starter(group) ?? []
-}
+const rulesFor = async (kind: SourceKindName, group: string): Promise<readonly Rule[]> =>
+  (await SOURCE_KINDS[kind]()).starter?.(group) ?? []
 
 /** Of every source its rules, as far as they are for tools that it has. Other tools are for the rules at the end. */
 async function partsOfConfig(file: string | undefined, environment: Environment): Promise<Part[]> {
@@ -49,12 +49,14 @@ async function partsOfConfig(file: string | undefined, environment: Environment)
   if (found === undefined) throw new Error('name kinds of sources, or a configuration with --config')
   const { sources, tools, close } = await loadConfig(found, environment)
   try {
-    return [...sources].map(([group, { kind }]) => {
-      const fits = ({ match: { tool } }: Rule) => tool === undefined || tools.mayFit(tool)
-      const title = `${group}: the tools of the source ${kind}`
-      // A kind without rules of its own is served by those at the end.
-      return { title, rules: KINDS.includes(kind) ? rulesFor(kind, group).filter(fits) : [] }
-    })
+    return await Promise.all(
+      [...sources].map(async ([group, { kind }]) => {
+        const fits = ({ match: { tool } }: Rule) => tool === undefined || tools.mayFit(tool)
+        const title = `${group}: the tools of the source ${kind}`
+        // The rules at the end serve a kind without rules of its own.
+        return { title, rules: isKind(kind) ? (await rulesFor(kind, group)).filter(fits) : [] }
+      }),
+    )
   } finally {
     await close()
   }

@@ -1,4 +1,5 @@
-import { dotted, type SetupProblem } from '../tools/index.ts'
+import type { SetupProblem } from '@countersign/toolkit'
+import { dotted } from '@countersign/toolkit/internal'
 
 /** The configuration or a setting cannot be used. The message has one line for each problem: the file, the place in it, what to do. */
 export class ConfigError extends Error {

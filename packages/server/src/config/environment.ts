@@ -1,4 +1,5 @@
-import type { RouteTable, SetupProblem } from '../tools/index.ts'
+import type { SetupProblem } from '@countersign/toolkit'
+import type { RouteTable } from '@countersign/toolkit/internal'
 
 /** The environment as it was given to us. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,8 @@
+import type { AnySourceKind, Network, SetupProblem, SourceOpening, ToolSource } from '@countersign/toolkit'
+import type { ToolGroup } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
-import type { Network } from '../net/index.ts'
-import { type AnySourceKind, type SetupProblem, SOURCE_KINDS, type SourceOpening, type ToolGroup, type ToolSource } from '../tools/index.ts'
+import { MissingPackage } from '../optional-package.ts'
+import { SOURCE_KINDS } from '../tools/index.ts'
 import { type Environment, fill, fillAddress, fillTable, refuseVariables, variablesOf } from './environment.ts'
 import { parse, type Report } from './parse.ts'
 import { type ConfigShape, GROUP_KINDS } from './schema.ts'
@@ -53,10 +55,17 @@ async function openGroup(
   } else if (kind === 'tools') {
     const tools = parse(GROUP_KINDS.tools, rest[kind], path, report)
     return tools && { tools }
+  } else if (kind === 'source') {
+    const source = parse(GROUP_KINDS.source, rest[kind], path, report)
+    return source && openSource(name, source.kind, source.settings, path, opening)
   } else {
-    const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
-    if (known) return openSource(name, await known(), rest[kind], path, opening)
-    report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
+    const load = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+    if (!load) report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
+    const known = await load?.().catch((error: unknown) => {
+      if (!(error instanceof MissingPackage)) throw error
+      report({ path, message: error.message })
+    })
+    if (known) return openSource(name, known, rest[kind], path, opening)
   }
   return undefined
 }

@@ -1,5 +1,6 @@
+import type { SetupProblem } from '@countersign/toolkit'
+import { zodFindings } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
-import { type SetupProblem, zodFindings } from '../tools/index.ts'
 
 export type Report = (problem: SetupProblem) => void
 

@@ -1,6 +1,6 @@
+import { secretHeaders } from '@countersign/toolkit'
+import { isHeader } from '@countersign/toolkit/internal'
 import { z } from 'zod'
-import { secretHeaders } from '../net/index.ts'
-import { isHeader } from '../tools/index.ts'
 import { type Environment, fill, fillAddress, variablesOf } from './environment.ts'
 import type { Report } from './parse.ts'
 

@@ -1,17 +1,8 @@
 import type { PolicyDocument } from '@countersign/core'
+import type { CodedTool, ConfiguredSource } from '@countersign/toolkit'
+import { isCodedTool, isConfiguredSource, RouteTable, type RouteTableInput } from '@countersign/toolkit/internal'
 import { z } from 'zod'
-import {
-  type CodedTool,
-  type GithubInput,
-  isCodedTool,
-  type LinearInput,
-  type McpInput,
-  type ObjectivesInput,
-  type OpenApiInput,
-  RouteTable,
-  type RouteTableInput,
-  type WorkspaceInput,
-} from '../tools/index.ts'
+import type { SourceSettings } from '../tools/index.ts'
 import { ArchiveSection } from './archive.ts'
 import { CorsSection } from './cors.ts'
 import { RecordSection } from './record.ts'
@@ -126,18 +117,15 @@ export const ConfigShape = z.strictObject({
 export const GROUP_KINDS = {
   routes: RouteTable,
   tools: z.array(z.custom<CodedTool>(isCodedTool, 'must come from defineTool')),
+  source: z.custom<ConfiguredSource>(isConfiguredSource, 'must come from a function of defineSource'),
 } as const
 
 /** A group of tools as it is written. */
 export type ToolGroupInput =
   | { prefix?: boolean; routes: RouteTableInput }
   | { prefix?: boolean; tools: readonly CodedTool[] }
-  | { prefix?: boolean; linear: LinearInput }
-  | { prefix?: boolean; objectives: ObjectivesInput }
-  | { prefix?: boolean; github: GithubInput }
-  | { prefix?: boolean; mcp: McpInput }
-  | { prefix?: boolean; openapi: OpenApiInput }
-  | { prefix?: boolean; workspace: WorkspaceInput }
+  | { prefix?: boolean; source: ConfiguredSource }
+  | { [Kind in keyof SourceSettings]: { prefix?: boolean } & Pick<SourceSettings, Kind> }[keyof SourceSettings]
 
 /** `countersign.config.ts` and `countersign.yaml`: the same shape. */
 export interface ConfigInput {

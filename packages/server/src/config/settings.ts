@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { durationMs } from '@countersign/core'
+import type { SetupProblem } from '@countersign/toolkit'
 import type { ModelSettings, ProviderSettings } from '../models/settings.ts'
 import type { Database } from '../store/index.ts'
-import type { SetupProblem } from '../tools/index.ts'
 import { ConfigError } from './config-error.ts'
 import type { Environment } from './environment.ts'
 

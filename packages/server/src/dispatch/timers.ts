@@ -1,4 +1,4 @@
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
 
 /** A clock change, or a suspended machine, is noticed after this long. */

@@ -1,4 +1,4 @@
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Tx } from '../store/index.ts'
 import type { GateContext } from './context.ts'
 import { escalateWaiting } from './decide/escalate.ts'

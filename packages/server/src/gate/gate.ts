@@ -17,13 +17,13 @@ import type {
   VoidBody,
   WithdrawBody,
 } from '@countersign/core'
+import type { ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
-import type { ToolRegistry } from '../tools/index.ts'
 import type { Caller } from './caller.ts'
 import { decide } from './decide/decide.ts'
 import { decideMany } from './decide/decide-many.ts'

@@ -1,5 +1,5 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { actions, audit, idempotently, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { VERSION } from '@countersign/toolkit/internal'
 import { createRequestStateCodec, type RequestStateCodec, Server } from '@modelcontextprotocol/server'
-import { VERSION } from '../version.ts'
 import { WAIT_TOOL } from './answers.ts'
 import { callTool, type PausedCall } from './call-tool.ts'
 import type { Exchange, GatewayDeps } from './exchange.ts'

@@ -1,7 +1,7 @@
+import { defineTool } from '@countersign/toolkit'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { ana, ben, type OpenGate, openGate } from '../../../../verification/testing/open-gate.ts'
-import { defineTool } from '../tools/index.ts'
 import { createOpenCalls, type GatewayCall } from './open-calls.ts'
 
 const pay = defineTool({

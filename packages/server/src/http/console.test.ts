@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
-import { openTools, RouteTable } from '../tools/index.ts'
+import { openTools } from '../../../toolkit/src/open-tools.ts'
+import { RouteTable } from '../../../toolkit/src/routes/route-schema.ts'
 import { consoleRoutes, reachedByClients } from './console.ts'
 
 const route = (executor: 'server' | 'client') => ({ method: 'POST' as const, path: '/x', executor })

@@ -1,4 +1,5 @@
 import { CountersignError, type Principal } from '@countersign/core'
+import { type Network, outgoingFetch } from '@countersign/toolkit'
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -18,7 +19,6 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import type { OidcSettings } from '../config/index.ts'
-import { type Network, outgoingFetch } from '../net/index.ts'
 import { consoleSessions, type Store } from '../store/index.ts'
 import { hashOf } from './keys.ts'
 import { type Claims, personFrom } from './oidc-person.ts'

@@ -1,9 +1,7 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogle } from '@ai-sdk/google'
-import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '@countersign/core'
-import { createRedactor, openNetwork, outgoingFetch, secretHeaders } from '../net/index.ts'
+import { createRedactor, openNetwork, outgoingFetch, secretHeaders } from '@countersign/toolkit'
+import { importOptional, MissingPackage } from '../optional-package.ts'
 import { type AiSdkModelOptions, aiSdkModel } from './ai-sdk.ts'
 import { anthropicCache, openaiCache } from './prompt-cache.ts'
 import { reasoningExtractor } from './reasoning-details.ts'
@@ -21,8 +19,9 @@ const SHORT_CALL_ID = /^[a-zA-Z0-9]{9}$/
 type Opener = (name: string, spec: string, settings: ModelSettings) => Model | Promise<Model>
 
 const OPENERS: Record<string, Opener> = {
-  openai(name, spec, settings) {
+  async openai(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
+    const { createOpenAI } = await load('@ai-sdk/openai', spec, () => import('@ai-sdk/openai'))
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
       // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
@@ -31,25 +30,28 @@ const OPENERS: Record<string, Opener> = {
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
-  'openai-chat'(name, spec, settings) {
+  async 'openai-chat'(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
+    const { createOpenAI } = await load('@ai-sdk/openai', spec, () => import('@ai-sdk/openai'))
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name),
       media: MEDIA.openaiChat,
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
-  anthropic(name, spec, settings) {
+  async anthropic(name, spec, settings) {
     const { apiKey, baseURL } = signIn(spec, settings.anthropic, 'ANTHROPIC_API_KEY', 'https://api.anthropic.com/v1')
+    const { createAnthropic } = await load('@ai-sdk/anthropic', spec, () => import('@ai-sdk/anthropic'))
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createAnthropic({ apiKey, baseURL, fetch }).languageModel(name),
       media: MEDIA.anthropic,
       cache: anthropicCache(settings.cache ?? DEFAULT_CACHE),
     })
   },
-  google(name, spec, settings) {
+  async google(name, spec, settings) {
     const google = 'https://generativelanguage.googleapis.com/v1beta'
     const { apiKey, baseURL } = signIn(spec, settings.google, 'GOOGLE_GENERATIVE_AI_API_KEY', google)
+    const { createGoogle } = await load('@ai-sdk/google', spec, () => import('@ai-sdk/google'))
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createGoogle({ apiKey, baseURL, fetch }).languageModel(name),
       media: MEDIA.google,
@@ -110,6 +112,15 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
   if (kind === 'scripted') return model
   const secrets = [...(settings.secrets ?? modelSecrets(settings)), ...(kind === 'remote' ? addressSecrets(name) : [])]
   return redactModel(model, createRedactor(secrets))
+}
+
+/** @throws Error that names the model and the package to install. */
+async function load<T>(packageName: string, spec: string, importIt: () => Promise<T>): Promise<T> {
+  try {
+    return await importOptional(packageName, importIt)
+  } catch (error) {
+    throw error instanceof MissingPackage ? new Error(`${spec} ${error.message}`, { cause: error }) : error
+  }
 }
 
 /** What follows the path of an address, as a whole and what is a secret by its name: a brain that repeats its request repeats it. */

@@ -1,5 +1,5 @@
 import { type LookUp, type Model, type ModelEvent, parseJson } from '@countersign/core'
-import type { Redactor } from '../net/index.ts'
+import type { Redactor } from '@countersign/toolkit'
 
 /** A model whose events hold no secret of ours: it was sent one in a header, and may say it. */
 export const redactModel = (model: Model, redactor: Redactor): Model => ({

@@ -1,4 +1,4 @@
-import type { Network } from '../net/index.ts'
+import type { Network } from '@countersign/toolkit'
 import type { CacheTime } from './prompt-cache.ts'
 
 /** Where a provider is and how we sign in there. */

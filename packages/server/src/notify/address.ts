@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { CountersignError } from '@countersign/core'
-import { type Network, RefusedAddress } from '../net/index.ts'
+import { type Network, RefusedAddress } from '@countersign/toolkit'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 

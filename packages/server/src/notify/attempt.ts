@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { type Network, RefusedAddress, send } from '@countersign/toolkit'
 import type { Clock } from '../clock.ts'
-import { type Network, RefusedAddress, send } from '../net/index.ts'
 import { NOT_PUBLIC } from './address.ts'
 import { signatureOf } from './signature.ts'
 

@@ -1,8 +1,8 @@
+import type { Network } from '@countersign/toolkit'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
-import { checkpoint } from '../checkpoints.ts'
 import type { Clock } from '../clock.ts'
-import type { Network } from '../net/index.ts'
 import {
   lock,
   type Outbox,

@@ -1,8 +1,8 @@
+import type { ObjectiveWrite } from '@countersign/toolkit/internal'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
 import { objectives } from '../store/index.ts'
-import type { ObjectiveWrite } from '../tools/index.ts'
 import { openObjectiveStore } from './index.ts'
 
 const VALUES = { title: 'Grow', description: '', owner: 'Ana', period: '2026' }

@@ -1,7 +1,7 @@
 import type { Objective, ObjectiveChange } from '@countersign/core'
+import type { ObjectiveStore } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
 import { objectives, type Store, type Tx } from '../store/index.ts'
-import type { ObjectiveStore } from '../tools/index.ts'
 import { viewChange, viewObjective } from './view.ts'
 import { writeObjective } from './write.ts'
 

@@ -1,7 +1,6 @@
 import { assert, decimalText, ToolError } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint, type KeyResultValues, type ObjectiveWrite, type Written } from '@countersign/toolkit/internal'
 import { newId, objectives, type Tx } from '../store/index.ts'
-import type { KeyResultValues, ObjectiveWrite, Written } from '../tools/index.ts'
 
 /**
  * Makes one change: the history first, whose key belongs to the attempt, so that a repeat finds that it is done. What it is held against is

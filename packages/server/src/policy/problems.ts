@@ -1,5 +1,6 @@
 import { matchesGlob, type PolicyDocument } from '@countersign/core'
-import type { SetupProblem, ToolRegistry } from '../tools/index.ts'
+import type { SetupProblem } from '@countersign/toolkit'
+import type { ToolRegistry } from '@countersign/toolkit/internal'
 import { readCondition } from './condition.ts'
 
 /** The names that the rules of a policy may use. */

@@ -1,6 +1,7 @@
 import { CountersignError, checkJson, PolicyDocument } from '@countersign/core'
+import type { SetupProblem } from '@countersign/toolkit'
+import { dotted, zodFindings } from '@countersign/toolkit/internal'
 import { parseDocument } from 'yaml'
-import { dotted, type SetupProblem, zodFindings } from '../tools/index.ts'
 import { findPolicyProblems, type PolicyWorld } from './problems.ts'
 
 /** Formats the problems of a document, a line each: the path, and the problem. */

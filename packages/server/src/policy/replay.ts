@@ -1,6 +1,6 @@
 import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
+import type { ToolRegistry } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, stored, type Tx } from '../store/index.ts'
-import type { ToolRegistry } from '../tools/index.ts'
 import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { evaluateForAll } from './for-all.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert, CountersignError } from '@countersign/core'
-import { checkpoint } from '../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'

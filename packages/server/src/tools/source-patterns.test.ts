@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openApi } from '../../../../verification/testing/described-api.ts'
-import { defineTool } from './define.ts'
-import { openSource } from './mcp/testing/open-source.ts'
-import { openTools } from './open-tools.ts'
-import { RouteTable, type RouteTableInput } from './route-schema.ts'
+import { openTools } from '../../../toolkit/src/open-tools.ts'
+import { RouteTable, type RouteTableInput } from '../../../toolkit/src/routes/route-schema.ts'
+import { openSource } from '../../../tools-mcp/src/testing/open-source.ts'
 
-const RAW = fileURLToPath(new URL('./mcp/testing/raw-server.ts', import.meta.url))
+const RAW = fileURLToPath(new URL('../../../tools-mcp/src/testing/raw-server.ts', import.meta.url))
 const REASON = 'has patterns that count too far, or too many of them'
 /** What the patterns of one source hold the event loop for is 0.2 s; a machine with other work takes longer. They took 16 s and more. */
 const HELD_MS = 3_000

@@ -1,10 +1,11 @@
 import { matchesGlob, PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { STARTERS } from './starters.ts'
+import { SOURCE_KINDS, type SourceKindName } from './source-kinds.ts'
 
-for (const [kind, starter] of Object.entries(STARTERS)) {
-  test(`the rules to start from for ${kind} are a policy, let only reads run, and none of them hides behind another`, () => {
-    const { rules } = PolicyDocument.parse({ rules: starter('x') })
+for (const name of Object.keys(SOURCE_KINDS) as SourceKindName[]) {
+  test(`the rules to start from for ${name} are a policy, let only reads run, and none of them hides behind another`, async () => {
+    const { starter } = await SOURCE_KINDS[name]()
+    const { rules } = PolicyDocument.parse({ rules: starter?.('x') })
     expect(rules.length).toBeGreaterThan(1)
     for (const [at, { name, match, verdict }] of rules.entries()) {
       expect(match.tool, name).toMatch(/^x\./)

@@ -1,4 +1,4 @@
-import type { SourceFinding } from '../../tools/index.ts'
+import type { SourceFinding } from '@countersign/toolkit'
 
 /** One thing that was found, and what was looked at. */
 export interface Finding extends SourceFinding {

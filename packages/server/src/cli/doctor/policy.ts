@@ -1,7 +1,8 @@
 import { evaluatePolicy, matchesGlob, type PolicyDocument, type PolicyResult, type PolicyRule, type Tool } from '@countersign/core'
+import type { SourceFinding } from '@countersign/toolkit'
+import { fitsTool } from '@countersign/toolkit/internal'
 import type { Config } from '../../config/index.ts'
 import { warningsAbout } from '../../policy/index.ts'
-import { fitsTool, type SourceFinding } from '../../tools/index.ts'
 import { note, ok } from './check.ts'
 
 /** What would become of a call of a tool. */

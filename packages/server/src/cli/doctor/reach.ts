@@ -1,7 +1,7 @@
+import { type SourceFinding, send } from '@countersign/toolkit'
+import { networkError } from '@countersign/toolkit/internal'
 import type { Config, ConfiguredAgent } from '../../config/index.ts'
 import { type ModelSettings, openModel } from '../../models/index.ts'
-import { send } from '../../net/index.ts'
-import { networkError, type SourceFinding } from '../../tools/index.ts'
 import { type Check, ok, problem } from './check.ts'
 
 /** One check for every address that routes go to: whether somebody answers there. Nothing of ours is sent, no route is called. */

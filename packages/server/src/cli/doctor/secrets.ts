@@ -1,4 +1,4 @@
-import type { SourceFinding } from '../../tools/index.ts'
+import type { SourceFinding } from '@countersign/toolkit'
 import { problem } from './check.ts'
 
 /** What keys look like, by who gives them out. */

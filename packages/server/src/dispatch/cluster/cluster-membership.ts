@@ -1,5 +1,5 @@
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { checkpoint } from '../../checkpoints.ts'
 import { claims, type OtherProcess } from '../../store/index.ts'
 import type { Membership, MembershipWork } from '../membership.ts'
 import type { JobDispatch } from './job-dispatch.ts'

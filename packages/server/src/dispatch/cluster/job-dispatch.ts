@@ -1,5 +1,5 @@
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { checkpoint } from '../../checkpoints.ts'
 import type { Clock } from '../../clock.ts'
 import { claims, type JobName } from '../../store/index.ts'
 import type { Dispatch, Due, Reconciled } from '../dispatch.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseJson } from '@countersign/core'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { z } from 'zod'
-import { checkpoint } from '../../checkpoints.ts'
 import { type Machine, notices, openLastingConnection } from '../../store/index.ts'
 
 /** Changes within this time are sent in one notice: a NOTIFY for each would cost most of the throughput. */

@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { checkpoint } from '../../checkpoints.ts'
 import type { Clock } from '../../clock.ts'
 import { type Machine, newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../../store/index.ts'
 import { createDatabaseClock } from './database-clock.ts'

@@ -1,5 +1,5 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'

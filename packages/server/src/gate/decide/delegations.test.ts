@@ -1,11 +1,11 @@
 import { isCountersignError, type PolicyDocument, type Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { principals } from '../../store/index.ts'
-import { defineTool } from '../../tools/index.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const [fay, gil, vic, wil, root] = [

@@ -1,5 +1,5 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'

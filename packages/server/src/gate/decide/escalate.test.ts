@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEvent, PolicyDocument, Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { scriptedModel } from '../../models/index.ts'
 import { actions, events, messages } from '../../store/index.ts'
-import { defineTool, openTools } from '../../tools/index.ts'
 
 const MINUTE_MS = 60_000
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }

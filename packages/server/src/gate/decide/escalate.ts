@@ -1,5 +1,5 @@
 import type { Requires } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { actions, newId, stored, type Tx } from '../../store/index.ts'
 import type { SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'

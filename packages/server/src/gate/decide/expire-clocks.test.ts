@@ -1,14 +1,15 @@
 import { type Action, isCountersignError, type Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { raw } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { actions, sessions } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
-import { defineTool, openTools } from '../../tools/index.ts'
 import { viewAction } from '../read/view.ts'
 
 const MINUTE_MS = 60_000

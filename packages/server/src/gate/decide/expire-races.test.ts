@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Action, isCountersignError, type PolicyDocument, type Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { scriptedModel } from '../../models/index.ts'
 import type { StoredEvent } from '../../store/index.ts'
-import { defineTool, openTools } from '../../tools/index.ts'
 
 const PEOPLE: [Principal, Principal] = [
   { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] },

@@ -1,5 +1,5 @@
 import { assert } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Tx } from '../../store/index.ts'
 import type { SessionContext } from '../context.ts'
 import { emitEvent } from '../events.ts'

@@ -8,7 +8,7 @@ import {
   type Revised,
   strictestRequirements,
 } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, newId, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'

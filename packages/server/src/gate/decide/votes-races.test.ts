@@ -1,4 +1,5 @@
 import { isCountersignError, type Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
@@ -6,7 +7,6 @@ import { openTempPostgres, openTempSqlite, type TempStore } from '../../../../..
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { principals, votes } from '../../store/index.ts'
-import { defineTool } from '../../tools/index.ts'
 
 const pay = defineTool({ name: 'send', description: 'Pay', effect: 'write', input: { type: 'object' }, execute: () => null })
 const people = Array.from({ length: 5 }, (_, n): Principal => ({ id: `prn_${n}`, kind: 'person', name: `P${n}`, roles: ['finance'] }))

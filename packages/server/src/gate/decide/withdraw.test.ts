@@ -1,4 +1,5 @@
 import { isCountersignError } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
@@ -6,7 +7,6 @@ import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { openTempPostgres, openTempSqlite, type TempStore } from '../../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { audit } from '../../store/index.ts'
-import { defineTool } from '../../tools/index.ts'
 
 /** Two processes on one Postgres, or two callers of one SQLite. */
 async function openPair(database: string): Promise<AsyncDisposable & { stores: readonly [TempStore['store'], TempStore['store']] }> {

@@ -1,5 +1,5 @@
 import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { sendsOf } from './attempt-key.ts'

@@ -1,5 +1,5 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
 import { openSession, type SessionContext } from '../context.ts'
 import { approvalInvalidReason } from '../decide/approval-validity.ts'

@@ -1,5 +1,5 @@
 import type { Verification } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
 import { type CallerContext, type GateContext, openSession } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'

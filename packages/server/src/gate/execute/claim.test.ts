@@ -1,13 +1,14 @@
 import type { Claim, ClientResultBody, Effect } from '@countersign/core'
+import { type ClientToolDefinition, defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { systemClock } from '../../clock.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { type ActionRow, messages, sessions } from '../../store/index.ts'
-import { type ClientToolDefinition, defineTool, openTools } from '../../tools/index.ts'
 import { insertPrepared, prepareAction, writeSession } from '../index.ts'
 
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>

@@ -1,5 +1,5 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, attempts, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'

@@ -1,5 +1,5 @@
 import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'

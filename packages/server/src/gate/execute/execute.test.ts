@@ -1,8 +1,8 @@
 import { ToolError } from '@countersign/core'
+import { defineTool, type ToolDefinition } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ana, openGate } from '../../../../../verification/testing/open-gate.ts'
-import { defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 

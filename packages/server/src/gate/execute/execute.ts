@@ -1,4 +1,4 @@
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { type Begun, startApproved } from './begin-attempt.ts'

@@ -1,9 +1,9 @@
 import { ToolError, type Verification } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ana, ben, leapingClock, openGate } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
-import { defineTool } from '../../tools/index.ts'
 
 const MINUTE_MS = 60_000
 

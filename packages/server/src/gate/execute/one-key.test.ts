@@ -1,10 +1,10 @@
 import { isCountersignError, ToolError, type Verification } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
-import { defineTool } from '../../tools/index.ts'
 
 /** What becomes of a send: its answer is lost, it is refused, nobody listens, or the process is killed while it is under way. */
 const FATES = ['lost', 'refused', 'unreachable', 'killed'] as const

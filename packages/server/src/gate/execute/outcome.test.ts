@@ -1,8 +1,8 @@
 import { type Action, ToolError, type Verification } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ana, ben, type OpenGate, openGate } from '../../../../../verification/testing/open-gate.ts'
-import { defineTool } from '../../tools/index.ts'
 
 const lose = () => {
   throw new ToolError('ambiguous', 'The line went dead.')

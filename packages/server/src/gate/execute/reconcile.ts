@@ -1,5 +1,5 @@
 import type { JsonObject, Tool, Verification } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'

@@ -1,4 +1,5 @@
 import { ToolError, type Verification } from '@countersign/core'
+import { type CodedTool, defineTool, type ToolDefinition } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
@@ -6,7 +7,6 @@ import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import type { Clock } from '../../clock.ts'
 import { type ActionRow, actions, moveAction, type Store } from '../../store/index.ts'
 import { startedBy } from '../../store/testing/patches.ts'
-import { type CodedTool, defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })

@@ -1,5 +1,5 @@
 import { isCountersignError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
 import { openSession } from '../context.ts'
 import { recordCause } from '../events.ts'

@@ -1,5 +1,5 @@
 import { type Action, CountersignError, type Resolution, type ResolveBody } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, idempotently, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'

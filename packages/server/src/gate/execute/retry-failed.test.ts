@@ -1,10 +1,10 @@
 import { ToolError } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import type { Store } from '../../store/index.ts'
-import { defineTool } from '../../tools/index.ts'
 
 const caller = { principal: ana, once: { scope: ana.id, key: 'again', requestHash: 'h' } }
 

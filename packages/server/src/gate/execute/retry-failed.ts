@@ -1,5 +1,5 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, idempotently, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { openSession } from '../context.ts'

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CountersignError, ToolError } from '@countersign/core'
+import { defineTool, type ToolDefinition } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import type { Store } from '../../store/index.ts'
-import { defineTool, type ToolDefinition } from '../../tools/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
 const tool = (name: string, own: Own) => defineTool({ name, description: name, input: z.object({}), effect: 'write', ...own })

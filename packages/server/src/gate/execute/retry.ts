@@ -1,5 +1,5 @@
 import { type Tool, ToolError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Clock } from '../../clock.ts'
 import type { Outbox, Tx } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'

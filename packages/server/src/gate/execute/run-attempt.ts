@@ -1,4 +1,4 @@
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { attempt, type Lost, type Settled } from './attempt.ts'

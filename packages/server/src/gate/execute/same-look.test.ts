@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject, JsonValue, Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTarget } from '../../../../../verification/testing/target.ts'
@@ -9,7 +10,6 @@ import { startTestServer } from '../../../../../verification/testing/test-server
 import { systemClock } from '../../clock.ts'
 import { openConfig } from '../../config/index.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { defineTool } from '../../tools/index.ts'
 import { prepareAction } from '../propose/prepare.ts'
 
 const policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [] }, 1))

@@ -1,5 +1,5 @@
 import type { ActionErrorView, ActionEvent, Tool } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { ActionRow, Tx } from '../../store/index.ts'
 import { type GateContext, openSession } from '../context.ts'
 import { revise } from '../decide/revise.ts'

@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
 import { type GateContext, openSession, type SessionContext } from '../context.ts'
 import type { Cause } from '../events.ts'

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openGate } from '../../../../../verification/testing/open-gate.ts'
-import { defineTool } from '../../tools/index.ts'
 
 test('an action whose start fails each time ends as failed, with nothing sent', async () => {
   let calls = 0

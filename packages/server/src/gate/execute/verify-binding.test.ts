@@ -1,8 +1,9 @@
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import type { ActionRow } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
-import { defineTool, openTools } from '../../tools/index.ts'
 import { definitionHashOf, digestOf } from '../propose/digest.ts'
 import { verifyBinding } from './verify-binding.ts'
 

@@ -8,13 +8,13 @@ import {
   type Remember,
   ToolError,
 } from '@countersign/core'
+import { type CodedTool, defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../../policy/index.ts'
 import { grants, principals } from '../../store/index.ts'
-import { type CodedTool, defineTool } from '../../tools/index.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const ana = person('ana', 'approver')

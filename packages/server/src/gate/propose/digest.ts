@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson, type JsonValue, type Tool } from '@countersign/core'
+import { toolDefinitionHash } from '@countersign/toolkit/internal'
 import type { ActionRow } from '../../store/index.ts'
-import { toolDefinitionHash } from '../../tools/index.ts'
 
 const hashes = new WeakMap<Tool, string>()
 

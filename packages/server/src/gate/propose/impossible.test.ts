@@ -1,11 +1,11 @@
 import { isCountersignError, isSettled, ToolError } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { actions, audit } from '../../store/index.ts'
-import { defineTool } from '../../tools/index.ts'
 
 /** What a look at the target says: all is well, it cannot be done, it cannot be read, the tool is broken. */
 const LOOKS = ['fine', 'impossible', 'unreadable', 'broken'] as const

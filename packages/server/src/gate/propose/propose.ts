@@ -7,7 +7,7 @@ import {
   type ProposedAction,
   type Tool,
 } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx } from '../../store/index.ts'
 import { type Caller, requireWriter } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { databaseFile, moveAside, requireDatabase, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
 import { openingError } from '../sqlite/errors.ts'

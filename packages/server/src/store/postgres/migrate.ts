@@ -1,5 +1,5 @@
+import { checkpoint } from '@countersign/toolkit/internal'
 import { type Client, DatabaseError } from 'pg'
-import { checkpoint } from '../../checkpoints.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
 
 /** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */

@@ -1,5 +1,5 @@
 import { assert } from '@countersign/core'
-import { checkpoint } from '../../checkpoints.ts'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
 import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
 import { failureOf, isOfTheFuture } from './errors.ts'

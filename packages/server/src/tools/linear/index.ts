@@ -1,1 +1,0 @@
-export { type LinearInput, linear } from './source.ts'

@@ -1,2 +1,0 @@
-export type { OpenApiInput } from './section.ts'
-export { openApiSource as openapi } from './source.ts'

@@ -1,0 +1,264 @@
+import {
+  type ArgumentCheck,
+  canonicalJson,
+  checkJson,
+  type Effect,
+  type ExecuteContext,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  type Preview,
+  type PreviewField,
+  type Tool,
+  ToolError,
+  type Verification,
+  type VerifyContext,
+} from '@countersign/core'
+import { z } from 'zod'
+import { readCacheFor } from './cache-for.ts'
+import { credentialOf } from './http/credential.ts'
+import { networkError } from './http/network-error.ts'
+import { toArgumentIssues, zodFindings } from './schema/issues.ts'
+import { openJsonSchema } from './schema/json-schema.ts'
+import { costFault } from './schema/schema-cost.ts'
+import { readSettlesWithin } from './settles-within.ts'
+import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
+
+const MAX_OUTPUT_BYTES = 1_000_000
+
+/**
+ * What a tool written in code shows: fields alone, or with a headline of names and values that were read. The action is bound to the headline;
+ * put what others wrote in quotes with `asTitle`.
+ */
+export type CodedPreview = PreviewField[] | { fields: PreviewField[]; headline?: string }
+
+/** What a tool written in code says about itself, besides its input. */
+export interface ToolDefinition<Args> {
+  /** Letters, digits, `_`, `-` and `.`; the group's name is put before it. */
+  name: string
+  /** For the model: what the tool does and when to use it. */
+  description: string
+  /** Whether it changes anything. Has no default: a forgotten one must not let a write run as a read. */
+  effect: Effect
+  /** Words for the card, from the real arguments; default `Call <name> with N arguments`. */
+  describe?(args: Args): string
+  /**
+   * What would change, read now. It is read again before the action starts: when an `oldValue` is another one then, people are asked again
+   * with the new values. Throws a `ToolError` with `impossible: true` for what cannot be done: the agent hears its message at once, and nobody
+   * is asked. With `headline` the card is headed by what was read, where `describe` has only the arguments.
+   */
+  preview?(args: Args, signal: AbortSignal): CodedPreview | Promise<CodedPreview>
+  /**
+   * What has to be the same still when the action starts, as JSON: a version, a balance, whatever the decision rests on. Read with the
+   * preview and again before the start. Default: the old values of `preview`.
+   */
+  precondition?(args: Args, signal: AbortSignal): JsonValue | Promise<JsonValue>
+  /**
+   * Does it. Returns JSON (nothing counts as `null`). Throws `ToolError` with what is known of the effect: `unreachable` when nothing was
+   * sent, `refused` when the service did nothing. After any other error, whatever `fetch` says of it, the outcome of a write is unknown:
+   * the code may have done something before.
+   */
+  execute(args: Args, context: ExecuteContext): unknown
+  /**
+   * Finds out what became of an attempt whose answer was lost, by reading only; for writes whose target does not recognise a repeat.
+   * `{ done: false }` says that it was not found. The request may still be under way, so this settles nothing: it is asked again for as long
+   * as `settlesWithin` says. `{ done: false, authoritative: true }` says that it did not happen and will not: the action has failed. An error,
+   * and anything else, counts as `'unknown'`.
+   */
+  verify?(args: Args, context: VerifyContext): Verification | Promise<Verification>
+  /**
+   * With `verify`: for so long after an attempt was lost its effect may still come, as ISO 8601 (`PT5M`) or in ms. The server asks again
+   * until then by itself. At least `timeoutMs`. Default 5 minutes, or `timeoutMs` where that is longer.
+   */
+  settlesWithin?: string | number
+  /** A link for people to what was changed. */
+  resultUrl?(args: Args, output: JsonValue): string | undefined
+  /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
+  idempotent?: boolean
+  /** For a tool that a client carries out see {@link ClientToolDefinition}. */
+  executor?: 'server'
+  /** Default 15,000; 60,000 for a client, whose hold is over then. */
+  timeoutMs?: number
+  /**
+   * Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again, without asking the target. A
+   * write of the session to the same destination ends it.
+   */
+  cacheFor?: string
+  /**
+   * What its code signs in with, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision is another action,
+   * and a value that comes back in a result or an error is taken out.
+   */
+  credentials?: Readonly<Record<string, string>>
+}
+
+/** A tool carried out by the client that claims its action and knows by the tool's name what to do. None of its code runs here. */
+export interface ClientToolDefinition<Args> extends Omit<ToolDefinition<Args>, 'execute' | 'executor'> {
+  executor: 'client'
+}
+
+type AnyDefinition<Args> = ToolDefinition<Args> | ClientToolDefinition<Args>
+/** What may have been written where nothing held it against these types. */
+type WrittenDefinition = Omit<ClientToolDefinition<JsonObject>, 'executor'> & {
+  executor?: Tool['executor']
+  execute?: ToolDefinition<JsonObject>['execute']
+}
+
+/** A tool made by {@link defineTool}, ready for a `{ tools: [...] }` group of the configuration. */
+export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'> & { readonly secrets: readonly string[] }
+
+/**
+ * Defines a tool in code.
+ *
+ * With a Zod object the parsed output becomes the arguments: defaults are filled in and coercions done before anything is stored,
+ * shown or decided, so those are the bytes that `execute` gets. That only holds when parsing the output again changes nothing, so
+ * transforms and values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused
+ * unless the object is declared loose. With a JSON Schema the arguments pass unchanged.
+ *
+ * @throws Error in plain words when the definition is unusable.
+ * @example
+ * const refund = defineTool({
+ *   name: 'refund',
+ *   description: 'Refunds an order.',
+ *   input: z.object({ orderId: z.string(), cents: z.int().positive() }),
+ *   effect: 'write',
+ *   describe: ({ orderId, cents }) => `Refund ${cents / 100} EUR of order ${orderId}`,
+ *   execute: ({ orderId, cents }, { idempotencyKey }) => payments.refund(orderId, cents, idempotencyKey),
+ * })
+ */
+export function defineTool<Input extends z.ZodObject>(definition: AnyDefinition<z.output<Input>> & { input: Input }): CodedTool
+export function defineTool(definition: AnyDefinition<JsonObject> & { input: JsonSchema }): CodedTool
+export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObject | JsonSchema }): CodedTool {
+  const { input, ...rest } = definition
+  // Sound because every argument object that reaches these functions went through `check`, which yields exactly the input's type.
+  const tool = rest as unknown as WrittenDefinition
+  if (tool.effect !== 'read' && tool.effect !== 'write') throw new Error(`tool ${tool.name}: effect must be 'read' or 'write'`)
+  if (tool.effect === 'read' && tool.verify) throw new Error(`tool ${tool.name}: verify is for writes: a read leaves nothing to find out`)
+  const { inputSchema, check } = openInput(tool.name, input)
+  const { resultUrl, verify, execute } = tool
+  const preview = previewOf(tool)
+  const { executor, timeoutMs } = executorOf(tool)
+  if (executor === 'client' && execute) throw new Error(`tool ${tool.name}: a client carries it out, no code here: leave out execute`)
+  if (executor === 'server' && !execute) throw new Error(`tool ${tool.name}: execute is missing`)
+  const cacheForMs = readCacheFor(tool.cacheFor, tool.effect, (words) => {
+    throw new Error(`tool ${tool.name}: cacheFor ${words}`)
+  })
+  const settlesWithinMs = readSettlesWithin(tool.settlesWithin, { timeoutMs, canLook: verify !== undefined }, (words) => {
+    throw new Error(`tool ${tool.name}: settlesWithin ${words}`)
+  })
+  return {
+    name: tool.name,
+    description: tool.description,
+    effect: tool.effect,
+    inputSchema,
+    executor,
+    idempotent: tool.idempotent ?? tool.effect === 'read',
+    timeoutMs,
+    ...(cacheForMs !== undefined && { cacheForMs }),
+    ...(settlesWithinMs !== undefined && { settlesWithinMs }),
+    credential: credentialOf(tool.credentials ?? {}),
+    secrets: Object.values(tool.credentials ?? {}),
+    check,
+    describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
+    ...(preview && { preview }),
+    execute: execute ? (args, context) => runCode(tool, execute, args, context) : byClient(tool.name),
+    ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
+    ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
+  }
+}
+
+/** True for what {@link defineTool} made (of any copy of this package). */
+export const isCodedTool = (value: unknown): value is CodedTool =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['check', 'describe', 'execute'].every((key) => typeof Reflect.get(value, key) === 'function')
+
+function openInput(name: string, input: z.ZodObject | JsonSchema): { inputSchema: JsonSchema; check: (args: JsonObject) => ArgumentCheck } {
+  try {
+    if (!isZod(input)) {
+      const fault = costFault(input)
+      if (fault !== undefined) throw new Error(fault)
+      return { inputSchema: input, check: openJsonSchema(input) }
+    }
+    const schema = input.def.catchall === undefined ? input.strict() : input
+    // Only the output side refuses transforms and values that JSON cannot hold; the input side is what the model has to write.
+    z.toJSONSchema(schema, { io: 'output' })
+    const { $schema: _, ...inputSchema } = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))) as JsonSchema
+    return { inputSchema, check: (args) => checkZod(schema, args) }
+  } catch (error) {
+    throw new Error(`tool ${name}: its input ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+const isZod = (input: z.ZodObject | JsonSchema): input is z.ZodObject => '_zod' in input
+
+function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
+  const first = schema.safeParse(args, { reportInput: true })
+  if (!first.success) return { ok: false, issues: toArgumentIssues(zodFindings(first.error)) }
+  const value = JSON.parse(JSON.stringify(first.data)) as JsonObject
+  const again = schema.safeParse(value)
+  // A retry or an edit checks the stored arguments again; a schema that changes its own output would then run other bytes than were approved.
+  if (again.success && canonicalJson(JSON.parse(JSON.stringify(again.data))) === canonicalJson(value)) return { ok: true, value }
+  return {
+    ok: false,
+    issues: [{ path: '', message: "The tool's input schema changes what it already accepted, so it cannot be approved." }],
+  }
+}
+
+function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['preview'] {
+  if (!preview && !precondition) return undefined
+  return async (args, signal): Promise<Preview> => {
+    // What it rests on first: what changes between the two reads is found later, where the other way round it would be missed.
+    const rests = await precondition?.(args, signal)
+    const shown = (await preview?.(args, signal)) ?? []
+    const { fields, headline } = Array.isArray(shown) ? { fields: shown } : shown
+    return {
+      fields,
+      ...(headline !== undefined && { headline }),
+      precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields),
+    }
+  }
+}
+
+async function runCode(
+  tool: Pick<WrittenDefinition, 'name' | 'effect'>,
+  execute: ToolDefinition<JsonObject>['execute'],
+  args: JsonObject,
+  context: ExecuteContext,
+): Promise<JsonValue> {
+  try {
+    return toJson(await execute(args, context))
+  } catch (error) {
+    throw readFailure(error, tool, context.signal)
+  }
+}
+
+/** The effect has happened: whatever the code returned, this must not turn it into a failure. */
+function toJson(output: unknown): JsonValue {
+  try {
+    const written = checkJson(JSON.parse(JSON.stringify(output ?? null)), { maxBytes: MAX_OUTPUT_BYTES })
+    return written.ok ? written.value : { note: `The tool finished, but its result was left out: ${written.reason}.` }
+  } catch {
+    return { note: 'The tool finished, but its result is not JSON and was left out.' }
+  }
+}
+
+/** Only the answers of the port are believed, whatever the code's types say. */
+function toVerification(found: unknown): Verification {
+  if (typeof found !== 'object' || found === null || !('done' in found)) return { done: 'unknown' }
+  if (found.done === true) return { done: true, ...('output' in found && found.output !== undefined && { output: toJson(found.output) }) }
+  if (found.done !== false) return { done: 'unknown' }
+  return 'authoritative' in found && found.authoritative === true ? { done: false, authoritative: true } : { done: false }
+}
+
+function readFailure(error: unknown, { name, effect }: Pick<WrittenDefinition, 'name' | 'effect'>, signal: AbortSignal): unknown {
+  if (error instanceof Error && error.name === 'ToolError') return error
+  if (signal.aborted) {
+    return new ToolError('ambiguous', `${name} was stopped before it finished. Whether it acted is not known.`, { cause: error })
+  }
+  const known = networkError(error, `The service behind ${name}`)
+  // One call of its code found nobody. What it did before that call, only the code knows: it says so with a `ToolError`, or nobody can.
+  if (known?.kind !== 'unreachable' || effect === 'read') return known ?? error
+  return new ToolError('ambiguous', `A service behind ${name} could not be reached. What ${name} had done before that is not known.`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,48 @@
+// What the other packages of Countersign use of this one. It is not public: any of it may change with any version.
+export { WorkEnded } from './bounded/workers.ts'
+export { readCacheFor } from './cache-for.ts'
+export { checkpoint } from './checkpoints.ts'
+export { isCodedTool } from './define.ts'
+export { isConfiguredSource } from './define-source.ts'
+export { asName, asTitle } from './headline.ts'
+export { credentialOf, NO_CREDENTIAL } from './http/credential.ts'
+export { isHeader } from './http/is-header.ts'
+export { networkError } from './http/network-error.ts'
+export { serviceMessage } from './http/service-text.ts'
+export {
+  asText,
+  fillJson,
+  fillWords,
+  member,
+  namesBefore,
+  namesIn,
+  readJsonTemplate,
+  readsResult,
+  readTemplate,
+  readWords,
+  type Template,
+  textsIn,
+} from './http/template.ts'
+export { buildUrl, fillUrlText, pathValueFault } from './http/url-template.ts'
+export { linesOf } from './net/split-lines.ts'
+export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './objective-store.ts'
+export { fitsTool, groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'
+export { once } from './overlay.ts'
+export { riskByName, wordsOf } from './risk-by-name.ts'
+export { type ReadBefore, readBefore } from './routes/route.ts'
+export { Route, RouteTable, type RouteTableInput } from './routes/route-schema.ts'
+export { KEY, type ReadVerify, readVerify, verifyRoute, verifyTemplates } from './routes/route-verify.ts'
+export { type Finding, toArgumentIssues, zodFindings } from './schema/issues.ts'
+export { isObject } from './schema/json-object.ts'
+export { isPlainPattern, openCountedPattern } from './schema/pattern.ts'
+export { openPatternBudget, type PatternBudget, patternCost, patternsIn, TOO_COSTLY } from './schema/pattern-cost.ts'
+export { costFault } from './schema/schema-cost.ts'
+export { changesByItself, lasting } from './schema/self-changing.ts'
+export { readSettlesWithin } from './settles-within.ts'
+export { dotted } from './setup-error.ts'
+export { diffWithin } from './text-work/diff-within.ts'
+export type { TextEdit } from './text-work/edits.ts'
+export type { PatchInput } from './text-work/jobs.ts'
+export { openTextWork, type TextWork } from './text-work/text-work.ts'
+export { executorOf, valuesOf } from './tool-draft.ts'
+export { VERSION } from './version.ts'

@@ -1,0 +1,58 @@
+import {
+  type ExecuteContext,
+  type JsonObject,
+  type PreviewField,
+  ToolError,
+  type Verification,
+  type VerifyContext,
+} from '@countersign/core'
+import type { Redactor } from './net/index.ts'
+import { overlay } from './overlay.ts'
+import type { ToolDraft } from './tool-draft.ts'
+
+/** A coded tool whose results, previews and errors hold no secret of ours. (What a route table calls is redacted where its answer arrives.) */
+export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
+  const { preview, verify } = tool
+  const attempt = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw redactError(error, redactor)
+    }
+  }
+  return overlay(tool, {
+    execute: async (args: JsonObject, context: ExecuteContext) => redactor.json(await attempt(tool.execute(args, context))),
+    ...(preview && {
+      preview: async (args: JsonObject, signal: AbortSignal) => {
+        const { fields, ...rest } = await attempt(preview(args, signal))
+        // What it rests on is never shown, only hashed.
+        return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
+      },
+    }),
+    ...(verify && {
+      verify: async (args: JsonObject, context: VerifyContext) => redactFound(await attempt(verify(args, context)), redactor),
+    }),
+  })
+}
+
+const redactField = ({ field, oldValue, newValue, diff, unverified }: PreviewField, redactor: Redactor): PreviewField => ({
+  field: redactor.text(field),
+  ...(oldValue !== undefined && { oldValue: redactor.json(oldValue) }),
+  ...(newValue !== undefined && { newValue: redactor.json(newValue) }),
+  ...(diff !== undefined && { diff: redactor.text(diff) }),
+  ...(unverified && { unverified }),
+})
+
+const redactFound = (found: Verification, redactor: Redactor): Verification =>
+  found.done === true && found.output !== undefined ? { done: true, output: redactor.json(found.output) } : found
+
+function redactError(error: unknown, redactor: Redactor): unknown {
+  if (!(error instanceof Error)) return new Error('the tool failed without an error')
+  const message = redactor.text(error.message)
+  if (message === error.message && error.cause === undefined) return error
+  // Without its cause, which says the same words again, and its stack, which begins with them.
+  return error.name === 'ToolError' ? copyOf(error as ToolError, message) : new Error(message)
+}
+
+const copyOf = ({ kind, retryable, impossible }: ToolError, message: string): ToolError =>
+  new ToolError(kind, message, { retryable, impossible })

@@ -1,0 +1,126 @@
+import { ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { asTitle } from '@countersign/toolkit/internal'
+import { z } from 'zod'
+import { before } from './before.ts'
+import type { GithubClient } from './client.ts'
+import { Body, Branch, Title } from './fields.ts'
+import { findMade } from './found.ts'
+import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { repositoryOf } from './repository.ts'
+import { added, short } from './shown.ts'
+import { type GithubContext, writeTool } from './tool.ts'
+import { commitLine, type GithubPull, pullResult } from './views.ts'
+
+const MAX_SHOWN = 50
+
+/** What one branch has that another has not, as the card shows it. */
+async function compare(client: GithubClient, repository: string, base: string, head: string, signal: AbortSignal) {
+  const {
+    ahead_by,
+    commits,
+    files = [],
+    merge_base_commit,
+  } = await client.look(signal, repositoryOf(repository), (rest, at) =>
+    rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${base}...${head}`, per_page: 100 }),
+  )
+  const additions = files.reduce((sum, file) => sum + file.additions, 0)
+  const deletions = files.reduce((sum, file) => sum + file.deletions, 0)
+  const lines = files.slice(0, MAX_SHOWN).map((file) => `${file.filename} +${file.additions} −${file.deletions}`)
+  const more = files.length > MAX_SHOWN ? [`and ${files.length - MAX_SHOWN} more files`] : []
+  return {
+    ahead: ahead_by,
+    mergeBase: merge_base_commit.sha,
+    commits: commits.slice(-MAX_SHOWN).map(({ sha, commit }) => commitLine({ sha, message: commit.message })),
+    files: [...lines, ...more],
+    total: `${files.length} ${files.length === 1 ? 'file' : 'files'}, +${additions} −${deletions}`,
+  }
+}
+
+/** The base that is meant where none is named: the default branch. */
+async function baseOf(
+  client: GithubClient,
+  { repository, base }: { repository: string; base?: string | undefined },
+  signal: AbortSignal,
+): Promise<string> {
+  if (base !== undefined) return base
+  const { default_branch } = await client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
+  return default_branch
+}
+
+/** Opens a pull request. */
+export const createPullRequest = (ground: GithubContext): ToolDraft =>
+  writeTool(
+    ground,
+    z.object({
+      repository: ground.repository,
+      title: Title,
+      head: Branch.describe('The branch with the changes, in the same repository'),
+      base: Branch.optional().describe('The branch that they go into; the default branch where none is named'),
+      body: Body.default('').describe('Markdown'),
+      draft: z.boolean().default(false),
+    }),
+    {
+      name: 'createPullRequest',
+      description: 'Opens a pull request from one branch into another. Commit the files first.',
+      describe: ({ repository, title, head, base }) =>
+        `Open the pull request “${title}” from ${head} into ${base ?? 'the default branch'} of ${repository}`,
+      async look(args, signal) {
+        const { client } = ground
+        const base = await baseOf(client, args, signal)
+        const place = repositoryOf(args.repository)
+        const [branch, between] = await Promise.all([
+          client.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch: args.head })),
+          compare(client, args.repository, base, args.head, signal),
+        ])
+        if (between.ahead === 0) throw new ToolError('refused', `${args.head} has nothing that ${base} does not have.`)
+        const { sha } = branch.commit
+        return {
+          headline: `Open the pull request ${asTitle(args.title)} from ${args.head} at ${short(sha)} into ${base} of ${args.repository}`,
+          fields: [
+            added('title', args.title),
+            added('body', args.body),
+            added('from', `${args.head} at ${sha}`),
+            added('into', base),
+            added(`commits (${between.ahead})`, between.commits),
+            added(`files (${between.total})`, between.files),
+            ...(args.draft ? [added('draft', true)] : []),
+            added('added to the body', MARKER_SHOWN),
+          ],
+          precondition: { base, head: sha, mergeBase: between.mergeBase },
+        }
+      },
+      async execute(args, { idempotencyKey, signal }) {
+        const { repository, title, head, body, draft } = args
+        const base = await before(baseOf(ground.client, args, signal))
+        const pull = await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+          rest.pulls.create({ ...at, title, head, base, body: withMarker(body, idempotencyKey), draft }),
+        )
+        return pullResult(pull)
+      },
+      async verify({ repository, head }, context) {
+        const place = repositoryOf(repository)
+        return findMade<GithubPull>(
+          {
+            login: await ground.client.login(context.signal),
+            order: 'newest',
+            isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
+            output: pullResult,
+            list: (page) =>
+              ground.client.read(context.signal, place, (rest, at) =>
+                rest.pulls.list({
+                  ...at,
+                  head: `${place.owner}:${head}`,
+                  state: 'all',
+                  sort: 'created',
+                  direction: 'desc',
+                  per_page: 100,
+                  page,
+                }),
+              ),
+          },
+          context,
+        )
+      },
+    },
+  )

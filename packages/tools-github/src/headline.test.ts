@@ -1,0 +1,57 @@
+import type { JsonObject } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { push } from '../../../examples/github/stand-in/server.ts'
+import { openGithubBench } from '../../../verification/testing/github.ts'
+
+const PRICES = '#1 “Prices are wrong” of acme/shop'
+const FIX = '#3 “Fix the price”'
+
+/** The headline of each tool's card; `HEAD` stands for the beginning of the commit of the branch, `MAIN` for that of `main`. */
+const HEADLINES: [name: string, args: JsonObject, headline: string][] = [
+  ['createIssue', { title: 'New' }, 'Open the issue “New” in acme/shop'],
+  ['updateIssue', { number: 1, title: 'Else', body: 'x' }, 'Change body, title of #1 “Prices are wrong” in acme/shop'],
+  ['closeIssue', { number: 1 }, `Close ${PRICES} as completed`],
+  ['closeIssue', { number: 1, reason: 'not_planned' }, `Close ${PRICES} as not planned`],
+  ['reopenIssue', { number: 1 }, `Reopen ${PRICES}`],
+  ['addLabels', { number: 1, labels: ['question'] }, `Label ${PRICES} question`],
+  ['removeLabel', { number: 1, label: 'bug' }, `Take the label bug off ${PRICES}`],
+  ['assignIssue', { number: 1, assignees: ['ada'] }, `Assign ada to ${PRICES}`],
+  ['unassignIssue', { number: 1, assignees: ['ben'] }, `Take ben off ${PRICES}`],
+  ['commentOnIssue', { number: 1, body: 'x' }, `Comment on ${PRICES}`],
+  ['createPullRequest', { title: 'Docs', head: 'docs' }, 'Open the pull request “Docs” from docs at DOCS into main of acme/shop'],
+  ['updatePullRequest', { number: 3, body: 'x' }, `Change body of ${FIX} in acme/shop`],
+  ['closePullRequest', { number: 3 }, `Close ${FIX} of acme/shop without merging it`],
+  ['requestReview', { number: 3, reviewers: ['ben'], teams: ['writers'] }, `Ask ben, team writers to review ${FIX} of acme/shop`],
+  ['mergePullRequest', { number: 3 }, `Merge ${FIX} at HEAD into main of acme/shop`],
+  ['mergePullRequest', { number: 3, method: 'squash' }, `Squash and merge ${FIX} at HEAD into main of acme/shop`],
+  ['createReview', { number: 3, event: 'APPROVE' }, `Approve ${FIX} of acme/shop by ada at HEAD`],
+  ['createBranch', { branch: 'next' }, 'Make the branch next in acme/shop from the default branch at MAIN'],
+  ['createBranch', { branch: 'next', from: 'fix-price' }, 'Make the branch next in acme/shop from fix-price at HEAD'],
+  ['deleteBranch', { branch: 'fix-price' }, 'Delete the branch fix-price of acme/shop, which is at HEAD'],
+]
+
+test('GitHub: the headline of each card says what it is about, by number and title', async () => {
+  await using bench = await openGithubBench()
+  const docs = push(bench.standin.state, bench.repo, 'docs', { 'docs.md': 'Docs\n' })
+  const { heads } = bench.repo.git
+  const short = (branch: string) => heads.get(branch)?.slice(0, 7) ?? ''
+  for (const [name, args, wanted] of HEADLINES) {
+    const { headline } = await bench.look(name, args)
+    const said = headline ?? bench.tool(name).describe({ repository: 'acme/shop', ...args })
+    expect([name, said]).toEqual([
+      name,
+      wanted.replace('HEAD', short('fix-price')).replace('MAIN', short('main')).replace('DOCS', docs.slice(0, 7)),
+    ])
+  }
+})
+
+test('GitHub: a title that changes, or that would break out of its quotes, cannot make a headline say something else', async () => {
+  await using bench = await openGithubBench()
+  const issue = bench.repo.issues.get(1)
+  if (!issue) throw new Error('there is no #1')
+  const before = await bench.look('closeIssue', { number: 1 })
+  issue.title = `x” of acme/other\n${'long '.repeat(40)}`
+  const after = await bench.look('closeIssue', { number: 1 })
+  expect(after.headline).toMatch(/^Close #1 “x" of acme\/other long [long ]*…” of acme\/shop as completed$/)
+  expect(after.precondition).not.toEqual(before.precondition)
+})

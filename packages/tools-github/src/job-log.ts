@@ -1,0 +1,56 @@
+import { stripVTControlCharacters } from 'node:util'
+import { ToolError } from '@countersign/core'
+import { type Network, outgoingFetch } from '@countersign/toolkit'
+
+/** More than that is not fetched: a job that writes without end must not keep us. */
+const MAX_FETCHED_BYTES = 32_000_000
+/** More than that is not kept, from the end. */
+const MAX_KEPT_BYTES = 1_000_000
+
+export interface JobLog {
+  /** The end of the log, without the colours of a terminal. */
+  text: string
+  /** False where lines are missing at the beginning. */
+  isWhole: boolean
+  /** False where the log was too long to be read to its end. */
+  isEnd: boolean
+}
+
+/**
+ * Fetches a log from the storage that GitHub names in its redirect. That is another host, and the address itself is the permission: the
+ * token of the configuration is not sent there, and the address is not in any message.
+ * @param origin The API's; only there a private address is allowed, as for every other request.
+ * @throws ToolError
+ */
+export async function fetchLog(network: Network, origin: string, location: string, signal: AbortSignal): Promise<JobLog> {
+  const url = URL.canParse(location, origin) ? new URL(location, origin) : undefined
+  if (url === undefined || url.username !== '' || (url.protocol !== 'https:' && url.protocol !== new URL(origin).protocol)) {
+    throw new ToolError('refused', 'GitHub names no address of the log that may be called.')
+  }
+  const answer = await outgoingFetch(network, origin)(url, { signal })
+  if (answer.status !== 200) {
+    await answer.body?.cancel()
+    throw new ToolError('refused', `The storage of the log (${url.host}) refused (${answer.status}).`, { retryable: true })
+  }
+  return readEnd(answer)
+}
+
+async function readEnd(answer: Response): Promise<JobLog> {
+  const kept: Uint8Array[] = []
+  let [keptBytes, bytes, isWhole] = [0, 0, true]
+  // Leaving the loop early closes the connection.
+  for await (const chunk of answer.body ?? []) {
+    kept.push(chunk)
+    bytes += chunk.byteLength
+    keptBytes += chunk.byteLength
+    while (keptBytes - (kept[0]?.byteLength ?? 0) > MAX_KEPT_BYTES) {
+      keptBytes -= kept.shift()?.byteLength ?? 0
+      isWhole = false
+    }
+    if (bytes > MAX_FETCHED_BYTES) break
+  }
+  const text = new TextDecoder().decode(Buffer.concat(kept))
+  // The first line that is kept may be the second half of one.
+  const whole = isWhole ? text : text.slice(text.indexOf('\n') + 1)
+  return { text: stripVTControlCharacters(whole), isWhole, isEnd: bytes <= MAX_FETCHED_BYTES }
+}

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { z } from 'zod'
+import type { GithubClient } from './client.ts'
+import { Branch, IssueNumber, Limit, Page } from './fields.ts'
+import { statusOf } from './github-error.ts'
+import { type Repository, repositoryOf } from './repository.ts'
+import { type GithubContext, readTool } from './tool.ts'
+import { hasMore, pullInList, textOf } from './views.ts'
+
+/** Pull requests: one with files, reviews and checks, and lists. */
+export const pullReads = (ground: GithubContext): ToolDraft[] => [getPullRequest(ground), listPullRequests(ground)]
+
+const MAX_PATCH_CHARACTERS = 3_000
+
+const getPullRequest = (ground: GithubContext): ToolDraft =>
+  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+    name: 'getPullRequest',
+    description: 'Reads one pull request with its first 100 changed files, its reviews and the state of its checks.',
+    describe: ({ repository, number }) => `Read pull request #${number} of ${repository}`,
+    async execute({ repository, number }, { signal }): Promise<JsonValue> {
+      const { client } = ground
+      const place = repositoryOf(repository)
+      const [pull, files, reviews] = await Promise.all([
+        client.read(signal, place, (rest, at) => rest.pulls.get({ ...at, pull_number: number })),
+        client.read(signal, place, (rest, at) => rest.pulls.listFiles({ ...at, pull_number: number, per_page: 100 })),
+        client.read(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 })),
+      ])
+      const { additions, deletions, commits, changed_files, mergeable } = pull.data
+      return {
+        ...pullInList(pull.data),
+        body: textOf(pull.data.body),
+        ...{ additions, deletions, commits, changedFiles: changed_files, mergeable },
+        files: files.data.map((file) => ({
+          ...{ path: file.filename, status: file.status, additions: file.additions, deletions: file.deletions },
+          patch: textOf(file.patch, MAX_PATCH_CHARACTERS),
+        })),
+        moreFiles: hasMore(files.headers),
+        reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({
+          ...{ by: user?.login ?? null, state, body: textOf(body, 1_000), submittedAt: submitted_at },
+        })),
+        checks: await readChecks(client, place, pull.data.head.sha, signal),
+      }
+    },
+  })
+
+/** What the checks of a commit say, in counts by conclusion; in words where the token may not see them. */
+export async function readChecks(client: GithubClient, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
+  try {
+    const [runs, status] = await Promise.all([
+      client.read(signal, place, (rest, at) => rest.checks.listForRef({ ...at, ref, per_page: 100 })),
+      client.read(signal, place, (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref })),
+    ])
+    const states = [
+      ...runs.data.check_runs.map(({ conclusion, status: progress }) => conclusion ?? progress),
+      ...status.data.statuses.map(({ state }) => state),
+    ]
+    return Object.fromEntries([...new Set(states)].sort().map((state) => [state, states.filter((other) => other === state).length]))
+  } catch (error) {
+    if (statusOf(error) === 403 || statusOf(error) === 404) return 'The token may not see the checks.'
+    throw error
+  }
+}
+
+const listPullRequests = (ground: GithubContext): ToolDraft =>
+  readTool(
+    ground,
+    z.object({
+      repository: ground.repository,
+      state: z.enum(['open', 'closed', 'all']).default('open'),
+      base: Branch.optional().describe('Only those into this branch'),
+      limit: Limit,
+      page: Page,
+    }),
+    {
+      name: 'listPullRequests',
+      description: 'Lists pull requests, newest first.',
+      describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}pull requests of ${repository}`,
+      async execute({ repository, state, base, limit, page }, { signal }): Promise<JsonValue> {
+        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+          rest.pulls.list({ ...at, state, per_page: limit, page, ...(base !== undefined && { base }) }),
+        )
+        return { pullRequests: data.map(pullInList), more: hasMore(headers) }
+      },
+    },
+  )

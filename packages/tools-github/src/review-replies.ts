@@ -1,0 +1,96 @@
+import { type JsonObject, ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { asName } from '@countersign/toolkit/internal'
+import { z } from 'zod'
+import { endOf } from './diff-lines.ts'
+import { Body, IssueNumber } from './fields.ts'
+import { earliestOf, findMade } from './found.ts'
+import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { lookAtPull, pullHeading } from './pull-look.ts'
+import { repositoryOf } from './repository.ts'
+import { added, numbered, same } from './shown.ts'
+import { type GithubContext, writeTool } from './tool.ts'
+import { textOf } from './views.ts'
+
+/** Answers a comment that stands at a line of a pull request. */
+export const replyToReviewComment = (ground: GithubContext): ToolDraft =>
+  writeTool(
+    ground,
+    z.object({
+      repository: ground.repository,
+      number: IssueNumber,
+      commentId: z.int().min(1).describe('As listReviewComments names it'),
+      body: Body.refine((text) => text.trim() !== '', 'must hold a text').describe('Markdown'),
+    }),
+    {
+      name: 'replyToReviewComment',
+      description: 'Replies to a comment at a line of a pull request.',
+      describe: ({ repository, number, commentId }) => `Reply to the review comment ${commentId} on #${number} of ${repository}`,
+      async look({ repository, number, commentId, body }, signal) {
+        const { client } = ground
+        const [pull, comment] = await Promise.all([
+          lookAtPull(client, { repository, number }, signal),
+          client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.getReviewComment({ ...at, comment_id: commentId })),
+        ])
+        if (!comment.pull_request_url.endsWith(`/pulls/${number}`)) {
+          throw new ToolError('refused', `The comment ${commentId} is not on #${number}.`)
+        }
+        if (comment.in_reply_to_id !== undefined) {
+          throw new ToolError(
+            'refused',
+            `The comment is a reply itself: reply to ${comment.in_reply_to_id}, which begins the conversation.`,
+          )
+        }
+        // Types of the library say that there always is one; GitHub's description says that a deleted user is none.
+        const { user }: { user: { login: string } | null } = comment
+        const author = user?.login ?? 'somebody'
+        const text = textOf(comment.body)
+        return {
+          headline: `Reply to ${author} at ${asName(comment.path)} in ${numbered(pull)} of ${repository}`,
+          fields: [
+            pullHeading(pull),
+            same('state', pull.locked ? `${pull.state}, locked` : pull.state),
+            same(`at ${comment.path}`, endOf(comment.diff_hunk)),
+            same(`comment of ${author}`, text),
+            added('reply', body),
+            added('added to the reply', MARKER_SHOWN),
+          ],
+          precondition: { title: pull.title, state: pull.state, locked: pull.locked, author, text },
+        }
+      },
+      execute: async ({ repository, number, commentId, body }, { idempotencyKey, signal }) =>
+        resultOf(
+          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+            rest.pulls.createReplyForReviewComment({
+              ...{ ...at, pull_number: number, comment_id: commentId, body: withMarker(body, idempotencyKey) },
+            }),
+          ),
+        ),
+      async verify({ repository, number }, context) {
+        const { signal, idempotencyKey } = context
+        const since = earliestOf(context).toISOString()
+        return findMade<GithubReviewComment>(
+          {
+            login: await ground.client.login(signal),
+            order: 'oldest',
+            isOurs: ({ body }) => hasMarker(body, idempotencyKey),
+            output: resultOf,
+            list: (page) =>
+              ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+                rest.pulls.listReviewComments({ ...at, pull_number: number, since, per_page: 100, page }),
+              ),
+          },
+          context,
+        )
+      },
+    },
+  )
+
+interface GithubReviewComment {
+  id: number
+  html_url: string
+  body: string
+  user: { login: string }
+}
+
+const resultOf = ({ id, html_url: url }: Pick<GithubReviewComment, 'id' | 'html_url'>): JsonObject => ({ id, url })

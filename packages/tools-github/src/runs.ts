@@ -1,0 +1,135 @@
+import { type JsonObject, type Preview, ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { z } from 'zod'
+import { before } from './before.ts'
+import type { At, Rest } from './client.ts'
+import { GithubId } from './fields.ts'
+import { repositoryOf } from './repository.ts'
+import { attemptOf, type GithubRun, lookAtRun, type RunWhere, runResult, runTitle } from './run-look.ts'
+import { changed, same } from './shown.ts'
+import { type GithubContext, writeTool } from './tool.ts'
+
+/** Runs of GitHub Actions: once more, only what failed once more, stop. */
+export const runWrites = (ground: GithubContext): ToolDraft[] => [
+  rerun(ground, {
+    name: 'rerunWorkflow',
+    description: 'Runs all jobs of a run of GitHub Actions again. It costs minutes, and deploys again where the workflow deploys.',
+    words: 'Run again',
+    send: (rest, at, runId) => rest.actions.reRunWorkflow({ ...at, run_id: runId }),
+    whatRuns: (jobs) => jobs,
+  }),
+  rerun(ground, {
+    name: 'rerunFailedJobs',
+    description: 'Runs the jobs of a run of GitHub Actions again that failed, and those that depend on them.',
+    words: 'Run the failed jobs again of',
+    send: (rest, at, runId) => rest.actions.reRunWorkflowFailedJobs({ ...at, run_id: runId }),
+    whatRuns: (jobs) => jobs.filter(({ conclusion }) => conclusion !== 'success' && conclusion !== 'skipped'),
+  }),
+  cancelWorkflowRun(ground),
+]
+
+interface Job {
+  name: string
+  conclusion: string | null
+}
+
+interface Rerun {
+  name: string
+  description: string
+  /** The beginning of a sentence that ends in the run. */
+  words: string
+  send(rest: Rest, at: At, runId: number): ReturnType<Rest['actions']['reRunWorkflow']>
+  whatRuns(jobs: readonly Job[]): readonly Job[]
+}
+
+/** A card about a run: what it is, who began it, what it is at. */
+const preview = (run: GithubRun, headline: string, changes: Preview['fields']): Preview => ({
+  headline,
+  fields: [
+    same('run', runTitle(run)),
+    same('branch', run.head_branch ?? 'none'),
+    same('begun by', `${run.triggering_actor?.login ?? 'somebody'}, on ${run.event}`),
+    ...changes,
+  ],
+  precondition: {
+    ...{ title: run.display_title, branch: run.head_branch, head: run.head_sha },
+    ...{ status: run.status, conclusion: run.conclusion, attempt: attemptOf(run) },
+  },
+  version: String(attemptOf(run)),
+})
+
+const rerun = (ground: GithubContext, { name, description, words, send, whatRuns }: Rerun): ToolDraft =>
+  writeTool(ground, z.object({ repository: ground.repository, runId: GithubId }), {
+    name,
+    description,
+    describe: ({ repository, runId }) => `${words} the workflow run ${runId} of ${repository}`,
+    async look({ repository, runId }, signal) {
+      const run = await lookAtRun(ground.client, { repository, runId }, signal)
+      assertEnded(run)
+      const { jobs } = await ground.client.look(signal, repositoryOf(repository), (rest, at) =>
+        rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest', per_page: 100 }),
+      )
+      const again = whatRuns(jobs)
+      if (again.length === 0) throw new ToolError('refused', `No job of the run ${runId} failed.`)
+      const attempt = attemptOf(run)
+      return preview(run, `${words} ${runTitle(run)} of ${repository}`, [
+        changed('attempt', attempt, attempt + 1),
+        same('ended as', run.conclusion ?? 'not known'),
+        same('jobs that run again', again.map((job) => `${job.name}: ${job.conclusion ?? 'not known'}`).sort()),
+      ])
+    },
+    async execute({ repository, runId }, { signal, version }) {
+      const run = await before(lookAtRun(ground.client, { repository, runId }, signal))
+      if (version !== undefined && String(attemptOf(run)) !== version) {
+        throw new ToolError('stale', `The run ${runId} was run again since it was shown (attempt ${attemptOf(run)}). Nothing was started.`)
+      }
+      await ground.client.write(signal, repositoryOf(repository), (rest, at) => send(rest, at, runId))
+      return { runId, attempt: attemptOf(run) + 1, url: run.html_url }
+    },
+    verify: (where, { signal, version }) => verifyRerun(ground, where, version, signal),
+  })
+
+/** @throws ToolError for a run that is under way still: GitHub does not start it again. */
+function assertEnded({ id, status }: GithubRun): void {
+  if (status !== 'completed') throw new ToolError('refused', `The run ${id} is still ${(status ?? 'under way').replaceAll('_', ' ')}.`)
+}
+
+/** The next attempt is ours when our own token began it. A later one hides whose that was. */
+async function verifyRerun({ client }: GithubContext, where: RunWhere, version: string | undefined, signal: AbortSignal) {
+  const [run, login] = await Promise.all([lookAtRun(client, where, signal), client.login(signal)])
+  if (version === undefined) return { done: 'unknown' as const }
+  if (String(attemptOf(run)) === version) return { done: false as const }
+  const isOurs = attemptOf(run) === Number(version) + 1 && login !== undefined && run.triggering_actor?.login === login
+  const output: JsonObject = { runId: run.id, attempt: attemptOf(run), url: run.html_url }
+  return isOurs ? { done: true as const, output } : { done: 'unknown' as const }
+}
+
+const cancelWorkflowRun = (ground: GithubContext): ToolDraft =>
+  writeTool(ground, z.object({ repository: ground.repository, runId: GithubId }), {
+    name: 'cancelWorkflowRun',
+    description: 'Stops a run of GitHub Actions that is under way.',
+    describe: ({ repository, runId }) => `Cancel the workflow run ${runId} of ${repository}`,
+    async look(where, signal) {
+      const run = await lookAtRun(ground.client, where, signal)
+      if (run.status === 'completed') throw new ToolError('refused', `The run ${where.runId} has ended as ${run.conclusion}.`)
+      const headline = `Cancel ${runTitle(run)} of ${where.repository}`
+      return preview(run, headline, [changed('status', run.status ?? 'not known', 'cancelled')])
+    },
+    async execute(where, { signal, version }) {
+      const run = await before(lookAtRun(ground.client, where, signal))
+      if (version !== undefined && String(attemptOf(run)) !== version) {
+        throw new ToolError('stale', `The run ${where.runId} was run again since it was shown. It was not cancelled.`)
+      }
+      await ground.client.write(signal, repositoryOf(where.repository), (rest, at) =>
+        rest.actions.cancelWorkflowRun({ ...at, run_id: where.runId }),
+      )
+      return { runId: run.id, cancelled: true, url: run.html_url }
+    },
+    async verify(where, { signal, version }) {
+      const run = await lookAtRun(ground.client, where, signal)
+      // Jobs need their time to stop: until then it looks as if nobody had asked for it.
+      if (run.status !== 'completed') return { done: false }
+      const isSo = run.conclusion === 'cancelled' && (version === undefined || String(attemptOf(run)) === version)
+      return isSo ? { done: true, output: runResult(run) } : { done: 'unknown' }
+    },
+  })

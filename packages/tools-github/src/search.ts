@@ -1,0 +1,97 @@
+import { ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { z } from 'zod'
+import { Limit, Page } from './fields.ts'
+import type { AllowList } from './repository.ts'
+import { type GithubContext, readTool } from './tool.ts'
+import { issueInList } from './views.ts'
+
+/** A search over more places than that has too long a text for GitHub. */
+const MAX_PLACES = 5
+
+export const Query = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine(
+    (text) => !/(^|[\s("-])(repo|org|user|owner|enterprise):/i.test(text),
+    'must not say where to search: that is the argument repository',
+  )
+
+/** Search, over the repositories that are allowed and no others. */
+export function searches(ground: GithubContext, allowed: AllowList): ToolDraft[] {
+  const repository = ground.repositoryName.optional().describe('Only in this repository, as owner/name')
+  return [
+    readTool(
+      ground,
+      z.object({
+        query: Query.describe('Words and qualifiers of GitHub: crash label:bug is:open author:ada'),
+        kind: z.enum(['issue', 'pr']).default('issue'),
+        repository,
+        limit: Limit,
+        page: Page,
+      }),
+      {
+        name: 'searchIssues',
+        description: "Searches issues or pull requests with GitHub's search. What was changed in the last minute may not be found yet.",
+        describe: ({ query, kind }) => `Search ${kind === 'pr' ? 'pull requests' : 'issues'} for ${query}`,
+        async execute({ query, kind, repository: place, limit, page }, { signal }) {
+          const q = [query, `is:${kind}`, ...scopes(place, allowed)].join(' ')
+          const { data } = await ground.client.readAll(signal, (rest, sending) =>
+            rest.search.issuesAndPullRequests({ ...sending, q, per_page: limit, page }),
+          )
+          const found = data.items.map((item) => ({ item, repository: repositoryIn(item.repository_url) }))
+          return within(found, place, allowed, data.total_count, ({ item, repository }) => ({ repository, ...issueInList(item) }))
+        },
+      },
+    ),
+    readTool(
+      ground,
+      z.object({ query: Query.describe('Words, and qualifiers such as path: and language:'), repository, limit: Limit, page: Page }),
+      {
+        name: 'searchCode',
+        description: 'Searches the code of the default branches.',
+        describe: ({ query }) => `Search the code for ${query}`,
+        async execute({ query, repository: place, limit, page }, { signal }) {
+          const q = [query, ...scopes(place, allowed)].join(' ')
+          const { data } = await ground.client.readAll(signal, (rest, sending) =>
+            rest.search.code({ ...sending, q, per_page: limit, page }),
+          )
+          const found = data.items.map((item) => ({ item, repository: item.repository.full_name }))
+          return within(found, place, allowed, data.total_count, ({ item, repository }) => ({
+            repository,
+            path: item.path,
+            sha: item.sha,
+            url: item.html_url,
+          }))
+        },
+      },
+    ),
+  ]
+}
+
+/** The qualifiers that hold a search to where it may look. */
+export function scopes(place: string | undefined, { written }: AllowList): string[] {
+  if (place !== undefined) return [`repo:${place}`]
+  if (written === undefined) return []
+  if (written.length > MAX_PLACES) throw new ToolError('refused', 'Name a repository: there are too many for one search. Nothing was sent.')
+  return written.map((text) => (text.endsWith('/*') ? `user:${text.slice(0, -2)}` : `repo:${text}`))
+}
+
+const repositoryIn = (url: string): string => url.split('/').slice(-2).join('/')
+
+/** The results that are from where the search may look, whatever the search itself made of its text. */
+export function within<T extends { repository: string }, V>(
+  found: readonly T[],
+  place: string | undefined,
+  allowed: AllowList,
+  total: number,
+  view: (found: T) => V,
+): { items: V[]; total: number; leftOut?: number } {
+  const isMeant = ({ repository }: T) =>
+    allowed.allows(repository) && (place === undefined || repository.toLowerCase() === place.toLowerCase())
+  const items = found.filter(isMeant).map(view)
+  const leftOut = found.length - items.length
+  return leftOut === 0 ? { items, total } : { items, total: items.length, leftOut }
+}

@@ -1,0 +1,73 @@
+import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import type { HttpAnswer } from '@countersign/toolkit'
+import { serviceMessage } from '@countersign/toolkit/internal'
+import type { LinearErrorType } from '@linear/sdk'
+
+/** Older answers name the kind of an error by a code only. */
+const TYPE_OF_CODE: Readonly<Record<string, string>> = {
+  AUTHENTICATION_ERROR: 'authentication error',
+  FORBIDDEN: 'forbidden',
+  INPUT_ERROR: 'invalid input',
+  RATELIMITED: 'ratelimited',
+}
+
+/** Errors after which nothing was done: Linear looked at the request and sent it back. After all others a write may have acted. */
+const REFUSALS: Readonly<Partial<Record<`${LinearErrorType}`, string>>> = {
+  AuthenticationError: 'Linear does not accept the API key',
+  Forbidden: 'Linear refused: the API key may not do that',
+  FeatureNotAccessible: 'Linear refused: the workspace does not have that feature',
+  InvalidInput: 'Linear refused the values',
+  UserError: 'Linear refused',
+  GraphqlError: 'Linear does not understand the request',
+  UsageLimitExceeded: 'Linear refused: a limit of the workspace is reached',
+  Ratelimited: 'Linear takes no more requests for now',
+}
+
+/** True for an answer of Linear that is an error, whatever its status. */
+export const isErrorAnswer = ({ status, body }: Pick<HttpAnswer, 'status' | 'body'>): boolean =>
+  status >= 400 || (isObject(body) && Array.isArray(body.errors) && body.errors.length > 0)
+
+/**
+ * What an error of Linear means, in plain words: what kind it is says the library, whether anything happened we say.
+ * @param isWrite After an error inside Linear the outcome of a write is unknown.
+ */
+export async function linearError({ status, body, headers }: HttpAnswer, isWrite: boolean): Promise<ToolError> {
+  // Three megabytes of code, for those only who need them.
+  const { parseLinearError } = await import('@linear/sdk')
+  const errors = (isObject(body) && Array.isArray(body.errors) ? body.errors : []).filter(isObject).map(withType)
+  // What has no error of GraphQL in it did not come from behind the API: a wrong address, a proxy.
+  if (errors.length === 0 && status >= 400 && status < 500 && ![401, 403, 429].includes(status)) {
+    return new ToolError('refused', `Linear refused (${status})${inWords(serviceMessage(body))}.`, { retryable: false })
+  }
+  const named = new Headers(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+  const error = parseLinearError({ response: { status, errors, headers: named } } as unknown as Parameters<typeof parseLinearError>[0])
+  const type: string = error.type ?? 'Unknown'
+  const said = serviceMessage(error.errors?.[0]?.message)
+  const refusal = Object.hasOwn(REFUSALS, type) ? REFUSALS[type as keyof typeof REFUSALS] : undefined
+  if (refusal === undefined) {
+    const unknown = isWrite ? ' Whether it acted is not known.' : ''
+    return new ToolError('ambiguous', `Linear failed (${status})${inWords(said)}.${unknown}`)
+  }
+  const isLimit = type === 'Ratelimited'
+  const words = isLimit ? `${refusal}. Try again ${whenAgain(headers)}` : `${refusal}${inWords(said)}`
+  return new ToolError('refused', `${words}.`, { retryable: isLimit })
+}
+
+const inWords = (said: string | undefined): string => (said === undefined ? '' : `: ${said}`)
+
+/** Where the library looks for the type. */
+function withType(error: JsonObject): JsonObject {
+  const extensions = isObject(error.extensions) ? error.extensions : {}
+  const type = extensions.type ?? (typeof extensions.code === 'string' ? TYPE_OF_CODE[extensions.code] : undefined)
+  return type === undefined ? error : { ...error, extensions: { ...extensions, type } }
+}
+
+function whenAgain(headers: HttpAnswer['headers']): string {
+  const seconds = Number(headers['retry-after'])
+  if (seconds > 0) return `in ${Math.ceil(seconds)} s`
+  const resets = Number(headers['x-ratelimit-requests-reset'] ?? headers['x-ratelimit-complexity-reset'])
+  return resets > 0 && resets < 8e15 ? `after ${new Date(resets).toISOString()}` : 'later'
+}
+
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,2 @@
+export { type LinearInput, linear } from './source.ts'
+export { linearStarter } from './starter.ts'

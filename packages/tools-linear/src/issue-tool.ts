@@ -1,0 +1,89 @@
+import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import type { LinearDocument } from '@linear/sdk'
+import type { z } from 'zod'
+import type { LinearClient } from './client.ts'
+import { isObject } from './errors.ts'
+import { findIssue } from './find.ts'
+import { UPDATE_ISSUE } from './mutations.ts'
+import type { IssueNode } from './nodes.ts'
+import { FIND_ISSUE } from './queries.ts'
+import type { Workspace } from './read-tool.ts'
+import { issueView } from './views.ts'
+import { refuse } from './words.ts'
+import { type Plan, writeTool } from './write-tool.ts'
+
+export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
+
+/** Which issue it is, in the words of a card: it stays as it is. */
+export const issueRow = ({ identifier, title }: IssueNode): PreviewField => {
+  const words = `${identifier} ${title}`
+  return { field: 'issue', oldValue: words, newValue: words }
+}
+
+/** @throws ToolError `refused` for one in the trash: there is nothing to change about it. */
+export async function findStanding(linear: LinearClient, words: string, signal: AbortSignal): Promise<FoundIssue> {
+  const issue = await findIssue(linear, words, signal)
+  if (issue.trashed === true) throw refuse(`${issue.identifier} is in the trash.`)
+  return issue
+}
+
+/** The plan of a change: which issue, which fields, the input that makes it so, and what else the headline names. */
+export const issuePlan = (
+  issue: IssueNode,
+  fields: PreviewField[],
+  input: LinearDocument.IssueUpdateInput,
+  named: JsonObject = {},
+): Plan => ({
+  fields: [issueRow(issue), ...fields],
+  named: { issue: issue.identifier, ...named },
+  variables: { id: issue.id, input: input as JsonObject },
+  updatedAt: issue.updatedAt,
+})
+
+/** Reads the issue that was sent or created, by its id; undefined when it is not there. */
+export async function lookForIssue(linear: LinearClient, id: string, signal: AbortSignal): Promise<FoundIssue | undefined> {
+  const { issues } = await linear.ask(FIND_ISSUE, { filter: { id: { eq: id } } }, signal)
+  return issues.nodes[0]
+}
+
+/** What an issue has in a field of an update. */
+const VALUE_OF: Record<string, (issue: FoundIssue) => JsonValue> = {
+  title: ({ title }) => title,
+  description: ({ description }) => description,
+  priority: ({ priority }) => priority,
+  estimate: ({ estimate }) => estimate,
+  dueDate: ({ dueDate }) => dueDate,
+  assigneeId: ({ assignee }) => assignee?.id ?? null,
+  stateId: ({ state }) => state.id,
+  projectId: ({ project }) => project?.id ?? null,
+  projectMilestoneId: ({ projectMilestone }) => projectMilestone?.id ?? null,
+  cycleId: ({ cycle }) => cycle?.id ?? null,
+}
+
+/** True when the issue has every value of the input. */
+function hasAll(issue: FoundIssue, sent: JsonObject): boolean {
+  const input = isObject(sent.input) ? Object.entries(sent.input) : []
+  return input.length > 0 && input.every(([field, value]) => VALUE_OF[field]?.(issue) === value)
+}
+
+/** A tool that sets values of one issue. */
+export function updateTool<Input extends z.ZodObject>(
+  workspace: Workspace,
+  definition: {
+    name: string
+    description: string
+    input: Input
+    describe(args: z.output<Input>): string
+    plan(linear: LinearClient, args: z.output<Input>, signal: AbortSignal): Promise<Plan>
+  },
+): ToolDraft {
+  return writeTool(workspace, {
+    ...definition,
+    // The answer of the mutation has no description, which `hasAll` asks for only of what it reads itself.
+    document: UPDATE_ISSUE,
+    view: issueView,
+    look: (linear, sent, signal) => lookForIssue(linear, String(sent.id), signal),
+    isDone: (issue, sent) => 'description' in issue && hasAll(issue as FoundIssue, sent),
+  })
+}

@@ -1,0 +1,271 @@
+import { type Effect, type JsonObject, ToolError } from '@countersign/core'
+import { VERSION } from '@countersign/toolkit/internal'
+import { Client, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
+import { away, isLostSession, readFailure } from './failure.ts'
+import { listTools } from './list-tools.ts'
+import { plainLine } from './words.ts'
+
+/** For a server to come up and shake hands: `npx` may have to fetch it first. */
+const CONNECT_MS = 60_000
+/** A program that keeps silent about a question that it does not know is one of the older protocol; one still coming up is asked again. */
+const PROGRAM_PROBE_MS = 3_000
+/** A call waits this long for a connection that is just being made. */
+const PATIENCE_MS = 5_000
+const FIRST_RETURN_MS = 250
+const LAST_RETURN_MS = 30_000
+/** Who stays away shorter than this is tried again as after the first time. */
+const STEADY_MS = 10_000
+
+export interface ConnectionOptions {
+  /** What it is called in a sentence: `The MCP server files`. */
+  name: string
+  openTransport(): Transport
+  /** Over HTTP a server that is away is only noticed when it is asked. */
+  isHttp: boolean
+  /** How long connecting may take at least. Never less than 60,000 ms. */
+  connectMs: number
+  /** Called with all entries of `tools/list`, as they came, after connecting and whenever the server says that they changed. */
+  onListed(entries: unknown[], notes: string[]): void
+  onAway(why: string): void
+  /** Oddities of the server's, in words. */
+  onOdd(words: string): void
+}
+
+/** How a tool is called. */
+export interface Call {
+  args: JsonObject
+  effect: Effect
+  signal: AbortSignal
+  timeoutMs: number
+}
+
+/** What a server says it is. */
+export interface ServerFacts {
+  name: string
+  protocol: string
+  takesTasks: boolean
+}
+
+/** A connection to one MCP server that is made again, with growing pauses, whenever it is lost. */
+export class McpConnection {
+  readonly #options: ConnectionOptions
+  readonly #stopped = new AbortController()
+  #client: Client | undefined
+  /** Of the connection that is being made. */
+  #transport: Transport | undefined
+  #connecting: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #returnMs = FIRST_RETURN_MS
+  #upSinceMs = 0
+  #why = 'it was not connected yet'
+  #hasFailed = false
+  #listing: Promise<void> | undefined
+  #listAgain = false
+  facts: ServerFacts | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  /** Aborts when the connection is closed for good. */
+  get closed(): AbortSignal {
+    return this.#stopped.signal
+  }
+
+  /** Why it is away; undefined while it is connected. */
+  get trouble(): string | undefined {
+    return this.#client ? undefined : this.#why
+  }
+
+  /** True while it is connected for the first time: it may only be slow. */
+  get isStarting(): boolean {
+    return !this.#client && !this.#hasFailed && this.#connecting !== undefined
+  }
+
+  /** Connects and lists its tools once. Resolves whether or not that worked; it is tried again by itself. */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connectOnce().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  /**
+   * Calls a tool, once.
+   * @throws ToolError
+   */
+  call(name: string, { args, effect, signal, timeoutMs }: Call): Promise<unknown> {
+    // The given definition keeps the SDK from compiling the server's output schema, and from sending a call a second time by itself.
+    const toolDefinition = { name, inputSchema: { type: 'object' } } as const
+    const options = { signal, timeout: timeoutMs, resetTimeoutOnProgress: false, toolDefinition }
+    return this.ask((client) => client.callTool({ name, arguments: args }, options), effect, signal)
+  }
+
+  /**
+   * Asks the server something, once; what only reads a second time where its session was gone.
+   * @throws ToolError
+   */
+  async ask(question: (client: Client) => Promise<unknown>, effect: Effect, signal: AbortSignal): Promise<unknown> {
+    const client = await this.#ready(effect, signal)
+    try {
+      return await question(client)
+    } catch (error) {
+      const isGone = isLostSession(error)
+      const failure = readFailure(error, this.#options.name, effect, signal)
+      if (isGone || failure.kind === 'unreachable') this.#lost(client, plainLine(failure.message, 300))
+      if (!isGone || effect === 'write') throw failure
+    }
+    // It did nothing, and nothing would come of it if it had: asked again in a new session.
+    const next = await this.#again(signal)
+    try {
+      return await question(next)
+    } catch (error) {
+      throw readFailure(error, this.#options.name, effect, signal)
+    }
+  }
+
+  /** Ends the connection, and with it the program. */
+  async close(): Promise<void> {
+    this.#stopped.abort()
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = undefined
+    // The SDK hears the signal only once it shakes hands.
+    if (this.#connecting) await this.#transport?.close().catch(() => {})
+    await this.#connecting
+    await client?.close().catch(() => {})
+  }
+
+  async #ready(effect: Effect, signal: AbortSignal): Promise<Client> {
+    if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
+    const client = this.#client
+    if (!client) throw away(`${this.#options.name} (${this.isStarting ? 'it is still starting' : this.#why})`)
+    // Over HTTP a session that is gone shows only when it is used: a write is not what finds that out.
+    if (!this.#options.isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
+    try {
+      await client.ping({ signal, timeout: PATIENCE_MS })
+      return client
+    } catch (error) {
+      this.#lost(client, plainLine(readFailure(error, this.#options.name, 'read', signal).message, 300))
+    }
+    return this.#again(signal)
+  }
+
+  /** Connects now, without the pause that there would be. */
+  async #again(signal: AbortSignal): Promise<Client> {
+    await within(this.connect(), PATIENCE_MS, signal)
+    if (!this.#client) throw away(`${this.#options.name} (${this.#why})`)
+    return this.#client
+  }
+
+  async #connectOnce(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#stopped.signal.aborted || this.#client) return
+    try {
+      const client = await this.#handshake()
+      this.#client = client
+      this.#upSinceMs = performance.now()
+      const info = client.getServerVersion()
+      this.facts = {
+        name: info ? plainLine(`${info.name} ${info.version}`, 100) : 'a server without a name',
+        protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+        takesTasks: takesTasks(client),
+      }
+      client.onclose = () => this.#lost(client, 'it went away')
+      await this.#list()
+    } catch (error) {
+      this.#away(plainLine(error instanceof Error ? error.message : String(error), 300))
+    }
+  }
+
+  async #handshake(): Promise<Client> {
+    try {
+      return await this.#open(undefined)
+    } catch (error) {
+      // Some older programs end at the first question that they do not know.
+      const isClosed = error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
+      if (this.#options.isHttp || !isClosed || this.#stopped.signal.aborted) throw error
+      return this.#open({ kind: 'legacy' })
+    }
+  }
+
+  async #open(prior: { kind: 'legacy' } | undefined): Promise<Client> {
+    const client = new Client(
+      { name: 'countersign', version: VERSION },
+      {
+        // Nothing is offered: no sampling, no roots, no elicitation. What a server needs of people it gets through arguments they see.
+        capabilities: {},
+        versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: PROGRAM_PROBE_MS } }) },
+        inputRequired: { autoFulfill: false },
+        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#relist(client) } },
+      },
+    )
+    client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
+    const options = { timeout: Math.max(CONNECT_MS, this.#options.connectMs), signal: this.#stopped.signal }
+    try {
+      this.#transport = this.#options.openTransport()
+      await client.connect(this.#transport, prior ? { ...options, prior } : options)
+      return client
+    } catch (error) {
+      await client.close().catch(() => {})
+      throw error
+    }
+  }
+
+  #relist(client: Client): Promise<void> {
+    if (this.#client !== client) return Promise.resolve()
+    if (this.#listing) this.#listAgain = true
+    this.#listing ??= this.#list()
+      .catch((error) => this.#options.onOdd(`its tools could not be listed again: ${plainLine(String(error), 300)}`))
+      .finally(() => {
+        this.#listing = undefined
+        if (!this.#listAgain) return
+        this.#listAgain = false
+        void this.#relist(client)
+      })
+    return this.#listing
+  }
+
+  async #list(): Promise<void> {
+    const client = this.#client
+    if (!client) return
+    const { entries, notes } = await listTools(client, this.#stopped.signal)
+    if (this.#client === client) this.#options.onListed(entries, notes)
+  }
+
+  /** @param client The one that was lost: a later one may stand already. */
+  #lost(client: Client, why: string): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    void client.close().catch(() => {})
+    if (performance.now() - this.#upSinceMs > STEADY_MS) this.#returnMs = FIRST_RETURN_MS
+    this.#away(why)
+  }
+
+  #away(why: string): void {
+    const client = this.#client
+    this.#client = undefined
+    this.#hasFailed = true
+    void client?.close().catch(() => {})
+    this.#why = why
+    if (this.#stopped.signal.aborted) return
+    this.#options.onAway(why)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.connect(), this.#returnMs)
+    this.#timer.unref()
+    this.#returnMs = Math.min(this.#returnMs * 2, LAST_RETURN_MS)
+  }
+}
+
+/** Whether the server says that tools can be called as tasks. Only the protocol 2025-11-25 has tasks of this kind. */
+export const takesTasks = (client: Client): boolean =>
+  client.getProtocolEra() !== 'modern' && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+
+/** Waits for the work, but not longer than so. */
+async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  signal.addEventListener('abort', () => late.resolve(), { once: true })
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+  if (signal.aborted) throw new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.')
+}

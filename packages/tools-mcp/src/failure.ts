@@ -1,0 +1,80 @@
+import { type Effect, ToolError } from '@countersign/core'
+import { RefusedAddress } from '@countersign/toolkit'
+import { networkError } from '@countersign/toolkit/internal'
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { plainLine } from './words.ts'
+
+/** The words of a server's in a sentence. */
+const MAX_WORDS = 500
+
+/** Answers by which a server says that it did not begin: it could not read the request, or does not know what was asked of it. */
+const NOT_BEGUN: readonly number[] = [
+  ProtocolErrorCode.ParseError,
+  ProtocolErrorCode.InvalidRequest,
+  ProtocolErrorCode.MethodNotFound,
+  ProtocolErrorCode.InvalidParams,
+]
+
+/** A session that the server does not know (any more). */
+export const isLostSession = (error: unknown): boolean => error instanceof SdkHttpError && (error.status === 404 || isUnknownSession(error))
+
+/** Servers that answer 400 where the protocol has 404. */
+const isUnknownSession = ({ status, message }: SdkHttpError): boolean => status === 400 && /session/i.test(message)
+
+/**
+ * What a failed call tells about its effect.
+ * @param server What the server is called in a sentence: `The MCP server files`.
+ */
+export function readFailure(error: unknown, server: string, effect: Effect, signal: AbortSignal): ToolError {
+  if (error instanceof ToolError) return error
+  const unknown = (words: string) => notKnown(words, effect, error)
+  if (signal.aborted) return unknown(`${server} did not answer in time`)
+  const refused = refusalOf(error, server)
+  if (refused) return refused
+  const network = networkError(error, server)
+  if (network) return network
+  if (error instanceof SdkHttpError) return unknown(`${server} answered HTTP ${error.status}`)
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.NotConnected) return away(server, error)
+    return unknown(`${server} ${WORDS[error.code] ?? 'gave no answer that can be used'}`)
+  }
+  if (error instanceof ProtocolError) return unknown(`${server} answered with an error of its own: ${plainLine(error.message, MAX_WORDS)}`)
+  return unknown(`The connection to ${server} failed`)
+}
+
+/** Of what may have acted. @param words Without a full stop. */
+export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolError =>
+  new ToolError('ambiguous', effect === 'write' ? `${words}. Whether it acted is not known.` : `${words}.`, { cause })
+
+export const away = (server: string, cause?: unknown): ToolError =>
+  new ToolError('unreachable', `${server} is not connected. Nothing was sent.`, { cause })
+
+function refusalOf(error: unknown, server: string): ToolError | undefined {
+  const address = [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof RefusedAddress)
+  if (address) return new ToolError('refused', `${address.message}. Nothing was sent.`, { cause: error })
+  if (error instanceof ProtocolError && NOT_BEGUN.includes(error.code)) {
+    return new ToolError('refused', `${server} refused the call: ${plainLine(error.message, MAX_WORDS)}`, { cause: error })
+  }
+  if (isLostSession(error)) {
+    return new ToolError('unreachable', `${server} was started anew and did not know the session. Nothing was done.`, { cause: error })
+  }
+  if (!(error instanceof SdkHttpError) || error.status === undefined || error.status >= 500) return undefined
+  if (error.status >= 300 && error.status < 400) {
+    return new ToolError('refused', `${server} sent the call elsewhere (${error.status}). Redirects are not followed; nothing was done.`, {
+      cause: error,
+    })
+  }
+  const isLater = error.status === 429
+  return new ToolError('refused', `${server} refused the call (HTTP ${error.status}). Nothing was done.`, {
+    cause: error,
+    retryable: isLater,
+  })
+}
+
+const WORDS: Partial<Record<string, string>> = {
+  [SdkErrorCode.RequestTimeout]: 'did not answer in time',
+  [SdkErrorCode.ConnectionClosed]: 'went away before it answered',
+  [SdkErrorCode.SendFailed]: 'went away while it was called',
+  [SdkErrorCode.UnsupportedResultType]: 'asked for something in the middle of the call, which is not answered here',
+  [SdkErrorCode.InputRequiredRoundsExceeded]: 'asked for something in the middle of the call, which is not answered here',
+}

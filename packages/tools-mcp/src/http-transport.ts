@@ -1,0 +1,78 @@
+import { type Network, outgoingFetch } from '@countersign/toolkit'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { MAX_MESSAGE_BYTES } from './limits.ts'
+
+/** A server that says "come back at once" is not asked in circles. */
+const MIN_RETURN_MS = 500
+const MAX_RETURN_MS = 30_000
+
+export interface HttpServer {
+  url: string
+  headers: Readonly<Record<string, string>>
+}
+
+/** The transport of one connection over Streamable HTTP. Through our network: no redirect, no address that the configuration does not name. */
+export function httpTransport({ url, headers }: HttpServer, network: Network): StreamableHTTPClientTransport {
+  const fetch = outgoingFetch(network, new URL(url).origin)
+  // What waits for the rest of such a message hears of the end of the connection only.
+  const onTooLarge = () => void transport.close()
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: async (input, init) => bounded(await fetch(input, init), onTooLarge),
+    // Else the SDK itself would send a call again to wherever a 307 of the same origin points.
+    requestInit: { headers, redirect: 'manual' },
+    reconnectionOptions: {
+      maxRetries: 3,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: MAX_RETURN_MS,
+      reconnectionDelayGrowFactor: 2,
+    },
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, Math.min(Math.max(delayMs, MIN_RETURN_MS), MAX_RETURN_MS))
+      return () => clearTimeout(timer)
+    },
+  })
+  return transport
+}
+
+/** The answer, broken off at a message that is too large. A stream of events may go on for ever: what counts is each of them. */
+function bounded(response: Response, onTooLarge: () => void): Response {
+  if (!response.body) return response
+  const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+  let bytes = 0
+  let wasLineEnd = false
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length
+      if (bytes > MAX_MESSAGE_BYTES) {
+        controller.error(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`))
+        onTooLarge()
+        return
+      }
+      if (isStream) {
+        const end = lastEventEnd(chunk, wasLineEnd)
+        if (end >= 0) bytes = chunk.length - end
+        wasLineEnd = isLineEnd(chunk.at(-1))
+      }
+      controller.enqueue(chunk)
+    },
+  })
+  return new Response(response.body.pipeThrough(count), {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+  })
+}
+
+/** Where the last event that ends in the chunk ends: after an empty line. -1 where none does. */
+function lastEventEnd(chunk: Uint8Array, wasLineEnd: boolean): number {
+  for (let at = chunk.length - 1; at >= 0; at--) {
+    if (!isLineEnd(chunk[at])) continue
+    const before = at === 0 ? wasLineEnd : isLineEnd(chunk[at - 1])
+    // CR LF is one end of a line, so LF has to follow LF or CR LF.
+    if (before && !(chunk[at] === 10 && chunk[at - 1] === 13)) return at + 1
+    if (chunk[at] === 10 && chunk[at - 1] === 13 && at >= 2 && chunk[at - 2] === 10) return at + 1
+  }
+  return -1
+}
+
+const isLineEnd = (byte: number | undefined): boolean => byte === 10 || byte === 13

@@ -1,0 +1,278 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import type { OutboundContext, SetupProblem, SourceFinding, SourceServices, ToolDraft, ToolSource } from '@countersign/toolkit'
+import { openPatternBudget } from '@countersign/toolkit/internal'
+import type { Transport } from '@modelcontextprotocol/client'
+import { type McpCall, McpCalls } from './calls.ts'
+import { McpConnection } from './connection.ts'
+import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
+import { type DraftParts, draftOf, effectOf, isTrusted, settingsOf, toolNameOf } from './draft.ts'
+import type { KnownServer } from './known/known-tool.ts'
+import { MAX_PINNED_TOOLS } from './limits.ts'
+import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
+import type { ToolSettings } from './section.ts'
+import { plainLine } from './words.ts'
+
+const PREVIEW_MS = 5_000
+/** Oddities of a server's that are told, of one connection. */
+const MAX_ODDITIES = 20
+/** Tools in one sentence. */
+const MAX_NAMED = 20
+
+/** A server as its configuration describes it, with everything filled in. */
+export interface McpServerSettings {
+  group: string
+  isHttp: boolean
+  destination: string
+  credential: string
+  /** As it is written: part of each tool's definition. */
+  written: JsonValue
+  known: KnownServer | undefined
+  tools: Readonly<Record<string, ToolSettings>>
+  timeoutMs: number | undefined
+  startWithinMs: number
+  trustReadOnlyHints: boolean
+  /** The last lines of a program's error output. */
+  lastWords?: readonly string[]
+  secrets: readonly string[]
+  openTransport(log: () => SourceServices['log'] | undefined): Transport
+}
+
+/** An MCP server as a source of tools: connected for as long as the server runs, its tools held against what they were when first seen. */
+export class McpSource implements ToolSource {
+  readonly kind = 'mcp'
+  readonly secrets: readonly string[]
+  readonly #settings: McpServerSettings
+  readonly #connection: McpConnection
+  readonly #calls: McpCalls
+  #ground: SourceServices | undefined
+  #onToolsChanged: (() => SetupProblem[]) | undefined
+  /** What it listed last; undefined until it did. */
+  #seen: SeenDefinition[] | undefined
+  #pins: ReadonlyMap<string, SeenDefinition> = new Map()
+  #tools: PinnedTool[] = []
+  #drafts = new Map<PinnedTool, ToolDraft | { fault: string }>()
+  /** What was left out of its list, in words. */
+  #leftOut: string[] = []
+  readonly #patterns = openPatternBudget()
+  #oddities = 0
+  /** Lists are taken in one after the other. */
+  #taking: Promise<void> = Promise.resolve()
+
+  constructor(settings: McpServerSettings) {
+    this.#settings = settings
+    this.secrets = settings.secrets
+    this.#connection = new McpConnection({
+      name: this.#name,
+      isHttp: settings.isHttp,
+      connectMs: settings.startWithinMs,
+      openTransport: () => settings.openTransport(() => this.#ground?.log),
+      onListed: (entries, notes) => this.#onListed(entries, notes),
+      onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.disconnected'),
+      onOdd: (words) => this.#onOdd(words),
+    })
+    this.#calls = new McpCalls(this.#connection, this.#name)
+  }
+
+  get #name(): string {
+    return `The MCP server ${this.#settings.group}`
+  }
+
+  get isKnown(): boolean {
+    return this.#seen !== undefined || this.#pins.size > 0
+  }
+
+  /** Connects, for at most so long; after that it goes on by itself. */
+  async start(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, this.#settings.startWithinMs)
+    await Promise.race([this.#connection.connect(), late.promise]).finally(() => clearTimeout(timer))
+  }
+
+  onChange(onToolsChanged: () => SetupProblem[]): void {
+    this.#onToolsChanged = onToolsChanged
+  }
+
+  async attach(ground: SourceServices): Promise<void> {
+    this.#ground = ground
+    await this.#takeList()
+    this.#tellState()
+  }
+
+  drafts(_way: OutboundContext, _report: (problem: SetupProblem) => void): ToolDraft[] {
+    return this.#tools.flatMap((tool) => {
+      const draft = this.#draftOf(tool)
+      return 'fault' in draft ? [] : [draft]
+    })
+  }
+
+  async check(_way?: Pick<OutboundContext, 'network' | 'redactor'>, signal?: AbortSignal): Promise<SourceFinding[]> {
+    if (this.#connection.isStarting && signal) await Promise.race([this.#connection.connect(), aborted(signal)])
+    const { trouble, facts, isStarting } = this.#connection
+    const { group, lastWords = [] } = this.#settings
+    const findings: SourceFinding[] = []
+    if (isStarting) findings.push({ level: 'problem', message: `${this.#name} is still starting: it has not answered yet` })
+    else if (trouble !== undefined) findings.push({ level: 'problem', message: `${this.#name} is away: ${trouble}` })
+    else
+      findings.push({ level: 'ok', message: `${this.#name} is ${facts?.name}, protocol ${facts?.protocol}, ${this.#tools.length} tools` })
+    if (trouble !== undefined)
+      for (const line of lastWords) findings.push({ level: 'note', message: `${group} wrote on its error output: ${line}` })
+    const trusted = this.#tools.filter((tool) => isTrusted(this.#parts(), tool)).map(({ definition }) => definition.name)
+    if (trusted.length > 0) {
+      const named =
+        trusted.length > MAX_NAMED ? `${trusted.slice(0, MAX_NAMED).join(', ')} and ${trusted.length - MAX_NAMED} more` : trusted.join(', ')
+      findings.push({ level: 'note', message: `${this.#name} is trusted to know that these only read: ${named}` })
+    }
+    for (const { definition } of this.#tools.filter(({ was }) => was)) {
+      findings.push({ level: 'problem', message: `${definition.name} changed since it was first seen: its calls are asked about` })
+    }
+    for (const words of this.#allLeftOut()) findings.push({ level: 'note', message: `left out: ${words}` })
+    return findings
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+    await this.#taking
+  }
+
+  #allLeftOut(): string[] {
+    const faults = this.#tools.flatMap((tool) => {
+      const draft = this.#draftOf(tool)
+      return 'fault' in draft ? [`${tool.definition.name}: ${draft.fault}`] : []
+    })
+    const unpinned = this.#ground && this.#seen ? this.#seen.length - this.#tools.length : 0
+    if (unpinned > 0)
+      faults.push(`${unpinned} more tools: ${MAX_PINNED_TOOLS.toLocaleString('en')} tools of this server are pinned already`)
+    return [...this.#leftOut, ...faults]
+  }
+
+  #draftOf(tool: PinnedTool): ToolDraft | { fault: string } {
+    const known = this.#drafts.get(tool)
+    if (known) return known
+    const draft = this.#openDraft(tool)
+    this.#drafts.set(tool, draft)
+    return draft
+  }
+
+  #openDraft(tool: PinnedTool): ToolDraft | { fault: string } {
+    const { name } = tool.definition
+    if (isTask(tool.definition) && this.#connection.facts?.takesTasks === false) {
+      return { fault: 'it can only be called as a task, and its server does not say that it takes calls as tasks' }
+    }
+    const twin = this.#tools.find((other) => toolNameOf(other.definition.name) === toolNameOf(name))
+    if (twin !== tool) return { fault: `it would have the name of ${twin?.definition.name}` }
+    try {
+      return draftOf(this.#parts(), tool)
+    } catch (error) {
+      return { fault: plainLine(error instanceof Error ? error.message : String(error), 300) }
+    }
+  }
+
+  #parts(): DraftParts {
+    const { group, destination, credential, written, known, tools, timeoutMs, trustReadOnlyHints } = this.#settings
+    return {
+      group,
+      name: this.#name,
+      destination,
+      credential,
+      server: written,
+      known,
+      settings: tools,
+      timeoutMs,
+      trustReadOnlyHints,
+      patterns: this.#patterns,
+      call: (tool, call) => this.#call(tool, call),
+      find: (attempt, signal) => this.#calls.find(attempt, signal),
+      lookAtPins: () =>
+        void this.#takeList().catch((error) => this.#onOdd(`what is kept of its tools could not be read: ${String(error)}`)),
+      readOther: (name, args, signal) => this.#readOther(name, args, signal),
+    }
+  }
+
+  async #call(tool: PinnedTool, call: McpCall): Promise<JsonValue> {
+    // It got here although it changed: people saw how, and approved this call.
+    if (tool.was) await this.#accept(tool)
+    return this.#calls.make(tool.definition, call)
+  }
+
+  async #readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined> {
+    const tool = this.#tools.find(({ definition, was }) => definition.name === name && !was)
+    if (!tool || effectOf(this.#parts(), tool) !== 'read') return undefined
+    return this.#call(tool, { args, effect: 'read', signal, timeoutMs: PREVIEW_MS, attempt: undefined })
+  }
+
+  async #accept(tool: PinnedTool): Promise<void> {
+    const { group } = this.#settings
+    await this.#ground?.pins.replace(group, toPin(tool))
+    this.#ground?.log.info({ group, tool: tool.definition.name }, 'mcp.tool_accepted')
+    await this.#takeList()
+  }
+
+  #onListed(entries: unknown[], notes: string[]): void {
+    const { seen, leftOut } = readDefinitions(entries)
+    const isOffered = ({ definition: { name } }: SeenDefinition) => settingsOf(this.#settings.tools, name).leaveOut !== true
+    this.#seen = seen.filter(isOffered)
+    this.#leftOut = [...notes, ...leftOut]
+    this.#oddities = 0
+    if (!this.#ground) {
+      this.#become(this.#seen)
+      return
+    }
+    this.#takeList().then(
+      () => this.#tellState(),
+      (error) => this.#onOdd(`its tools could not be taken in: ${String(error)}`),
+    )
+  }
+
+  /** Pins what is new, reads what is pinned, and takes the tools in as they are then. */
+  #takeList(): Promise<void> {
+    const { group } = this.#settings
+    this.#taking = this.#taking.then(async () => {
+      const pins = this.#ground?.pins
+      if (!pins) return this.#become(this.#seen ?? [])
+      if (this.#seen) {
+        const known = new Set((await pins.all(group)).map(({ tool }) => tool))
+        const late = this.#seen.filter(({ definition }) => !known.has(definition.name))
+        await pins.keep(group, late.slice(0, Math.max(0, MAX_PINNED_TOOLS - known.size)).map(toPin))
+      }
+      const all = await pins.all(group)
+      const listed = this.#seen && new Set(this.#seen.map(({ definition }) => definition.name))
+      // Definitions of tools that are not there now may fill megabytes.
+      this.#pins = new Map(all.filter(({ tool }) => listed?.has(tool) ?? true).map((pin) => [pin.tool, readPin(pin)]))
+      this.#become(this.#seen?.filter(({ definition }) => this.#pins.has(definition.name)) ?? [...this.#pins.values()])
+    })
+    const taken = this.#taking
+    // The next one is not held up by this one's failure.
+    this.#taking = taken.catch(() => {})
+    return taken
+  }
+
+  #become(seen: readonly SeenDefinition[]): void {
+    this.#tools = againstPins(seen, this.#pins)
+    this.#drafts = new Map()
+    for (const { path, message } of this.#onToolsChanged?.() ?? []) this.#onOdd(`${path.join('.')} ${message}`)
+  }
+
+  #tellState(): void {
+    const { trouble, facts } = this.#connection
+    const { group } = this.#settings
+    const tools = this.#tools.length
+    const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
+    if (this.#connection.isStarting) this.#ground?.log.info({ group, tools }, 'mcp.starting')
+    else if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.disconnected')
+    else this.#ground?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
+    if (changed.length > 0) this.#ground?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
+    const leftOut = this.#allLeftOut()
+    if (leftOut.length > 0) this.#ground?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.tool_skipped')
+  }
+
+  #onOdd(words: string): void {
+    if (this.#oddities++ < MAX_ODDITIES)
+      this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.unexpected_message')
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })

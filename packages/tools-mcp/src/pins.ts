@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonValue, PreviewField } from '@countersign/core'
+import type { Pin } from '@countersign/toolkit'
+import type { McpDefinition, SeenDefinition } from './definitions.ts'
+
+/** A tool of a server, and what it was when people last agreed to what it is. */
+export interface PinnedTool extends SeenDefinition {
+  /** What it was: set where the server says something else now. */
+  was?: SeenDefinition
+}
+
+/** Holds what a server lists against what is pinned. What was never seen before is what it is. */
+export function againstPins(seen: readonly SeenDefinition[], pins: ReadonlyMap<string, SeenDefinition>): PinnedTool[] {
+  return seen.map((one) => {
+    const was = pins.get(one.definition.name)
+    return was && was.hash !== one.hash ? { ...one, was } : one
+  })
+}
+
+export const toPin = ({ definition, hash }: SeenDefinition): Pin => ({
+  tool: definition.name,
+  hash,
+  definition: JSON.stringify(definition),
+})
+
+export function readPin({ hash, definition }: Pin): SeenDefinition {
+  return { definition: JSON.parse(definition) as McpDefinition, hash }
+}
+
+const MAX_FIELDS = 30
+
+/** What a server says of a tool otherwise than before: a field each, as the card shows changes. */
+export function whatIsOther(was: McpDefinition, now: McpDefinition): PreviewField[] {
+  const fields: PreviewField[] = []
+  compare('the tool’s title', was.title, now.title, fields)
+  compare('the tool’s description', was.description, now.description, fields)
+  compare('the tool’s arguments', was.inputSchema, now.inputSchema, fields)
+  compare('the tool’s annotations', was.annotations, now.annotations, fields)
+  compare('the tool as a task', was.taskSupport, now.taskSupport, fields)
+  // What was cut, or its results' shape, which nobody is shown.
+  return fields.length > 0
+    ? fields
+    : [{ field: 'the tool’s definition', oldValue: 'as first seen', newValue: 'changed where it is not shown' }]
+}
+
+function compare(field: string, was: JsonValue | undefined, now: JsonValue | undefined, fields: PreviewField[]): void {
+  if (fields.length === MAX_FIELDS || isDeepStrictEqual(was, now)) return
+  if (isRecord(was) && isRecord(now)) {
+    for (const key of new Set([...Object.keys(was), ...Object.keys(now)])) compare(`${field}, ${key}`, was[key], now[key], fields)
+    return
+  }
+  fields.push({ field, ...(was !== undefined && { oldValue: was }), ...(now !== undefined && { newValue: now }) })
+}
+
+const isRecord = (value: JsonValue | undefined): value is { [key: string]: JsonValue } =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)

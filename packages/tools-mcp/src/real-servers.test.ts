@@ -1,0 +1,45 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { counterpart } from '../../../verification/testing/counterparts.ts'
+import { openSource } from './testing/open-source.ts'
+
+const node = process.execPath
+const signal = new AbortController().signal
+
+test('server-memory: what is to be forgotten is shown', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
+  const { tool, call } = await openSource({
+    command: node,
+    args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
+    env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
+  })
+  const entities = [{ name: 'Ana', entityType: 'person', observations: ['approves'] }]
+  expect(tool('create_entities').describe({ entities })).toBe('Remember Ana')
+  await call('create_entities', { entities })
+  expect(await tool('delete_entities').preview?.({ entityNames: ['Ana'] }, signal)).toMatchObject({
+    fields: [{ field: 'Ana', oldValue: ['approves'] }],
+  })
+  expect(tool('delete_entities').risk?.level).toBe('high')
+  expect(await call('search_nodes', { query: 'Ana' })).toMatchObject({ entities: [{ name: 'Ana' }] })
+})
+
+test('server-everything: pictures arrive, get-env is asked about, a tool that is only a task is one', async () => {
+  const { source, tool, call } = await openSource({
+    command: node,
+    args: [counterpart('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
+  })
+  expect(await call('echo', { message: 'hello' })).toBe('Echo: hello')
+  expect(await call('get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.')
+  expect(await call('get-structured-content', { location: 'Chicago' })).toMatchObject({ temperature: expect.anything() })
+  expect(await call('get-tiny-image', {})).toMatchObject({
+    content: expect.stringContaining('image'),
+    media: [{ type: 'image', mimeType: 'image/png', data: expect.stringMatching(/^iVBOR/) }],
+  })
+  expect(tool('get-env').effect).toBe('write')
+  expect(tool('echo').description).toBe('The MCP server s says: Echoes back the input string')
+  expect(tool('simulate-research-query')).toMatchObject({ effect: 'write', timeoutMs: 600_000 })
+  const found = await source.check()
+  expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
+})

@@ -1,0 +1,2 @@
+export { type ObjectivesInput, objectives } from './source.ts'
+export { objectivesStarter } from './starter.ts'

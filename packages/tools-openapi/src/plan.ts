@@ -1,0 +1,138 @@
+import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { type CallContent, openJsonSchema } from '@countersign/toolkit'
+import { isObject, once, toArgumentIssues } from '@countersign/toolkit/internal'
+import { bodySchemaOf } from './body-schema.ts'
+import { inputSchemaOf } from './input-schema.ts'
+import type { Operation } from './operations.ts'
+import { isJsonType, named, type Parameter, readParameters, undescribed } from './parameters.ts'
+import { proseLine } from './parts.ts'
+import type { Refs } from './refs.ts'
+import { type RequestBody, readRequestBody } from './request-body.ts'
+import { bodyFindings, writeBody } from './write-body.ts'
+import { type PathPart, parameterFindings, readPath, writeHeaders, writePath, writeQuery } from './write-parameters.ts'
+
+/** A request, but for where it goes and what it signs in with. */
+export interface WrittenRequest {
+  path: string
+  query: string[]
+  headers: Record<string, string>
+  cookies: string[]
+  content: CallContent | undefined
+}
+
+/** What is needed to call one operation. Its schema and its check are worked out when they are first asked for. */
+export interface OperationPlan {
+  readonly parameters: readonly Parameter[]
+  readonly body: RequestBody | undefined
+  /** What it is willing to answer with, the best first. */
+  readonly accept: string
+  inputSchema(): JsonSchema
+  check(args: JsonObject): ArgumentCheck
+  write(args: JsonObject): WrittenRequest
+}
+
+/**
+ * Reads what an operation takes and proves that it can be called: every part that its requests need is there and can be written.
+ * @throws BrokenPart from parts.ts
+ */
+export function planOperation({ method, path, node, pathItem }: Operation, refs: Refs): OperationPlan {
+  const parts = readPath(path)
+  const parameters = withPathParameters(parts, readParameters(pathItem, node, refs))
+  const body = readRequestBody(method, node, refs)
+  for (const { schema } of parameters) refs.prove(schema)
+  if (body) refs.prove(body.schema)
+
+  const bodySchema = once(() => body && bodySchemaOf(body, refs))
+  const inputSchema = once(() => schemaOf(parameters, body, bodySchema()?.schema, refs))
+  const checkSchema = once(() => openJsonSchema(withoutFormats(inputSchema()) as JsonSchema))
+  const files = () => bodySchema()?.files ?? new Set<string>()
+  return {
+    parameters,
+    body,
+    accept: acceptOf(node, refs),
+    inputSchema,
+    check(args) {
+      const checked = checkSchema()(args)
+      if (!checked.ok) return checked
+      const findings = parameterFindings(parameters, args)
+      if (body && args.body !== undefined) findings.push(...bodyFindings(body, files(), args.body))
+      return findings.length === 0 ? checked : { ok: false, issues: toArgumentIssues(findings) }
+    },
+    write(args) {
+      const content = body && args.body !== undefined ? writeBody(body, files(), args.body) : undefined
+      return { path: writePath(parts, parameters, args), query: writeQuery(parameters, args), ...writeHeaders(parameters, args), content }
+    },
+  }
+}
+
+/** What the standard itself defines. Every other format is a hint of the author's: `duration` is `30s` for one service and `PT30S` for another. */
+const CHECKED_FORMATS = new Set(['date', 'date-time'])
+
+/** Keywords whose value is data, and those whose value is a map of schemas by names that are no keywords. */
+const DATA = new Set(['default', 'enum', 'const', 'examples', 'example'])
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** A schema that checks no format but {@link CHECKED_FORMATS}. The model is shown all of them. */
+function withoutFormats(schema: JsonValue, isMap = false): JsonValue {
+  if (Array.isArray(schema)) return schema.map((entry) => withoutFormats(entry))
+  if (!isObject(schema)) return schema
+  const isKept = (key: string, value: JsonValue) => isMap || key !== 'format' || CHECKED_FORMATS.has(String(value))
+  const kept = Object.entries(schema).filter(([key, value]) => isKept(key, value))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, !isMap && DATA.has(key) ? value : withoutFormats(value, !isMap && MAPS.has(key))]),
+  )
+}
+
+/** A name in the path that no parameter describes is a text; a described one that is not in the path goes nowhere. */
+function withPathParameters(parts: readonly PathPart[], described: readonly Parameter[]): Parameter[] {
+  const names = [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
+  const known = described.filter(({ in: place, name }) => place !== 'path' || names.includes(name))
+  const missing = names.filter((name) => !known.some((parameter) => parameter.in === 'path' && parameter.name === name))
+  return named([...missing.map(undescribed), ...known])
+}
+
+function schemaOf(
+  parameters: readonly Parameter[],
+  body: RequestBody | undefined,
+  bodySchema: JsonSchema | undefined,
+  refs: Refs,
+): JsonSchema {
+  const properties: JsonSchema = {}
+  const required: string[] = []
+  for (const parameter of parameters) {
+    const schema = inputSchemaOf(parameter.schema, refs)
+    const words: JsonSchema = parameter.description === undefined ? {} : { description: proseLine(parameter.description, 400) }
+    properties[parameter.argument] = { ...schema, ...words }
+    if (parameter.isRequired) required.push(parameter.argument)
+  }
+  if (body && bodySchema) {
+    properties.body = bodySchema
+    if (body.isRequired) required.push('body')
+  }
+  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
+}
+
+/** Of several kinds of answers the ones that can be read come first. */
+function acceptOf({ responses }: JsonObject, refs: Refs): string {
+  const offered = Object.entries(isObject(responses) ? responses : {}).flatMap(([status, response]) => {
+    const answer = /^(2|default)/.test(status) ? readable(response, refs) : undefined
+    return isObject(answer) && isObject(answer.content) ? Object.keys(answer.content) : []
+  })
+  const types = [...new Set(offered.map((type) => type.split(';')[0]?.trim() ?? ''))].filter((type) => /^[\w.+*-]+\/[\w.+*-]+$/.test(type))
+  const json = types.filter(isJsonType)
+  const others = types.filter((type) => !isJsonType(type))
+  const first =
+    json.length > 0 || types.length === 0
+      ? ['application/json', ...json.filter((type) => type !== 'application/json' && !type.includes('*'))]
+      : []
+  return [...first, ...others.map((type) => (first.length > 0 ? `${type};q=0.5` : type))].join(', ')
+}
+
+/** An answer that is described nowhere is no reason not to call. */
+function readable(response: JsonValue, refs: Refs): JsonValue | undefined {
+  try {
+    return refs.follow(response)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,184 @@
+import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { look, openApi, startService } from '../../../verification/testing/described-api.ts'
+
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
+const LINES = { type: 'array', items: { type: 'object', properties: { id: { type: 'string' }, count: { type: 'integer' } } } }
+const TASK: JsonObject = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', readOnly: true },
+    name: { type: 'string' },
+    note: { type: 'string' },
+    address: { type: 'object', properties: { city: { type: 'string' }, street: { type: 'string' } } },
+    lines: LINES,
+  },
+}
+const FULL: JsonObject = { ...TASK, required: ['name'] }
+const wrap = (schema: JsonObject): JsonObject => ({ type: 'object', properties: { data: schema } })
+const bodyOf = (schema: JsonObject, type = 'application/json'): JsonObject => ({ required: true, content: { [type]: { schema } } })
+const CURRENT = {
+  id: '7',
+  name: 'Ship',
+  note: 'soon',
+  updatedAt: 3,
+  address: { city: 'Bonn', street: 'Am Hof' },
+  lines: [
+    { id: 'a', count: 1 },
+    { id: 'b', count: 2 },
+  ],
+}
+
+/** What the card of one request shows, where the GET of its path answers `answer`. */
+async function shown(
+  method: string,
+  requestBody: JsonObject,
+  answer: JsonValue,
+  body: JsonValue,
+  path = '/tasks/{id}',
+): Promise<PreviewField[]> {
+  await using service = await startService(({ method }) => ({ status: 200, body: method === 'GET' ? answer : {} }))
+  const node = { operationId: 'change', requestBody }
+  const { tool } = await openApi(
+    { paths: { [path]: { parameters: [ID], get: { operationId: 'get' }, [method]: node } } },
+    { baseUrl: service.url },
+  )
+  return (await look(tool('change'), { id: '7', body }))?.fields ?? []
+}
+
+const NAME = [{ field: 'name', oldValue: 'Ship', newValue: 'Land' }]
+
+test('envelopes of body and answer are no part of what is compared, and nothing that is not sent is struck out', async () => {
+  const wrapped = { data: { name: 'Land' } }
+  for (const [body, answer] of [
+    [wrapped, { data: CURRENT }],
+    [wrapped, { data: CURRENT, links: { self: '/tasks/7' }, meta: {} }],
+    [{ name: 'Land' }, { data: CURRENT }],
+    [{ name: 'Land' }, { status: 'ok', message: null, data: CURRENT }],
+    [{ name: 'Land' }, { task: CURRENT }],
+    [{ task: { name: 'Land' } }, { data: CURRENT }],
+    [{ task: { name: 'Land' } }, CURRENT],
+    [{ name: 'Land' }, { response: { data: { task: CURRENT } } }],
+    [wrapped, CURRENT],
+  ] as [JsonObject, JsonObject][]) {
+    for (const method of ['patch', 'post']) {
+      expect(await shown(method, bodyOf({ type: 'object' }), answer, body), `${method} ${JSON.stringify(body)}`).toEqual(NAME)
+    }
+  }
+})
+
+test('JSON:API: a change shows its attributes, each with its value now', async () => {
+  const data = { type: 'tasks', id: '7', attributes: { name: 'Land' } }
+  const answer = { jsonapi: { version: '1.1' }, data: { type: 'tasks', id: '7', attributes: CURRENT, relationships: {} }, links: {} }
+  expect(await shown('patch', bodyOf({ type: 'object' }, 'application/vnd.api+json'), answer, { data })).toEqual([
+    { field: 'attributes.name', oldValue: 'Ship', newValue: 'Land' },
+    { field: 'id', oldValue: '7', newValue: '7' },
+    { field: 'type', oldValue: 'tasks', newValue: 'tasks' },
+  ])
+})
+
+test('the value of another thing is never shown as the one that changes', async () => {
+  const open = bodyOf({ type: 'object' })
+  expect(await shown('patch', open, { id: '7', owner: { name: 'Ana' } }, { name: 'Land' })).toEqual([{ field: 'name', newValue: 'Land' }])
+  expect(await shown('patch', open, { id: '7', name: 'Ana' }, { settings: { name: 'Land' } })).toEqual([
+    { field: 'settings', newValue: { name: 'Land' } },
+  ])
+  expect(await shown('patch', open, { status: 'open', address: { name: 'Hof' } }, { name: 'x', status: 'done' })).toEqual([
+    { field: 'name', newValue: 'x' },
+    { field: 'status', oldValue: 'open', newValue: 'done' },
+  ])
+  expect(await shown('patch', open, { 'a.b': 1, a: { b: 2 } }, { 'a.b': 5, a: { b: 6 } })).toEqual([
+    { field: 'a.b', oldValue: 2, newValue: 6 },
+    { field: '"a.b"', oldValue: 1, newValue: 5 },
+  ])
+  // A list of changes is none of the values that it changes.
+  const patch = [{ op: 'replace', path: '/name', value: 'Land' }]
+  expect(await shown('patch', bodyOf({ type: 'array' }, 'application/json-patch+json'), CURRENT, patch)).toEqual([
+    { field: 'body', newValue: patch },
+  ])
+})
+
+test('a PATCH is shown leaf by leaf, and the entries of a list by what they are', async () => {
+  const body: JsonObject = { address: { city: 'Köln' }, lines: [{ id: 'b', count: 5 }, { count: 9 }, { id: 'c', count: 1 }] }
+  const leaves = [
+    { field: 'address.city', oldValue: 'Bonn', newValue: 'Köln' },
+    { field: 'lines[b].count', oldValue: 2, newValue: 5 },
+    { field: 'lines[new 1]', newValue: { count: 9 } },
+    { field: 'lines[c]', newValue: { id: 'c', count: 1 } },
+  ]
+  const words = 'a (there now; the service decides what becomes of it)'
+  expect(await shown('patch', bodyOf(TASK), CURRENT, body)).toEqual([
+    ...leaves,
+    { field: 'lines, not sent', oldValue: words, newValue: words },
+  ])
+  expect(await shown('patch', bodyOf(TASK, 'application/merge-patch+json'), CURRENT, body)).toEqual([
+    ...leaves,
+    { field: 'lines[a]', oldValue: { id: 'a', count: 1 } },
+  ])
+  const all = 'a, b (there now; the service decides what becomes of it)'
+  expect(await shown('patch', bodyOf(TASK), CURRENT, { lines: [] })).toEqual([
+    { field: 'lines', newValue: [] },
+    { field: 'lines, not sent', oldValue: all, newValue: all },
+  ])
+  const turned = [...CURRENT.lines].reverse()
+  expect((await shown('patch', bodyOf(TASK), CURRENT, { lines: turned })).at(-1)).toEqual({
+    field: 'lines, order',
+    oldValue: ['a', 'b'],
+    newValue: ['b', 'a'],
+  })
+})
+
+test('a PUT shows as going what it replaces and does not name, where its body has to be whole; elsewhere it says that nobody can tell', async () => {
+  const body = { name: 'Ship', address: { city: 'Bonn' }, lines: [{ id: 'b', count: 2 }] }
+  const stays = [
+    { field: 'address.city', oldValue: 'Bonn', newValue: 'Bonn' },
+    { field: 'lines[b].count', oldValue: 2, newValue: 2 },
+    { field: 'name', oldValue: 'Ship', newValue: 'Ship' },
+  ]
+  const going = [
+    { field: 'address.street', oldValue: 'Am Hof' },
+    { field: 'lines[a]', oldValue: { id: 'a', count: 1 } },
+    { field: 'note', oldValue: 'soon' },
+  ]
+  const byName = (rows: readonly PreviewField[]) => rows.toSorted((a, b) => (a.field < b.field ? -1 : 1))
+  // What only the service writes (the id, when it was changed) goes with nothing.
+  expect(byName(await shown('put', bodyOf(FULL), CURRENT, body))).toEqual(byName([...stays, ...going]))
+  expect(byName(await shown('put', bodyOf(wrap(FULL)), { data: CURRENT }, { data: body }))).toEqual(byName([...stays, ...going]))
+  const partial = await shown('put', bodyOf(TASK), CURRENT, body)
+  expect(partial.filter(({ oldValue, newValue }) => oldValue !== undefined && newValue === undefined)).toEqual([])
+  expect(partial.find(({ field }) => field === 'not sent')?.newValue).toBe('note (there now; the service decides what becomes of it)')
+})
+
+test('a POST to one thing shows what it changes; one to a list shows what is new', async () => {
+  const payment = { id: 'ch_1', object: 'charge', description: 'one', metadata: { order: '1' } }
+  const form = bodyOf({ type: 'object', properties: { description: { type: 'string' } } }, 'application/x-www-form-urlencoded')
+  expect(await shown('post', form, payment, { description: 'two' }, '/v1/charges/{id}')).toEqual([
+    { field: 'description', oldValue: 'one', newValue: 'two' },
+  ])
+  expect(await shown('post', bodyOf(TASK), { data: [CURRENT] }, { name: 'Land' }, '/tasks/{id}/copies')).toEqual([
+    { field: 'name', newValue: 'Land' },
+  ])
+})
+
+test('of a large request all that changes is shown, and what stays makes room', async () => {
+  const names = Array.from({ length: 60 }, (_, nth) => `m${nth}`)
+  const current = Object.fromEntries(names.map((name) => [name, 1]))
+  const body = { ...current, m7: 2, m59: 2 }
+  const rows = await shown('patch', bodyOf({ type: 'object' }), current, body)
+  expect(rows.map(({ field }) => field)).toEqual(['m59', 'm7'])
+  const all = await shown('patch', bodyOf({ type: 'object' }), current, Object.fromEntries(names.map((name) => [name, 2])))
+  expect(all).toHaveLength(60)
+})
+
+test('HTML in the words of a document becomes text, and an operation without summary is called by its description', async () => {
+  const description = '<p>Refunds a <b>charge</b>. It cannot be taken back.</p>\n<ul><li>Ask &amp; wait</li></ul>'
+  const pathItem = {
+    parameters: [ID],
+    post: { operationId: 'refund', description },
+    put: { operationId: 'put', summary: 'Keep <id> &lt; 5' },
+  }
+  const { tool } = await openApi({ paths: { '/refunds/{id}': pathItem } }, { baseUrl: 'http://127.0.0.1:9' })
+  expect(tool('refund').describe({ id: '7' })).toBe('Refunds a charge: POST /refunds/7')
+  expect(tool('refund').description).toBe('Refunds a charge. It cannot be taken back. Ask & wait. POST /refunds/{id}')
+  expect(tool('put').describe({ id: '7' })).toBe('Keep <id> < 5: PUT /refunds/7')
+})

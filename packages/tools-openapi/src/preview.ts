@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField } from '@countersign/core'
+import { callHttp } from '@countersign/toolkit'
+import {
+  buildUrl,
+  changesByItself,
+  fillJson,
+  fillWords,
+  isObject,
+  lasting,
+  member,
+  namesBefore,
+  valuesOf,
+} from '@countersign/toolkit/internal'
+import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, type Unsent } from './compare.ts'
+import { align, unwrapped, unwrappedBody } from './envelope.ts'
+import type { ReadOverride } from './override.ts'
+import type { OperationPlan } from './plan.ts'
+import { callOperation, type Service, signedCall } from './service.ts'
+
+/** A card with more fields than these is not read. */
+const MAX_FIELDS = 40
+
+/** What is needed to show what an operation would change. */
+export interface Looking {
+  method: string
+  /** As the document writes it: `/tasks/{id}`. */
+  path: string
+  plan: OperationPlan
+  service: Service
+  /** The GET of the same path, where the document has one. */
+  reading: { plan: OperationPlan; service: Service } | undefined
+  override: ReadOverride
+}
+
+/** How an operation's preview is read; undefined where nothing can be told before. */
+export function previewOf(looking: Looking): ((args: JsonObject, signal: AbortSignal) => Promise<Preview>) | undefined {
+  const { method, path, reading, override } = looking
+  const { before } = override
+  if (before) return (args, signal) => previewByOverride(looking, before, args, signal)
+  // A POST to one thing changes it; one to a list makes another.
+  const changes = ['PUT', 'PATCH', 'DELETE'].includes(method) || (method === 'POST' && /\{[^/]*\}\/?$/.test(path))
+  if (override.before !== false && reading && changes) return (args, signal) => previewByGet(looking, reading, args, signal)
+  // Without the current values only what is new can be told.
+  return method === 'DELETE' ? undefined : async (args) => ({ fields: newFields(looking, args) })
+}
+
+async function previewByGet(
+  looking: Looking,
+  reading: NonNullable<Looking['reading']>,
+  args: JsonObject,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const { method, plan, path } = looking
+  const answer = await callOperation(reading.plan, reading.service, argumentsFor(reading.plan, plan, args), {
+    method: 'GET',
+    signal,
+    // What PUT and POST write need not be there yet.
+    mayBeMissing: method === 'PUT' || method === 'POST',
+  })
+  const version = answer.version === undefined ? {} : { version: answer.version }
+  if (answer.status === 404) return { fields: newFields(looking, args), precondition: { missing: true } }
+  // A service may list the members of an object in another order each time.
+  const current = inOrder(answer.body ?? null)
+  const fields = method === 'DELETE' ? [...goingFields(current, path), ...newFields(looking, args)] : changedFields(looking, current, args)
+  return { fields: readable(fields), precondition: valuesOf(fields), ...version }
+}
+
+/** Of a large request what stays as it is makes room. What changes is never left out. */
+const readable = (fields: PreviewField[]): PreviewField[] =>
+  fields.length <= MAX_FIELDS ? fields : fields.filter(({ oldValue, newValue }) => !isDeepStrictEqual(oldValue, newValue))
+
+/** The arguments that the GET of the same path shares with the operation: by place and name, whatever they are called here. */
+function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObject): JsonObject {
+  return Object.fromEntries(
+    reading.parameters.flatMap((wanted): [string, JsonValue][] => {
+      const given = plan.parameters.find(({ in: place, name }) => place === wanted.in && name === wanted.name)
+      const value = given && args[given.argument]
+      return value === undefined ? [] : [[wanted.argument, value]]
+    }),
+  )
+}
+
+function newFields({ plan: { body, parameters }, path }: Looking, args: JsonObject): PreviewField[] {
+  const value = body && args.body
+  if (value === undefined) {
+    // Without a body, what it would do stands in its query.
+    return parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
+      const given = args[argument]
+      return place === 'query' && given !== undefined ? [{ field: name, newValue: given }] : []
+    })
+  }
+  if (!isObject(value)) return [{ field: 'body', newValue: body?.kind === 'bytes' ? bytesWords(value) : value }]
+  return Object.entries(unwrappedBody(value, path)).map(([name, newValue]) => ({ field: rowName(name), newValue: fileWords(newValue) }))
+}
+
+function changedFields(looking: Looking, current: JsonValue, args: JsonObject): PreviewField[] {
+  const { plan, path } = looking
+  const value = plan.body && args.body
+  if (isObject(value) && isObject(current)) {
+    const { sent, current: there, opened } = align(value, current, path)
+    const whole = asSchema(propertiesOf(plan.inputSchema()).body)
+    const schema = opened.reduce<JsonSchema | undefined>((outer, name) => asSchema(propertiesOf(outer)[name]), whole)
+    return compareLeaves(sent, there, schema, unsentBy(looking, schema))
+  }
+  const isWhole = value !== undefined && !isObject(value) && Array.isArray(value) === Array.isArray(current) && !isObject(current)
+  return newFields(looking, args).map((field) => (isWhole && current !== null ? { ...field, oldValue: lasting(current) } : field))
+}
+
+/**
+ * What becomes of what a request does not name. PUT replaces what is there (RFC 9110), but many services take parts by it: one whose body has
+ * to have nothing may be such a service. A JSON merge patch replaces lists (RFC 7396); what any other PATCH or a POST does with them is
+ * the service's own.
+ */
+function unsentBy({ method, plan: { body } }: Looking, schema: JsonSchema | undefined): Unsent {
+  if (method === 'PUT') return requiresSome(schema) ? { members: 'go', entries: 'go' } : { members: 'unknown', entries: 'unknown' }
+  return { members: 'stay', entries: /merge-patch\+json/i.test(body?.mediaType ?? '') ? 'go' : 'unknown' }
+}
+
+/** What goes: simple values first, since they say what it is. What changes by itself is no part of it. */
+function goingFields(answer: JsonValue, path: string): PreviewField[] {
+  if (!isObject(answer)) return answer === null ? [] : [{ field: 'body', oldValue: answer }]
+  const isSimple = (value: JsonValue) => value === null || typeof value !== 'object'
+  const members = Object.entries(unwrapped(answer, path))
+    .filter(([name]) => !changesByItself(name))
+    .toSorted(([, a], [, b]) => Number(isSimple(b)) - Number(isSimple(a)))
+  return members.slice(0, MAX_FIELDS).map(([name, oldValue]) => ({ field: rowName(name), oldValue: lasting(oldValue) }))
+}
+
+async function previewByOverride(
+  { service, override }: Looking,
+  before: NonNullable<Exclude<ReadOverride['before'], false>>,
+  args: JsonObject,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const named = override.named(args)
+  const url = buildUrl(service.base.url, before.get, named)
+  const answer = await callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal })
+  const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
+    const oldValue = field.split('.').reduce(member, answer.body)
+    const newValue = template && fillJson(template, named)
+    if (template && newValue === undefined) return []
+    return [{ field, ...(oldValue !== undefined && { oldValue }), ...(newValue !== undefined && { newValue }) }]
+  })
+  const { describe } = override
+  return {
+    fields,
+    ...(describe && namesBefore(describe) && { headline: fillWords(describe, named, answer.body) }),
+    precondition: valuesOf(fields),
+    ...(before.ifMatch && answer.version !== undefined && { version: answer.version }),
+  }
+}

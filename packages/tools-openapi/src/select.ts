@@ -1,0 +1,43 @@
+import { matchesGlob } from '@countersign/core'
+import type { SetupProblem } from '@countersign/toolkit'
+import type { Operation } from './operations.ts'
+import type { OpenApiSection, OperationOverride } from './section.ts'
+
+/** An operation that is to become a tool, with what the configuration says about it. */
+export interface Selected {
+  operation: Operation
+  override: OperationOverride
+}
+
+/** True when a glob means this operation: by operationId, tool name, `METHOD /path` or `tag:name`. */
+function fitsOperation(glob: string, { operationId, name, method, path, tags }: Operation): boolean {
+  if (glob.startsWith('tag:')) return tags.some((tag) => matchesGlob(glob.slice('tag:'.length), tag))
+  return [operationId ?? name, name, `${method} ${path}`].some((text) => matchesGlob(glob, text))
+}
+
+/**
+ * The operations that the section means.
+ * @param report Takes every glob that fits none: a misspelt one must not quietly take a tool away, or let one in.
+ */
+export function selectOperations(
+  operations: readonly Operation[],
+  { include, exclude, operations: overrides }: Pick<OpenApiSection, 'include' | 'exclude' | 'operations'>,
+  report: (problem: SetupProblem) => void,
+): Selected[] {
+  const requireFit = (glob: string, path: readonly PropertyKey[]) => {
+    if (!operations.some((operation) => fitsOperation(glob, operation))) report({ path, message: `"${glob}" fits no operation` })
+  }
+  for (const [index, glob] of include?.entries() ?? []) requireFit(glob, ['include', index])
+  for (const [index, glob] of exclude.entries()) requireFit(glob, ['exclude', index])
+  for (const glob of Object.keys(overrides)) requireFit(glob, ['operations', glob])
+  const fits = (globs: readonly string[], operation: Operation) => globs.some((glob) => fitsOperation(glob, operation))
+  return operations
+    .filter((operation) => (include === undefined || fits(include, operation)) && !fits(exclude, operation))
+    .map((operation) => ({ operation, override: overrideOf(operation, overrides) }))
+}
+
+/** What the configuration says about an operation, whether it becomes a tool or not: of several globs that fit the later one counts. */
+export function overrideOf(operation: Operation, overrides: OpenApiSection['operations']): OperationOverride {
+  const said = Object.entries(overrides).filter(([glob]) => fitsOperation(glob, operation))
+  return Object.assign({}, ...said.map(([, override]) => override))
+}

@@ -1,0 +1,198 @@
+import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import { asText, type Finding, isObject, pathValueFault } from '@countersign/toolkit/internal'
+import type { Parameter, Style } from './parameters.ts'
+import { BrokenPart } from './parts.ts'
+
+/** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
+export type PathPart = string | { name: string }
+
+/** What a header can hold: visible ASCII and spaces between. */
+const PLAIN = /^(?! )[\x20-\x7e]*(?<! )$/
+const DELIMITERS = { spaceDelimited: '%20', pipeDelimited: '%7C', tabDelimited: '%09' } as const
+
+/**
+ * Reads a path such as `/repos/{owner}/{repo}`.
+ * @throws BrokenPart for one that cannot be called as it is written.
+ */
+export function readPath(path: string): PathPart[] {
+  if (!path.startsWith('/')) throw new BrokenPart('has a path that does not start with a slash')
+  if (/[?#]/.test(path)) throw new BrokenPart('has a path with a query or a fragment in it, which no parameter can fill')
+  const parts = path.split(/\{([^{}]*)\}/).map((text, index): PathPart => (index % 2 === 1 ? { name: text } : encodeLiteral(text)))
+  if (parts.some((part) => typeof part === 'string' && /[{}]/.test(part))) throw new BrokenPart('has a path with a lone brace')
+  const sample = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('')
+  if (sample.startsWith('//')) throw new BrokenPart('has a path that begins with two slashes')
+  if (new URL(`http://host${sample}`).pathname !== sample)
+    throw new BrokenPart('has a path with a dot segment or a badly encoded character')
+  return parts.filter((part) => part !== '')
+}
+
+const encodeLiteral = (text: string): string =>
+  text.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@%/{}]/g, (character) => encodeURIComponent(character))
+
+/** What is wrong with an argument for its place, in words that follow its name. */
+export function parameterFindings(parameters: readonly Parameter[], args: JsonObject): Finding[] {
+  return parameters.flatMap((parameter) => {
+    const value = args[parameter.argument]
+    if (value === undefined) return []
+    const words = faultOf(parameter, value)
+    return words === undefined ? [] : [{ path: [parameter.argument], words }]
+  })
+}
+
+function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
+  if (parameter.in === 'path') {
+    const pieces = piecesOf(parameter, value)
+    if (pieces.length === 0) return 'must not be empty: it is part of a path'
+    // The dot that stands between entries is one that nobody encodes.
+    const isSplit = parameter.style === 'label' && parameter.explode && typeof value === 'object' && !parameter.isJson
+    if (isSplit && pieces.some((piece) => asText(piece).includes('.'))) return 'must have entries without dots: it is part of a path'
+    return pieces
+      .flatMap(segmentsOf)
+      .map(pathValueFault)
+      .find((fault) => fault !== undefined)
+  }
+  if (parameter.in === 'query') return splitFault(parameter, value)
+  if (parameter.in === 'header') {
+    // In a header nothing is encoded: a comma in an entry would make it two.
+    const isSplit =
+      typeof value === 'object' && !parameter.isJson && piecesOf(parameter, value).some((piece) => /,|^\s|\s$/.test(asText(piece)))
+    if (isSplit) return 'must have entries without commas: it is sent as a list in a header'
+    return PLAIN.test(headerText(parameter, value)) ? undefined : 'must be plain text on one line: it is sent as a header'
+  }
+  if (parameter.in === 'cookie' && typeof value === 'object') return 'must be text, a number or true/false: it is sent in a cookie'
+  return undefined
+}
+
+/**
+ * A slash in a value is sent as `%2F` (RFC 6570, simple expansion). Some services decode it before they look for the path, so what is
+ * between the slashes has to hold where it is a segment: no dots, nothing empty, no slash in another spelling.
+ */
+const segmentsOf = (piece: JsonValue): JsonValue[] => (typeof piece === 'string' ? piece.split('/') : [piece])
+
+/** The values that a parameter is put together from. */
+function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): JsonValue[] {
+  if (isJson) return [JSON.stringify(value)]
+  if (Array.isArray(value)) return value.map(plain)
+  return isObject(value) ? Object.entries(value).flatMap(([key, child]) => [key, plain(child)]) : [value]
+}
+
+/** What no style has a way for (a list in a list) is written as JSON. */
+const plain = (value: JsonValue): JsonValue => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
+
+/** The path of a call. @throws ToolError `broken` for an argument that may not stand there: the check of arguments refuses it before. */
+export function writePath(parts: readonly PathPart[], parameters: readonly Parameter[], args: JsonObject): string {
+  return parts
+    .map((part) => {
+      if (typeof part === 'string') return part
+      const parameter = parameters.find(({ name, in: place }) => place === 'path' && name === part.name)
+      const value = parameter && args[parameter.argument]
+      if (!parameter || value === undefined || faultOf(parameter, value) !== undefined) {
+        throw new ToolError('broken', `A value cannot stand in the path for {${part.name}}. Nothing was sent.`)
+      }
+      return pathText(parameter, value)
+    })
+    .join('')
+}
+
+function pathText(parameter: Parameter, value: JsonValue): string {
+  const { style, explode, name } = parameter
+  const encode = (piece: JsonValue) => encodeURIComponent(asText(piece))
+  if (parameter.isManySegments && typeof value === 'string') return value.split('/').map(encode).join('/')
+  const pieces = piecesOf(parameter, value).map(encode)
+  const pairs =
+    isObject(value) && !parameter.isJson ? Object.entries(value).map(([key, child]) => `${encode(key)}=${encode(plain(child))}`) : undefined
+  const separator = style === 'label' ? '.' : style === 'matrix' ? ';' : ','
+  const isMany = typeof value === 'object' && !parameter.isJson
+  if (style === 'matrix') {
+    if (!explode || !isMany) return `;${encode(name)}=${pieces.join(',')}`
+    return (pairs ?? pieces.map((piece) => `${encode(name)}=${piece}`)).map((pair) => `;${pair}`).join('')
+  }
+  const text = explode ? (pairs ?? pieces).join(separator) : pieces.join(',')
+  return style === 'label' ? `.${text}` : text
+}
+
+/** The query of a call, without the question mark. */
+export function writeQuery(parameters: readonly Parameter[], args: JsonObject): string[] {
+  return parameters.flatMap((parameter) => {
+    const value = args[parameter.argument]
+    return parameter.in !== 'query' || value === undefined ? [] : writePairs(parameter, value)
+  })
+}
+
+/** What the pairs of a query or a form are written by. */
+export type PairStyle = Pick<Parameter, 'name' | 'style' | 'explode' | 'allowReserved' | 'isJson'>
+
+const SEPARATORS: Partial<Record<Style, [text: string, words: string]>> = {
+  spaceDelimited: [' ', 'spaces'],
+  pipeDelimited: ['|', 'the sign |'],
+  tabDelimited: ['\t', 'tabs'],
+}
+
+/** Why a list cannot be written with its style: its separator is encoded, so nobody could tell it from one inside an entry. */
+export function splitFault(style: Omit<PairStyle, 'name' | 'allowReserved'>, value: JsonValue): string | undefined {
+  const [separator, words] = SEPARATORS[style.style] ?? []
+  if (separator === undefined || style.explode || style.isJson || value === null || typeof value !== 'object') return undefined
+  const isSplit = piecesOf(style, value).some((piece) => asText(piece).includes(separator))
+  return isSplit ? `must have entries without ${words}: it is sent as a list joined by them` : undefined
+}
+
+/** The pairs `name=value` that a value is written as, percent-encoded. */
+export function writePairs({ name, style, explode, allowReserved, isJson }: PairStyle, value: JsonValue): string[] {
+  const encode = (piece: JsonValue) => (allowReserved ? encodeReserved(asText(piece)) : encodeURIComponent(asText(piece)))
+  // What joins them is no part of any of them.
+  const encodeListed = (piece: JsonValue) => encode(piece).replaceAll(',', '%2C')
+  const pair = (key: string, piece: JsonValue) => `${encodeURIComponent(key)}=${encode(piece)}`
+  if (isJson) return [pair(name, JSON.stringify(value))]
+  if (value === null) return []
+  if (style === 'deepObject' && typeof value === 'object') return deepPairs(name, value).map(([key, piece]) => pair(key, piece))
+  if (Array.isArray(value)) {
+    if (explode) return value.map((entry) => pair(name, plain(entry)))
+    return value.length === 0
+      ? []
+      : [`${encodeURIComponent(name)}=${value.map((entry) => encodeListed(plain(entry))).join(delimiterOf(style))}`]
+  }
+  if (!isObject(value)) return [pair(name, value)]
+  const members = Object.entries(value)
+  if (explode) return members.map(([key, child]) => pair(key, plain(child)))
+  if (members.length === 0) return []
+  return [
+    `${encodeURIComponent(name)}=${members.flatMap(([key, child]) => [encodeListed(key), encodeListed(plain(child))]).join(delimiterOf(style))}`,
+  ]
+}
+
+const delimiterOf = (style: string): string => (Object.hasOwn(DELIMITERS, style) ? DELIMITERS[style as keyof typeof DELIMITERS] : ',')
+
+/** `filter[size][0]=5`: what the standard leaves open below the first level is written the same way. */
+function deepPairs(name: string, value: JsonValue): [string, JsonValue][] {
+  if (value === null || typeof value !== 'object') return [[name, value]]
+  return Object.entries(value).flatMap(([key, child]) => deepPairs(`${name}[${key}]`, child))
+}
+
+/** Percent-encoded but for what has a meaning in an address and cannot end the value. */
+const encodeReserved = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/g, (code) => decodeURIComponent(code))
+
+const headerText = ({ isJson, explode }: Parameter, value: JsonValue): string => {
+  if (isJson) return JSON.stringify(value)
+  if (Array.isArray(value)) return value.map((entry) => asText(plain(entry))).join(',')
+  if (!isObject(value)) return asText(value)
+  return Object.entries(value)
+    .map(([key, child]) => `${key}${explode ? '=' : ','}${asText(plain(child))}`)
+    .join(',')
+}
+
+/** What has no way of being written but to leave it out. */
+const isNothing = (value: JsonValue): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** The headers and the cookies of a call that are arguments. */
+export function writeHeaders(parameters: readonly Parameter[], args: JsonObject): { headers: Record<string, string>; cookies: string[] } {
+  const headers: Record<string, string> = {}
+  const cookies: string[] = []
+  for (const parameter of parameters) {
+    const value = args[parameter.argument]
+    if (value === undefined || (isNothing(value) && !parameter.isJson)) continue
+    if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = headerText(parameter, value)
+    if (parameter.in === 'cookie') cookies.push(`${parameter.name}=${encodeURIComponent(asText(value))}`)
+  }
+  return { headers, cookies }
+}

@@ -1,0 +1,131 @@
+import type { JsonObject } from '@countersign/core'
+import fc from 'fast-check'
+import { expect, inject, test } from 'vitest'
+import { call, openApi, startService } from '../../../verification/testing/described-api.ts'
+
+const list = (name: string, more: JsonObject): JsonObject => ({
+  name,
+  in: 'query',
+  schema: { type: 'array', items: { type: 'string' } },
+  ...more,
+})
+
+test('an entry of a list that its separator would split is refused, or written so that nobody splits it', async () => {
+  await using service = await startService()
+  const parameters = [
+    list('spaces', { style: 'spaceDelimited', explode: false }),
+    list('pipes', { style: 'pipeDelimited', explode: false }),
+    list('commas', { explode: false, allowReserved: true }),
+    list('each', {}),
+  ]
+  const { tool } = await openApi({ paths: { '/a': { get: { operationId: 'a', parameters } } } }, { baseUrl: service.url })
+  await call(tool('a'), { spaces: ['a|b', 'c'], pipes: ['a b', 'c'], commas: ['a,b/c', 'd'], each: ['a b|c,d'] })
+  expect(service.seen[0]?.path).toBe('/a?spaces=a%7Cb%20c&pipes=a%20b%7Cc&commas=a%2Cb/c,d&each=a%20b%7Cc%2Cd')
+  const words = (of: string) => `must have entries without ${of}: it is sent as a list joined by them`
+  expect(tool('a').check({ spaces: ['a b'], pipes: ['a|b'] })).toMatchObject({
+    ok: false,
+    issues: [
+      { path: '/spaces', message: expect.stringContaining(words('spaces')) },
+      { path: '/pipes', message: expect.stringContaining(words('the sign |')) },
+    ],
+  })
+})
+
+test('lists of Swagger 2.0 are joined as it says, also by tabs, and refused where nothing can be joined so', async () => {
+  await using service = await startService()
+  const parameter = (name: string, place: string, collectionFormat: string): JsonObject => {
+    return { name, in: place, type: 'array', items: { type: 'string' }, collectionFormat }
+  }
+  const formats = ['csv', 'ssv', 'tsv', 'pipes', 'multi']
+  const api = await openApi(
+    {
+      swagger: '2.0',
+      paths: {
+        '/a': { get: { operationId: 'a', parameters: formats.map((format) => parameter(format, 'query', format)) } },
+        '/b': { get: { operationId: 'b', parameters: [parameter('x', 'header', 'tsv')] } },
+      },
+    },
+    { baseUrl: service.url },
+  )
+  await call(api.tool('a'), Object.fromEntries(formats.map((format) => [format, ['1', '2']])))
+  expect(service.seen[0]?.path).toBe('/a?csv=1,2&ssv=1%202&tsv=1%092&pipes=1%7C2&multi=1&multi=2')
+  expect(api.tool('a').check({ tsv: ['a\tb'] })).toMatchObject({ ok: false })
+  expect(await api.warnings()).toMatchObject([
+    { operation: 'GET /b', reason: 'has the parameter x with the style tsv, which is none in header' },
+  ])
+})
+
+test('a form of what is no object is not sent empty: another kind of body is taken, or the operation is left out', async () => {
+  const text = { schema: { type: 'string' } }
+  const body = (...types: string[]) => ({ required: true, content: Object.fromEntries(types.map((type) => [type, text])) })
+  const api = await openApi(
+    {
+      paths: {
+        '/a': { post: { operationId: 'a', requestBody: body('application/x-www-form-urlencoded') } },
+        '/b': { post: { operationId: 'b', requestBody: body('multipart/form-data', 'text/plain') } },
+      },
+    },
+    { baseUrl: 'http://127.0.0.1:9' },
+  )
+  expect(api.tool('b').definition).toMatchObject({ body: { mediaType: 'text/plain' } })
+  expect(await api.warnings()).toMatchObject([
+    {
+      operation: 'POST /a',
+      reason: 'needs a body as application/x-www-form-urlencoded of what is no object, so it has no members to write',
+    },
+  ])
+})
+
+const projects = { '/projects/{id}/files': { get: { operationId: 'files' } } }
+
+test('a slash in a value of the path is sent as %2F, and what leads elsewhere is refused in every spelling', async () => {
+  await using service = await startService()
+  const { tool } = await openApi({ paths: projects }, { baseUrl: service.url })
+  await call(tool('files'), { id: 'group/sub group/project.js' })
+  expect(service.seen[0]?.path).toBe('/projects/group%2Fsub%20group%2Fproject.js/files')
+  const bad = [
+    '..',
+    '../a',
+    'a/..',
+    'a/../b',
+    'a/.',
+    './a',
+    '/a',
+    'a/',
+    'a//b',
+    '/',
+    'a/%2e%2e',
+    'a/%252e%252e/b',
+    'a%2F..',
+    'a%2Fb',
+    'a\\..',
+    'a/..;x',
+    'a／b',
+    'a/\u2024\u2024',
+  ]
+  for (const id of bad) expect(tool('files').check({ id }), id).toMatchObject({ ok: false, issues: [{ path: '/id' }] })
+})
+
+test('whatever a value is, a service that decodes the path up to four times finds the value between the two fixed parts, or it was refused', async () => {
+  await using service = await startService()
+  const { tool } = await openApi({ paths: projects }, { baseUrl: service.url })
+  const piece = fc.constantFrom('a', 'b', '/', '.', '..', '%2e', '%2F', '%25', '%', '\\', ';', ' ', '?', '#', '／', 'é')
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async (pieces) => {
+      const id = pieces.join('')
+      if (!tool('files').check({ id }).ok) return
+      await call(tool('files'), { id })
+      const sent = service.seen.at(-1)?.path ?? ''
+      const [, head, value, tail, ...rest] = sent.split('/')
+      expect([head, decodeURIComponent(value ?? ''), tail, rest]).toEqual(['projects', id, 'files', []])
+      let decoded = value ?? ''
+      for (let times = 0; times < 4; times++) {
+        decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, (run) => decodeURIComponent(run))
+        const { pathname } = new URL(`http://host/projects/${decoded.replace(/[?#]/g, '_')}/files`)
+        expect(pathname).toMatch(/^\/projects\/.+\/files$/)
+        expect(pathname.split('/').length).toBe(decoded.split('/').length + 3)
+      }
+    }),
+    { seed: inject('propertySeed'), numRuns: 300 },
+  )
+})

@@ -1,0 +1,200 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExecuteContext, JsonValue, PreviewField } from '@countersign/core'
+import { z } from 'zod'
+import { inBounds, WRITE_WORK } from '../bounded.ts'
+import { Changed, Fault } from '../fault.ts'
+import { sha256, textOf } from '../file.ts'
+import { type WorkspaceTool, writeTool } from '../tool.ts'
+import { placeOf, readAt, type Workspace } from '../workspace.ts'
+import { branchOf, commitOf } from './names.ts'
+import { gitIgnored } from './reads.ts'
+import { type Git, GitFault } from './run.ts'
+
+const MAX_PATHS = 100
+const MAX_DIFF_CHARS = 250_000
+const TRAILER = 'Countersign-Action'
+
+const Input = z.object({
+  paths: z.array(z.string().min(1).max(1_000)).min(1).max(MAX_PATHS).describe('The files whose changes are committed, and no others'),
+  message: z
+    .string()
+    .trim()
+    .min(1)
+    .max(10_000)
+    .refine((text) => text.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(text), 'has characters that cannot be shown')
+    .refine((text) => !new RegExp(`^\\s*${TRAILER}`, 'im').test(text), `must not have a line that begins with ${TRAILER}: it is added`),
+})
+
+/** Who the commits are by. */
+export interface Author {
+  name: string
+  email: string
+}
+
+interface Change {
+  path: string
+  /** Undefined where the file is deleted. */
+  after: { bytes: Buffer; mode: string } | undefined
+  before: { bytes: Buffer; mode: string } | undefined
+}
+
+/** A change as it is shown. */
+interface ShownChange extends Change {
+  /** Undefined for what is no text. */
+  diff: string | undefined
+}
+
+interface CommitPlan {
+  branch: string
+  head: string | undefined
+  changes: ShownChange[]
+}
+
+/** Commits the named files on the branch that is checked out, exactly as they were shown; nothing else that is staged goes along. */
+export const commitTool = (workspace: Workspace, git: Git, author: Author): WorkspaceTool =>
+  writeTool(workspace, {
+    name: 'commit',
+    description: 'Commits the named files, as they are now, on the branch that is checked out. Runs no hooks.',
+    input: Input,
+    describe: ({ message, paths }) => `Commit ${paths.length === 1 ? paths[0] : `${paths.length} files`}: ${message.split('\n')[0]}`,
+    plan: ({ paths }) => planCommit(workspace, git, paths),
+    show(plan, { message }) {
+      const precondition = footingOf(plan)
+      return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
+    },
+    make: async ({ message }, { plan, actionId, signal }) => commit(git, author, await plan(), { message, actionId, signal }),
+    async find(_, { actionId }) {
+      const found = await findCommit(git, actionId)
+      return found === undefined ? { done: false } : { done: true, output: found }
+    },
+    changed: () => new Changed('What is to be committed'),
+  })
+
+/** What the commit rests on: the branch, its last commit, and every byte of the files. */
+const footingOf = ({ branch, head, changes }: CommitPlan) => ({
+  branch,
+  head: head ?? null,
+  files: changes.map(({ path, after }) => ({ path, mode: after?.mode ?? null, sha256: after ? sha256(after.bytes) : null })),
+})
+
+async function planCommit(workspace: Workspace, git: Git, paths: readonly string[]): Promise<CommitPlan> {
+  const branch = await branchOf(git)
+  if (branch === undefined) throw new Fault('No branch is checked out: create one first.')
+  const head = await commitOf(git, 'HEAD')
+  const places = paths.map((path) => placeOf(workspace, path, 'read'))
+  if (new Set(places.map(({ text }) => text)).size < places.length) throw new Fault('A file is named twice.')
+  const changes: ShownChange[] = []
+  for (const place of places) {
+    const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(workspace, place)]
+    if (!before && !file) throw new Fault(`${place.text} is not there, and was not in the last commit.`)
+    if (!before && (await gitIgnored(git, [place.text])).size > 0) throw new Fault(`${place.text} is ignored by git.`)
+    const after = file && { bytes: file.bytes, mode: file.mode & 0o100 ? '100755' : '100644' }
+    if (before && after && before.mode === after.mode && before.bytes.equals(after.bytes))
+      throw new Fault(`${place.text} has not changed since the last commit.`)
+    const change = { path: place.text, before, after }
+    changes.push({ ...change, diff: await diffOf(workspace, change) })
+  }
+  const plan = { branch, head, changes }
+  const chars = changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0)
+  if (chars > MAX_DIFF_CHARS) throw new Fault('The diff of this commit is too long to be shown to anybody: commit fewer files.')
+  return plan
+}
+
+/** The file as it is in a commit. @throws Fault where it is something else than a file there. */
+async function committed(git: Git, commit: string, path: string): Promise<Change['before']> {
+  const [entry = ''] = (await git.text(['ls-tree', '-z', '--full-tree', commit, '--', path])).split('\0')
+  const [, mode, kind, object] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(entry) ?? []
+  if (mode === undefined || object === undefined) return undefined
+  if (kind !== 'blob' || mode === '120000') throw new Fault(`${path} is no file in the last commit.`)
+  return { bytes: await git.run(['cat-file', 'blob', object]), mode }
+}
+
+function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewField[] {
+  return [
+    { field: 'branch', newValue: branch },
+    { field: 'message', newValue: message },
+    ...changes.map((change): PreviewField => {
+      const { path, before, after, diff } = change
+      if (diff !== undefined) return { field: path, diff }
+      const size = (side: Change['before']) => `${side?.bytes.length.toLocaleString('en')} bytes that are no text`
+      return { field: path, ...(before && { oldValue: size(before) }), ...(after && { newValue: size(after) }) }
+    }),
+  ]
+}
+
+/** Undefined for what is no text. */
+async function diffOf(workspace: Workspace, { path, before, after }: Change): Promise<string | undefined> {
+  const [old, now] = [before && textOf(before.bytes), after && textOf(after.bytes)]
+  if ((before && old === undefined) || (after && now === undefined)) return undefined
+  const side = (text: string | undefined, mode: string | undefined) =>
+    text === undefined ? undefined : { text, mode: Number.parseInt(mode ?? '0', 8) }
+  const moded = before && after && before.mode !== after.mode ? `old mode ${before.mode}\nnew mode ${after.mode}\n` : ''
+  const sides = { path, before: side(old, before?.mode), after: side(now, after?.mode) }
+  return moded + (await inBounds(`The diff of ${path}`, (run) => run('diff', sides, WRITE_WORK), workspace))
+}
+
+async function commit(
+  git: Git,
+  author: Author,
+  plan: CommitPlan,
+  { message, actionId, signal }: Pick<ExecuteContext, 'actionId' | 'signal'> & { message: string },
+): Promise<JsonValue> {
+  const { branch, head, changes } = plan
+  const entries = await indexEntries(git, changes)
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-index-'))
+  try {
+    const env = { GIT_INDEX_FILE: join(folder, 'index') }
+    await git.run(head === undefined ? ['read-tree', '--empty'] : ['read-tree', head], { env })
+    await git.run(['update-index', '-z', '--index-info'], { env, input: entries })
+    const tree = await git.text(['write-tree'], { env })
+    const parents = head === undefined ? [] : ['-p', head]
+    const commit = await git.text(['commit-tree', '--no-gpg-sign', tree, ...parents, '-F', '-'], {
+      env: identityOf(author),
+      input: `${message}\n\n${TRAILER}: ${actionId}\n`,
+    })
+    // From here on it counts, once, and only where the branch is still where it was. What is stopped before has done nothing.
+    signal.throwIfAborted()
+    const moved = await git
+      .run(['update-ref', '--create-reflog', '-m', `commit: ${message.split('\n')[0]}`, `refs/heads/${branch}`, commit, head ?? ''])
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof GitFault) return false
+          throw error
+        },
+      )
+    if (!moved) throw new Changed('What is to be committed')
+    // So that the files do not look changed. Where somebody else holds the index, they do until it is read again.
+    await git.run(['update-index', '-z', '--index-info'], { input: entries }).catch(() => {})
+    return { commit, branch, files: changes.map(({ path }) => path) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function indexEntries(git: Git, changes: readonly Change[]): Promise<string> {
+  let entries = ''
+  for (const { path, after } of changes) {
+    const object = after && (await git.text(['hash-object', '-w', '--no-filters', '--stdin'], { input: after.bytes }))
+    entries += object === undefined ? `0 ${'0'.repeat(40)}\t${path}\0` : `${after?.mode} ${object}\t${path}\0`
+  }
+  return entries
+}
+
+const identityOf = ({ name, email }: Author): Record<string, string> => ({
+  GIT_AUTHOR_NAME: name,
+  GIT_AUTHOR_EMAIL: email,
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: email,
+})
+
+/** The commit that an action has made, where it has: its id stands in it. */
+async function findCommit(git: Git, actionId: string): Promise<JsonValue | undefined> {
+  if ((await commitOf(git, 'HEAD')) === undefined) return undefined
+  const format = `--format=%H%x00%(trailers:key=${TRAILER},valueonly,separator=%x2C)`
+  const log = await git.text(['log', '--branches', '--max-count=500', '--no-show-signature', '--no-color', format])
+  const found = log.split('\n').find((line) => line.split('\0')[1]?.split(',').includes(actionId))
+  return found === undefined ? undefined : { commit: found.split('\0')[0] ?? '' }
+}

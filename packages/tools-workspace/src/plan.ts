@@ -1,0 +1,92 @@
+import type { TextEdit } from '@countersign/toolkit/internal'
+import { inBounds, WRITE_WORK } from './bounded.ts'
+import { Fault } from './fault.ts'
+import { type ReadFile, sha256, textOf } from './file.ts'
+import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
+
+/** What one write makes of one file, worked out from the file as it is now: shown to people, and carried out only while it is that. */
+export interface Plan {
+  place: Place
+  before: ReadFile | undefined
+  /** Undefined where it is deleted. */
+  after: Buffer | undefined
+  /** Undefined where the file is no text. */
+  diff: string | undefined
+}
+
+/** What is larger cannot be shown to anybody who is to decide about it. */
+export const MAX_DIFF_CHARS = 250_000
+
+/** @throws Fault */
+export async function planEdit(workspace: Workspace, path: string, edits: readonly TextEdit[]): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  const before = await requireAt(workspace, place)
+  const text = textOf(before.bytes)
+  if (text === undefined) throw new Fault(`${place.text} is not text in UTF-8, so it cannot be edited.`)
+  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), workspace)
+  if ('problem' in edited) throw new Fault(edited.problem)
+  const after = edited.text
+  if (after === text) throw new Fault(`The edits leave ${place.text} as it is.`)
+  return withDiff(workspace, { place, before, after: Buffer.from(after) })
+}
+
+/** @throws Fault */
+export async function planWrite(workspace: Workspace, path: string, content: string): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  const before = await readAt(workspace, place)
+  const after = Buffer.from(content)
+  if (before?.bytes.equals(after)) throw new Fault(`${place.text} has exactly this content already.`)
+  return withDiff(workspace, { place, before, after })
+}
+
+/** @throws Fault */
+export async function planDelete(workspace: Workspace, path: string): Promise<Plan> {
+  const place = placeOf(workspace, path, 'write')
+  return withDiff(workspace, { place, before: await requireAt(workspace, place), after: undefined })
+}
+
+async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise<Plan> {
+  const { maxFileBytes } = workspace
+  const { place, before, after } = plan
+  if (after && after.length > maxFileBytes) throw new Fault(`${place.text} would have more than ${maxFileBytes} bytes.`)
+  const old = before && textOf(before.bytes)
+  const now = after && textOf(after)
+  if ((before && old === undefined) || (after && now === undefined)) {
+    if (after) throw new Fault(`${place.text} is not text in UTF-8, so no diff of it can be shown.`)
+    return { ...plan, diff: undefined }
+  }
+  const sides = {
+    path: place.text,
+    before: old === undefined ? undefined : { text: old, mode: before?.mode ?? 0 },
+    after: now === undefined ? undefined : { text: now, mode: before?.mode ?? 0 },
+  }
+  const diff = await inBounds(`The diff of ${place.text}`, (run) => run('diff', sides, WRITE_WORK), workspace)
+  if (diff.length > MAX_DIFF_CHARS) throw new Fault(`The diff of ${place.text} is too long to be shown to anybody.`)
+  return { ...plan, diff }
+}
+
+/** What a file is before and after, to be told from any other state: `absent`, or the hash of its bytes. */
+export interface Ends {
+  before: string
+  after: string
+}
+
+const ABSENT = 'absent'
+const endOf = (bytes: Buffer | undefined): string => (bytes === undefined ? ABSENT : sha256(bytes))
+
+export const endsOf = ({ before, after }: Plan): Ends => ({ before: endOf(before?.bytes), after: endOf(after) })
+
+/** The ends as one text, which the attempt carries as the version of its target. */
+export const versionOf = ({ before, after }: Ends): string => `${before}>${after}`
+
+export function readVersion(version: string | undefined): Ends | undefined {
+  const [before, after, ...rest] = version?.split('>') ?? []
+  return before === undefined || after === undefined || rest.length > 0 ? undefined : { before, after }
+}
+
+/** What the file is now. @throws Fault */
+export async function endNow(workspace: Workspace, path: string): Promise<string> {
+  return endOf((await readAt(workspace, placeOf(workspace, path, 'write')))?.bytes)
+}
+
+export const expectedOf = (end: string): string | undefined => (end === ABSENT ? undefined : end)

@@ -1,0 +1,75 @@
+import type { Verification } from '@countersign/core'
+import { z } from 'zod'
+import { Changed } from './fault.ts'
+import { Edits, Path, Text } from './inputs.ts'
+import { land } from './land.ts'
+import { moveTool } from './move.ts'
+import { patchTool } from './patch.ts'
+import { endNow, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { fieldsOf, resultOf } from './shown.ts'
+import { type WorkspaceTool, writeTool } from './tool.ts'
+import type { Workspace } from './workspace.ts'
+
+/** The tools that change files. */
+export const fileWrites = (workspace: Workspace): WorkspaceTool[] => [
+  fileTool(workspace, {
+    name: 'editFile',
+    description:
+      'Replaces exact pieces of a text file. Each oldText must be in the file exactly once, with its spaces and line ends; read the file first.',
+    input: z.object({
+      path: Path,
+      edits: Edits,
+    }),
+    describe: ({ path }) => `Edit ${path}`,
+    plan: ({ path, edits }) => planEdit(workspace, path, edits),
+  }),
+  fileTool(workspace, {
+    name: 'writeFile',
+    description: 'Creates a text file, or replaces all of one. To change parts of a file use editFile.',
+    input: z.object({ path: Path, content: Text }),
+    describe: ({ path }) => `Write ${path}`,
+    plan: ({ path, content }) => planWrite(workspace, path, content),
+  }),
+  fileTool(workspace, {
+    name: 'deleteFile',
+    description: 'Deletes one file. Folders are not deleted.',
+    input: z.object({ path: Path }),
+    describe: ({ path }) => `Delete ${path}`,
+    plan: ({ path }) => planDelete(workspace, path),
+  }),
+  patchTool(workspace),
+  moveTool(workspace, Path),
+]
+
+interface FileWrite<Input extends z.ZodObject> {
+  name: string
+  description: string
+  input: Input
+  describe(args: z.output<Input>): string
+  plan(args: z.output<Input>): Promise<Plan>
+}
+
+const fileTool = <Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: Workspace, write: FileWrite<Input>): WorkspaceTool =>
+  writeTool(workspace, {
+    ...write,
+    show(plan) {
+      const ends = endsOf(plan)
+      return { fields: fieldsOf(plan), precondition: { path: plan.place.text, ...ends }, version: versionOf(ends) }
+    },
+    async make(_, { plan }) {
+      const planned = await plan()
+      await land(workspace, [planned])
+      return resultOf(planned.place.text, endsOf(planned))
+    },
+    find: ({ path }, { version }) => reconcile(workspace, path, version),
+    changed: ({ path }) => new Changed(path),
+  })
+
+/** Which of the two states that were shown the file is in. What nobody was shown, because policy let it run, cannot be told. */
+async function reconcile(workspace: Workspace, path: string, version: string | undefined): Promise<Verification> {
+  const shown = readVersion(version)
+  if (!shown) return { done: 'unknown' }
+  const now = await endNow(workspace, path)
+  if (now === shown.after) return { done: true, output: resultOf(path, shown) }
+  return now === shown.before ? { done: false } : { done: 'unknown' }
+}
