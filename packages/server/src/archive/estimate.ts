@@ -3,7 +3,7 @@ import { collectAlone, emptyBatch } from './collect.ts'
 
 const SESSIONS_PER_READ = 100
 
-/** What a run would move, without moving it. */
+/** Returns what a run would archive, without archiving it. */
 export interface Estimate {
   sessions: number
   /** Rows of the log. */

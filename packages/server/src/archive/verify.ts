@@ -8,10 +8,10 @@ import { linesOf } from '@countersign/toolkit/internal'
 import { type FileEnd, type FileHead, FORMAT, hashOf, openLine } from './line.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
-/** What a file turned out to be. */
+/** The result of verifying a file. */
 export interface Verdict {
   path: string
-  /** Undefined when all is well. */
+  /** Undefined when the file is intact. */
   problem: string | undefined
   head: FileHead | undefined
   rows: number
@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /**
- * Checks files of the archive without any database: each line against the hash before it, that nothing is missing at the end, that files
- * follow each other, and each file against the manifest beside it, where there is one.
+ * Verifies files of the archive without a database: each line against the previous hash, that nothing is missing at the end, that files
+ * follow each other, and each file against the manifest beside it, where it exists.
  */
 export async function verifyFiles(paths: readonly string[]): Promise<Verdict[]> {
   const verdicts: Verdict[] = []

@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What is so now, in the whole database and in this process, and what this process has counted since it started. */
+/** Returns the current state of the whole database and of this process, and the counts of this process since its start. */
 export async function readMetrics(deps: MetricDeps): Promise<Metric[]> {
   const database = await databaseMetrics(deps)
   return [...processMetrics(deps), ...recordMetrics(deps), ...database, ...reconcilerMetrics(deps), ...deps.tally.metrics()]

@@ -1,7 +1,7 @@
 import type { AnchorSender, Sealer } from '../audit/index.ts'
 import { gauge, type Metric } from './text.ts'
 
-/** How the record stands, as this process knows it. */
+/** Returns the state of the record as this process knows it. */
 export function recordMetrics({ sealer, anchor }: { sealer: Sealer; anchor: AnchorSender | undefined }): Metric[] {
   const { problem, head, signed } = sealer.status
   const metrics: Metric[] = [

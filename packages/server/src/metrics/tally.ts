@@ -10,7 +10,7 @@ export interface Tally {
   metrics(): Metric[]
 }
 
-/** What ends an action, or ends it anew once its outcome is known: other rows of the record leave its state as it is. */
+/** Events that end an action, or settle an unknown outcome: other rows of the record leave its state unchanged. */
 const ENDING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   'declined',
   'expired',
@@ -53,7 +53,7 @@ export function createTally(): Tally {
       decisions.add({ verdict: kind })
       observe(decided, tookMs)
     }
-    // What a client carries out starts when the client comes for it: that says nothing of this server.
+    // An action that a client executes starts when the client claims it: that says nothing about this server.
     if (kind === 'executing' && executor === 'server') observe(started, tookMs)
     if (kind === 'succeeded' || kind === 'failed' || kind === 'outcome_unknown') observe(executed, tookMs)
   }

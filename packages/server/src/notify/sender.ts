@@ -190,7 +190,7 @@ export function createSender(options: SenderOptions): WebhookSender {
   }
 }
 
-/** A delivery after its claim, which counts as one more attempt. */
+/** Identifies a delivery and its claim: the epoch increases with each claim. */
 const keyOf = ({ webhook_id, id, epoch }: WebhookDeliveryRow) => ({ webhook_id, id, epoch })
 
 const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status <= 299

@@ -44,7 +44,7 @@ function meter(): Meter {
 }
 
 /**
- * Reads the `when` of a rule: CEL that answers true or false.
+ * Parses the `when` of a rule: a CEL expression that returns true or false.
  * @example
  * const read = readCondition('args.amount > 500')
  * if ('condition' in read) read.condition(factsOf(call), new Meter())
