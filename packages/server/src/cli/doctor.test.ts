@@ -85,7 +85,7 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 4 s/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:9: .*could not be reached/,
       /PROBLEM {2}model openai\/gpt-5-mini: .*OPENAI_API_KEY/,
-      /note {5}policy: the rule "reads of refunds" is for no tool that there is/,
+      /note {5}policy: the rule "reads of refunds" matches no tool/,
       /note {5}policy: no agent here has gone\.look/,
     ]) {
       expect(found.text).toMatch(words)

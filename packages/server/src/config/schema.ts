@@ -153,8 +153,8 @@ export interface ConfigInput {
  * Types a configuration; returns it unchanged.
  * @example
  * export default defineConfig({
- * agents: { desk: { model: 'openai/gpt-5-mini', tools: ['shop.*'] } },
- * tools: { shop: { routes: { baseUrl: 'http://127.0.0.1:4400', tools: { getOrders: { method: 'GET', path: '/api/orders' } } } } },
+ *   agents: { desk: { model: 'openai/gpt-5-mini', tools: ['shop.*'] } },
+ *   tools: { shop: { routes: { baseUrl: 'http://127.0.0.1:4400', tools: { getOrders: { method: 'GET', path: '/api/orders' } } } } },
  * })
  */
 export const defineConfig = (config: ConfigInput): ConfigInput => config
