@@ -72,8 +72,8 @@ export const FIRST_TRANSACTION = 'log.first_transaction'
 const FEW = 16
 
 /**
- * True when the text of some JSON names one of `values`: a list in it cannot hold one otherwise. Asked first, because Postgres takes long
- * to open a list: of 100,000 waiting actions of 50 groups a page of one group took 570 ms, and takes 160. SQLite gains nothing by it.
+ * True when the text of some JSON contains one of `values`: otherwise a list in it cannot contain one. Checked first, because Postgres takes
+ * long to parse a list: of 100,000 waiting actions of 50 groups a page of one group took 570 ms, and takes 160. SQLite gains nothing by it.
  */
 const namesAny = (column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<boolean> =>
   values.length > FEW

@@ -17,8 +17,8 @@ export interface GroupCommitOptions {
   /** Learns from every error. Once it refuses, everything in the queue is rejected with that error. Default: does nothing. */
   watch?: Pick<DamageWatch, 'refusal' | 'learn'>
   /**
-   * Runs `commit` a little later; whatever begins until then shares it. Default `setImmediate`, not a microtask: everything that this turn
-   * of the event loop still starts joins the same fsync.
+   * Runs `commit` a little later; transactions that begin until then share it. Default `setImmediate`, not a microtask: everything that this
+   * turn of the event loop still starts joins the same fsync.
    */
   schedule?: (commit: () => void) => void
 }

@@ -93,8 +93,8 @@ async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ 
 }
 
 /**
- * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written when
- * `pg_restore` has succeeded: when this process is killed at any moment, the database is empty or held.
+ * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written after
+ * `pg_restore` has succeeded: if this process is killed at any moment, the database is empty or held.
  */
 async function restoreHeld(file: string, migrations: readonly Migration[], environment: ToolEnvironment): Promise<void> {
   const name = environment.PGDATABASE ?? ''

@@ -119,8 +119,8 @@ export interface Restored {
 }
 
 /**
- * Puts a backup into a data folder that no server uses, brought to this version and held.
- * @param replace True moves a database that is there to `before-restore-…` in the folder.
+ * Restores a backup into a data folder that no server uses, migrates it to this version and holds it.
+ * @param replace True moves an existing database to `before-restore-…` in the folder.
  * @throws Error when the backup cannot be used, a server uses the folder, or it has data.
  */
 export async function restoreSqlite(dataDir: string, file: string, replace: boolean): Promise<Restored> {
