@@ -22,8 +22,8 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
   const late = [
     ...(actions === 1 ? ['1 approved action has not started 10 seconds after its turn'] : []),
     ...(actions > 1 ? [`${actions} approved actions have not started 10 seconds after their turn`] : []),
-    ...(sessions === 1 ? ['1 session has not been taken up 10 seconds after it called for work'] : []),
-    ...(sessions > 1 ? [`${sessions} sessions have not been taken up 10 seconds after they called for work`] : []),
+    ...(sessions === 1 ? ['1 session has not been resumed 10 seconds after its work became due'] : []),
+    ...(sessions > 1 ? [`${sessions} sessions have not been resumed 10 seconds after their work became due`] : []),
   ]
   const message = `${late.join(', and ')}; the log names ${actions + sessions === 1 ? 'it' : 'them'}`
   throw new CountersignError('not_ready', message, { overdueActions: actions, overdueSessions: sessions })

@@ -87,7 +87,7 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
     ),
     gauge(
       'countersign_jobs_waiting',
-      'Jobs that are due and wait to be begun: on Postgres of all processes, on SQLite of this one. The count ends at 100000.',
+      'Jobs that are due and have not begun: on Postgres of all processes, on SQLite of this one. The count ends at 100000.',
       jobs,
     ),
   ]
@@ -102,10 +102,10 @@ function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
       'For how long the oldest overdue action has been due; 0 without any.',
       oldestSinceMs === undefined ? 0 : Math.max(clock.nowMs() - oldestSinceMs, 0) / 1_000,
     ),
-    gauge('countersign_overdue_sessions', 'Sessions that call for work and that nobody has taken within 10 seconds.', sessions),
+    gauge('countersign_overdue_sessions', 'Sessions that no process has resumed within 10 seconds after their work became due.', sessions),
     {
       name: 'countersign_reconciled_total',
-      help: 'Work that was put up again since this process started: lost_fetch after a job fetch without an answer, missing without a job.',
+      help: 'Work that was enqueued again since this process started: lost_fetch after a job fetch without an answer, missing without a job.',
       type: 'counter',
       samples: [
         { labels: { reason: 'lost_fetch' }, value: reconciler.unlocked },

@@ -5,7 +5,7 @@ import { gauge, type Metric } from './text.ts'
 export function recordMetrics({ sealer, anchor }: { sealer: Sealer; anchor: AnchorSender | undefined }): Metric[] {
   const { problem, head, signed } = sealer.status
   const metrics: Metric[] = [
-    gauge('countersign_record_problem', '1 while the record is not the one that was signed, and is not sealed.', problem ? 1 : 0),
+    gauge('countersign_record_problem', '1 while the record does not match its signature, and is not sealed.', problem ? 1 : 0),
     gauge('countersign_record_head', 'Number of the newest head of the record that this process knows.', head?.number ?? 0),
     {
       name: 'countersign_record_heads_signed_total',

@@ -35,7 +35,7 @@ export function evaluateForAll(policy: Pick<CompiledPolicy, 'evaluate'>, call: A
 export const isTrueForAll = (condition: string, call: AskedCall): boolean => callsOf(call).every((one) => isTrueOf(condition, one))
 
 function callsOf({ requesters, agent, claimedAgent, ...call }: AskedCall): PolicyCall[] {
-  if (requesters.length === 0) throw new Error('somebody asked for the call')
+  if (requesters.length === 0) throw new Error('a call needs at least one requester')
   const names = claimedAgent === undefined ? [agent] : [undefined, claimedAgent]
   return requesters.flatMap(facesOf).flatMap((requester) => names.map((name) => ({ ...call, requester, agent: name })))
 }

@@ -57,7 +57,7 @@ test('a process of the first version goes on writing while this version migrates
   await old.query(`insert into principal values ('prn_ana', 'person', 'Ana', '[]', 1)`)
   await old.query(`insert into session values ('ses_1', 'desk', '', 'idle', 'prn_ana', null, 0, 0, 1, 1)`)
 
-  // What the first version wrote for each action, in its words.
+  // The text that the first version wrote for each action.
   let written = 0
   const writeOne = async () => {
     const id = `act_${++written}`

@@ -54,7 +54,7 @@ export interface StorageHealth {
   readonly damage: string | undefined
   /**
    * Checks that there is room for a write, without changing stored data.
-   * @throws CountersignError `storage_full` when there is none.
+   * @throws CountersignError `storage_full` without room.
    */
   requireRoom(): Promise<void>
 }
