@@ -50,7 +50,7 @@ async function readFile(path: string): Promise<Verdict & { sha256: string }> {
     number++
     const line = openLine(text)
     if (!line) return `line ${number} is not a line of the archive`
-    if (end) return `line ${number} stands behind the end`
+    if (end) return `line ${number} is after the end`
     const first = number === 1 ? readBody<FileHead>(line.body) : undefined
     if (number === 1 && first?.format !== FORMAT) return 'is not a file of the archive'
     if (first) verdict.head = first

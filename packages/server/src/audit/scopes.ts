@@ -49,7 +49,7 @@ export function createScopes(): Scopes {
         early.set(seq, row)
         return undefined
       }
-      if (seq !== first.seq - 1) return 'is there twice'
+      if (seq !== first.seq - 1) return 'is duplicated'
       if (hash !== first.prev) return 'is not the one that the row behind it follows'
       if (first.follows !== undefined && first.follows !== id) return 'is not the one that the row behind it names'
       chain.first = row

@@ -73,7 +73,7 @@ export async function verifyExport(
   }
   for await (const text of lines) {
     reading.line++
-    const problem = reading.end ? 'stands behind the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
+    const problem = reading.end ? 'is after the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
     if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
     digest.update(`${text}\n`)
   }
@@ -91,12 +91,12 @@ function missing({ chains, heads, start, blanked, saidBlanked }: Reading): strin
   // A redaction has its own row, later than the data: a record up to some time may not include it.
   if (problem !== undefined || start?.until !== null) return problem
   const taken = [...blanked].find((actionId) => !saidBlanked.has(actionId))
-  return taken === undefined ? undefined : `what is known of ${taken} was taken away, and no redaction is recorded`
+  return taken === undefined ? undefined : `the data of ${taken} was removed, and no redaction is recorded`
 }
 
 function takeLine(reading: Reading, text: string, digestSoFar: () => string): string | undefined {
   const line = readLine(text)
-  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not as an export writes it'
+  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not in the format of an export'
   if (reading.line === 1) {
     if (!('start' in line)) return 'this is not an exported record'
     reading.start = line.start
@@ -110,7 +110,7 @@ function takeLine(reading: Reading, text: string, digestSoFar: () => string): st
 function takeRow(reading: Reading, row: ExportedRow): string | undefined {
   const what = `row ${row.seq} of ${row.scope}`
   if ((row.follows === undefined) === (reading.start?.format === FORMAT)) return `${what} is of another format than the file`
-  if (row.id <= reading.lastId) return `${what} is out of order, or twice there`
+  if (row.id <= reading.lastId) return `${what} is out of order or duplicated`
   if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`
   if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash) return `the data of ${what} was changed`
   if (rowHashOf(row) !== row.hash) return `${what} was changed`
@@ -157,7 +157,7 @@ function takeHead(reading: Reading, head: Head): string | undefined {
 function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: string): string | undefined {
   const { start } = reading
   if (!start) return 'the file has no beginning'
-  if (reading.tally.rowCount > 0) return 'rows without a head stand before the end'
+  if (reading.tally.rowCount > 0) return 'there are rows without a head before the end'
   const heads = reading.hashes.size
   if (end.rows !== reading.rows || end.heads !== heads) return `there should be ${end.rows} rows and ${end.heads} heads`
   if (end.lines !== lines || end.exportedAt !== start.exportedAt) return 'a line before the end was changed'

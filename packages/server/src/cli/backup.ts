@@ -57,7 +57,7 @@ export const restoreCommand = (environment: Environment): Command =>
       const { summary, movedTo } = await restoreDatabase(database, file, { dataDir, replace: force === true, environment })
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)
       say(`Restored ${inWords(summary)}.`)
-      say('Whatever happened after that moment is not in it: check what was approved before you let it be carried out.')
+      say('Later events are not in it: check the approved actions before you allow their execution.')
     })
 
 const withDataFlags = (command: Command): Command =>

@@ -68,7 +68,7 @@ says who is asked and how much is at stake. What no rule names is asked. Check i
 const REST: Rule = { name: 'other reads run', match: { effect: 'read' }, verdict: 'allow' }
 
 function writePolicy(parts: readonly Part[]): string {
-  const all = [...parts, { title: 'Every other tool: looking runs, what changes something is asked by the default above', rules: [REST] }]
+  const all = [...parts, { title: 'Every other tool: reads run, and writes need approval because of the default above', rules: [REST] }]
   const document = parseDocument(stringify({ default: 'ask', rules: all.flatMap(({ rules }) => rules) }, { lineWidth: 140 }))
   document.commentBefore = commentOf(HEAD)
   let at = 0

@@ -81,7 +81,7 @@ function readText(file: string): string {
 async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
   const config = await openConfig(configFile, environment)
   const document = readPolicyFile(file, config)
-  say(`${file}: ${document.rules.length} rules, ${document.default} for what none of them names.`)
+  say(`${file}: ${document.rules.length} rules, ${document.default} for everything else.`)
   for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
 }
 
@@ -100,7 +100,7 @@ async function ask({ policy: file, config: configFile, expect }: TestFlags, give
   if (verdict === 'ask') {
     const { quorum, declineQuorum, roles, notRequester } = requires
     const votes = `${quorum} to approve, ${declineQuorum} to decline, by ${roles.join(' or ')}`
-    say(`  votes: ${votes}${notRequester ? ', not by who asked for it' : ''}`)
+    say(`  votes: ${votes}${notRequester ? ', not by the requester' : ''}`)
   }
   if (risk !== undefined) say(`  risk: ${risk}`)
   for (const line of rulesThatSpeak(policy, call, rule)) say(line)
@@ -155,7 +155,7 @@ async function replay({ policy, replay: time = '', server, expect }: TestFlags, 
 }
 
 const detailOf = (problem: unknown): string =>
-  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'something that is no answer of ours'
+  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'an answer in an unknown format'
 
 function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): boolean {
   say(

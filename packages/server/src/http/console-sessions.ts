@@ -66,7 +66,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
 
 function personOf(principal: Principal): Principal {
   if (principal.kind === 'person') return principal
-  throw new CountersignError('forbidden', `only persons sign in at a console, ${principal.name} is none`)
+  throw new CountersignError('forbidden', `only persons can sign in at a console; ${principal.name} is not a person`)
 }
 
 function whoSignsOut(principal: Principal): Principal {

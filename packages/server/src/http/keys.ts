@@ -78,7 +78,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
     {
       schema: {
         operationId: 'acceptKey',
-        summary: 'Accept a key that somebody else made for you',
+        summary: 'Accept a key that another person made for you',
         errors: ['gone'],
         tags,
         params: z.object({ id: z.string().max(100) }),

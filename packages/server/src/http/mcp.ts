@@ -188,7 +188,7 @@ const sent = (reply: FastifyReply): never => reply as never
 /** Returns the principal of a key: credentials that a browser sends by itself do not count here. */
 function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
   if (request.consoleSession) {
-    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console’s sign-in is none')
+    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console sign-in is not accepted')
   }
   const { principal, signIn = 'key' } = callerOf(request)
   return { principal, signIn: `${signIn}, mcp` }

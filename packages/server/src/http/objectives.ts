@@ -108,6 +108,6 @@ const unknown = (id: string) => new CountersignError('not_found', `there is no o
 
 /** @throws CountersignError `forbidden` for programs: they read objectives with their tools, so that the record has it. */
 function requireReader({ kind, name, roles }: Principal): void {
-  if (kind !== 'person') throw new CountersignError('forbidden', `only persons look at objectives here, ${name} has tools for it`)
+  if (kind !== 'person') throw new CountersignError('forbidden', `only persons can see objectives here; ${name} has tools for that`)
   if (roles.length === 0) throw new CountersignError('forbidden', `${name} has no role that lets them see objectives`)
 }

@@ -106,7 +106,7 @@ function* newPrincipal({ kind, name, roles = [], person, agent }: CreateKeyBody,
     if (refused)
       throw new CountersignError(
         'invalid_arguments',
-        `${kind === 'agent' ? 'an agent' : 'a service'} cannot have the role ${refused}: only persons decide and look on`,
+        `${kind === 'agent' ? 'an agent' : 'a service'} cannot have the role ${refused}: only persons can have it`,
       )
     const owner = person === undefined ? by && personOf(by) : person
     if (owner !== null) made.personId = yield* idOfPerson(owner)

@@ -52,7 +52,7 @@ function rowOf(policy: PolicyDocument, tool: Tool, agent: string | undefined): P
 
 function wouldOf({ verdict, requires: { quorum, roles, notRequester } }: PolicyResult): string {
   if (verdict !== 'ask') return verdict === 'allow' ? 'runs' : 'denied'
-  return `asks ${quorum} of ${roles.join(' or ')}${notRequester ? ', not who asked for it' : ''}`
+  return `asks ${quorum} of ${roles.join(' or ')}${notRequester ? ', not by the requester' : ''}`
 }
 
 const fits = ({ match: { tool: glob, effect, agent: wanted } }: PolicyRule, tool: Tool, agent: string | undefined): boolean =>
@@ -77,5 +77,5 @@ export function findPolicyDoubts({ agents, tools, policy }: World, roles: Readon
         `no agent here has ${unused.length <= 8 ? unused.join(', ') : `${unused.slice(0, 8).join(', ')} and ${unused.length - 8} more tools`}`,
       ),
     )
-  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for what none of them names`)] : findings
+  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for everything else`)] : findings
 }

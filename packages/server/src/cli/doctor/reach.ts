@@ -40,7 +40,7 @@ export function modelChecks(agents: readonly ConfiguredAgent[], settings: ModelS
     async run(signal): Promise<SourceFinding[]> {
       const model = await openModel(name, { ...settings, remote: { headers: { ...headersOf.get(name) } } })
       // A scripted model expects a fixed order of requests, which a question would disturb.
-      if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models asks it something')]
+      if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models sends it a question')]
       for await (const event of model.stream({
         instructions: 'Answer with one word.',
         messages: [{ role: 'user', content: 'Say ok.' }],

@@ -170,7 +170,7 @@ export class Transaction {
 }
 
 function asReading(request: Request): BoundQuery | JointRequest {
-  assert('definition' in request || 'together' in request, 'who only reads says nothing and waits for nobody')
+  assert('definition' in request || 'together' in request, 'a read-only transaction yields only queries')
   return request
 }
 
