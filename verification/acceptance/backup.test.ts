@@ -7,10 +7,11 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as later } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
+import { Client } from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { listMigrations, textOf } from '../../packages/server/src/store/migrate.ts'
 import { CRASH_VARIABLES, killedLine } from '../crash/crash-at.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
+import { makeDevelopmentTables, writeDevelopmentDatabase } from '../testing/development-database.ts'
 import { runOn } from '../testing/postgres.ts'
 import { databaseFlags, runCommandLine, runModule } from '../testing/run-command.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
@@ -215,19 +216,14 @@ onBoth('what is restored is held by its own row: its next start carries nothing 
   expect(target.writes.length).toBe(2)
 })
 
-onBoth('a backup of a database that no server of this version has opened is held once it is restored', async () => {
+onBoth('a backup of a database that the last development version wrote is held once it is restored', async () => {
   const old = await newPlace()
-  const migrations = listMigrations(isPostgres ? 'pg' : 'sqlite').filter(({ number }) => number < 20)
-  const statements = [
-    'create table migration (number bigint primary key, name text not null, applied_at bigint not null)',
-    ...migrations.flatMap((one) => [textOf(one), `insert into migration values (${one.number}, '${one.name}', 1)`]),
-  ]
-  if (isPostgres) for (const statement of statements) await runOn(old.url, statement)
-  else {
-    const db = new DatabaseSync(join(old.dataDir, 'countersign.db'))
-    for (const statement of statements) db.exec(statement)
-    db.close()
-  }
+  if (isPostgres) {
+    const client = new Client({ connectionString: old.url })
+    await client.connect()
+    await makeDevelopmentTables(client)
+    await client.end()
+  } else writeDevelopmentDatabase(old.dataDir)
   const file = join(folderOfTest(), 'old.backup')
   expect(await runCommandLine(['backup', file, ...old.flags])).toMatchObject({ code: 0, stderr: '' })
   const place = await newPlace()

@@ -1,9 +1,8 @@
-import { cpSync, existsSync, mkdirSync, renameSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
-import { listMigrations, textOf } from '../../packages/server/src/store/migrate.ts'
 import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
@@ -134,22 +133,4 @@ test.runIf(isSqlite)('a stop and start in place, and a folder that was renamed, 
   await moved.settle()
   expect((await moved.admin.get('/api/hold')).held).toBe(false)
   expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('u2'))).toHaveLength(1)
-})
-
-test.runIf(isSqlite)('the first start of this version on a database of an older one adopts it', async () => {
-  using temporary = temporaryFolder()
-  await using target = await startTarget(() => ({ status: 200, body: {} }))
-  const dataDir = join(temporary.path, 'data')
-  mkdirSync(dataDir)
-  const db = new DatabaseSync(join(dataDir, 'countersign.db'))
-  db.exec('create table migration (number integer primary key, name text not null, applied_at integer not null) strict')
-  // The last version that knew nothing of copies.
-  for (const migration of listMigrations('sqlite').filter(({ number }) => number <= 17)) {
-    db.exec(textOf(migration))
-    db.prepare('insert into migration (number, name, applied_at) values (?, ?, 0)').run(migration.number, migration.name)
-  }
-  db.close()
-  await using server = await startTestServer({ config: { tools: toolsOf(target) }, place: { dataDir, environment: {} } })
-  expect((await server.admin.get('/api/hold')).held).toBe(false)
-  expect(existsSync(join(dataDir, 'instance'))).toBe(true)
 })

@@ -50,7 +50,7 @@ function resultProblems(messages: Rows['messages'], actions: Rows['actions']): s
     messages.filter(({ role }) => role === 'tool'),
     ({ tool_call_id }) => tool_call_id ?? '',
   )
-  const open = new Set(actions.filter(({ told }) => told === 0).map(({ tool_call_id }) => tool_call_id))
+  const open = new Set(actions.filter(({ result_delivered }) => result_delivered === 0).map(({ tool_call_id }) => tool_call_id))
   const called = messages.flatMap(({ tool_calls }) => (tool_calls === null ? [] : (JSON.parse(tool_calls) as { id: string }[])))
   return called.flatMap(({ id }) => {
     const found = results.get(id)?.length ?? 0

@@ -83,7 +83,7 @@ export interface ToolSource {
    */
   onChange?(onToolsChanged: () => SetupProblem[]): void
   /** Called once, before the first call, when the server has what a source may need of it. */
-  attach?(ground: SourceServices): Promise<void> | void
+  attach?(services: SourceServices): Promise<void> | void
   /** Looks whether it can be reached and signed in to, by reading only. Never throws for what it finds. */
   check(way: OutboundContext, signal: AbortSignal): Promise<SourceFinding[]>
   /** Ends what it started. */

@@ -11,7 +11,7 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { commitLine } from './views.ts'
 
 /** Branches: make one, delete one. */
-export const branchWrites = (ground: GithubContext): ToolDraft[] => [createBranch(ground), deleteBranch(ground)]
+export const branchWrites = (github: GithubContext): ToolDraft[] => [createBranch(github), deleteBranch(github)]
 
 /** The commit that a branch is at; undefined where there is no such branch. */
 export async function headOf(client: GithubClient, repository: string, branch: string, signal: AbortSignal): Promise<string | undefined> {
@@ -31,11 +31,11 @@ const commitAt = (client: GithubClient, repository: string, ref: string, signal:
 const branchUrl = ({ webOrigin }: GithubContext, repository: string, branch: string): string =>
   `${webOrigin}/${repository}/tree/${branch.split('/').map(encodeURIComponent).join('/')}`
 
-const createBranch = (ground: GithubContext): ToolDraft =>
+const createBranch = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       branch: Branch,
       from: Ref.optional().describe('A branch, a tag or the SHA of a commit; the default branch where none is named'),
     }),
@@ -45,8 +45,8 @@ const createBranch = (ground: GithubContext): ToolDraft =>
       describe: ({ repository, branch, from }) => `Make the branch ${branch} in ${repository} from ${from ?? 'the default branch'}`,
       async look({ repository, branch, from = 'HEAD' }, signal) {
         const [commit, head] = await Promise.all([
-          commitAt(ground.client, repository, from, signal),
-          headOf(ground.client, repository, branch, signal),
+          commitAt(github.client, repository, from, signal),
+          headOf(github.client, repository, branch, signal),
         ])
         if (head !== undefined) throw new ToolError('refused', `${repository} has a branch ${branch} already, at ${head}.`)
         const { sha } = commit
@@ -58,29 +58,29 @@ const createBranch = (ground: GithubContext): ToolDraft =>
         }
       },
       async execute({ repository, branch, from = 'HEAD' }, { signal, version }) {
-        const { client } = ground
+        const { client } = github
         const sha = version ?? (await before(commitAt(client, repository, from, signal))).sha
         const made = await client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha }),
         )
-        return { branch, sha: made.object.sha, url: branchUrl(ground, repository, branch) }
+        return { branch, sha: made.object.sha, url: branchUrl(github, repository, branch) }
       },
       async verify({ repository, branch }, { signal, version }) {
-        const sha = await headOf(ground.client, repository, branch, signal)
+        const sha = await headOf(github.client, repository, branch, signal)
         if (sha === undefined) return { done: false }
         // It was not there just before. At another commit it may be ours with something on top, or somebody else's.
-        return sha === version ? { done: true, output: { branch, sha, url: branchUrl(ground, repository, branch) } } : { done: 'unknown' }
+        return sha === version ? { done: true, output: { branch, sha, url: branchUrl(github, repository, branch) } } : { done: 'unknown' }
       },
     },
   )
 
-const deleteBranch = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, branch: Branch }), {
+const deleteBranch = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, branch: Branch }), {
     name: 'deleteBranch',
     description: 'Deletes a branch. Commits that are on no other branch are lost with it.',
     describe: ({ repository, branch }) => `Delete the branch ${branch} of ${repository}`,
     async look({ repository, branch }, signal) {
-      const { client } = ground
+      const { client } = github
       const place = repositoryOf(repository)
       const [found, repo] = await Promise.all([
         client.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch })),
@@ -105,17 +105,17 @@ const deleteBranch = (ground: GithubContext): ToolDraft =>
       }
     },
     async execute({ repository, branch }, { signal, version }) {
-      const { client } = ground
+      const { client } = github
       const head = await before(headOf(client, repository, branch, signal))
       // GitHub deletes a branch wherever it is, so it is looked at once more.
       if (version !== undefined && head !== undefined && head !== version) {
         throw new ToolError('stale', `${branch} is at ${head} now and not where it was shown. It was not deleted.`)
       }
       await client.write(signal, repositoryOf(repository), (rest, at) => rest.git.deleteRef({ ...at, ref: `heads/${branch}` }))
-      return { branch, deleted: true, sha: head ?? null, url: `${ground.webOrigin}/${repository}/branches` }
+      return { branch, deleted: true, sha: head ?? null, url: `${github.webOrigin}/${repository}/branches` }
     },
     async verify({ repository, branch }, { signal }) {
-      const head = await headOf(ground.client, repository, branch, signal)
+      const head = await headOf(github.client, repository, branch, signal)
       return head === undefined ? { done: true, output: { branch, deleted: true } } : { done: false }
     },
   })

@@ -10,14 +10,14 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { assigneesOf, type GithubIssue, issueResult, labelsOf } from './views.ts'
 
 /** Changes of an issue. All of them leave it the same when they are made twice. */
-export const issueChanges = (ground: GithubContext): ToolDraft[] => [updateIssue(ground), closeIssue(ground), reopenIssue(ground)]
+export const issueChanges = (github: GithubContext): ToolDraft[] => [updateIssue(github), closeIssue(github), reopenIssue(github)]
 
-const updateIssue = (ground: GithubContext): ToolDraft =>
+const updateIssue = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z
       .object({
-        repository: ground.repository,
+        repository: github.repository,
         number: IssueNumber,
         title: Title.optional(),
         body: Body.optional().describe('Takes the place of the whole text'),
@@ -33,7 +33,7 @@ const updateIssue = (ground: GithubContext): ToolDraft =>
       describe: (args) => `Change ${namesOf(args)} of issue #${args.number} in ${args.repository}`,
       async look(args, signal) {
         const { title, body, state, labels, assignees, milestone } = args
-        const issue = await lookAt(ground.client, args, signal)
+        const issue = await lookAt(github.client, args, signal)
         const fields = [
           ...(title === undefined ? [] : [changed('title', issue.title, title)]),
           ...(body === undefined ? [] : [changed('body', issue.body ?? '', body)]),
@@ -45,11 +45,11 @@ const updateIssue = (ground: GithubContext): ToolDraft =>
         return preview(issue, `Change ${namesOf(args)} of ${numbered(issue)} in ${args.repository}`, fields)
       },
       async execute({ repository, number, ...changes }, { signal }) {
-        const { data } = await update(ground.client, { repository, number }, changes, signal)
+        const { data } = await update(github.client, { repository, number }, changes, signal)
         return issueResult(data)
       },
       async verify({ repository, number, ...wanted }, { signal }) {
-        const issue = await lookAt(ground.client, { repository, number }, signal)
+        const issue = await lookAt(github.client, { repository, number }, signal)
         const { title, body, state, labels, assignees, milestone } = wanted
         const isSo =
           (title === undefined || issue.title === title) &&
@@ -84,11 +84,11 @@ const update = async (
 
 const WORDS = { completed: 'completed', not_planned: 'not planned' } as const
 
-const closeIssue = (ground: GithubContext): ToolDraft =>
+const closeIssue = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       number: IssueNumber,
       reason: z.enum(['completed', 'not_planned']).default('completed'),
     }),
@@ -97,33 +97,33 @@ const closeIssue = (ground: GithubContext): ToolDraft =>
       description: 'Closes an issue, as completed or as not planned.',
       describe: ({ repository, number, reason }) => `Close issue #${number} of ${repository} as ${WORDS[reason]}`,
       look: async (args, signal) => {
-        const issue = await lookAt(ground.client, args, signal)
+        const issue = await lookAt(github.client, args, signal)
         const reason = changed('reason', issue.state_reason ?? null, args.reason)
         const headline = `Close ${numbered(issue)} of ${args.repository} as ${WORDS[args.reason]}`
         return preview(issue, headline, [changed('state', issue.state, 'closed'), reason, same('assignees', assigneesOf(issue))])
       },
       execute: async ({ reason, ...where }, { signal }) =>
-        issueResult((await update(ground.client, where, { state: 'closed', state_reason: reason }, signal)).data),
+        issueResult((await update(github.client, where, { state: 'closed', state_reason: reason }, signal)).data),
       async verify(args, { signal }) {
-        const issue = await lookAt(ground.client, args, signal)
+        const issue = await lookAt(github.client, args, signal)
         return doneWhen(issue.state === 'closed' && issue.state_reason === args.reason, issueResult(issue))
       },
     },
   )
 
-const reopenIssue = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+const reopenIssue = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name: 'reopenIssue',
     description: 'Opens a closed issue again.',
     describe: ({ repository, number }) => `Reopen issue #${number} of ${repository}`,
     look: async (args, signal) => {
-      const issue = await lookAt(ground.client, args, signal)
+      const issue = await lookAt(github.client, args, signal)
       return preview(issue, `Reopen ${numbered(issue)} of ${args.repository}`, [changed('state', issue.state, 'open')])
     },
     execute: async (where, { signal }) =>
-      issueResult((await update(ground.client, where, { state: 'open', state_reason: 'reopened' }, signal)).data),
+      issueResult((await update(github.client, where, { state: 'open', state_reason: 'reopened' }, signal)).data),
     async verify(args, { signal }) {
-      const issue = await lookAt(ground.client, args, signal)
+      const issue = await lookAt(github.client, args, signal)
       return doneWhen(issue.state === 'open', issueResult(issue))
     },
   })

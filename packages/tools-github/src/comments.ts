@@ -11,19 +11,19 @@ import { type GithubContext, writeTool } from './tool.ts'
 import type { GithubComment } from './views.ts'
 
 /** Comments on issues and pull requests. */
-export const commentWrites = (ground: GithubContext): ToolDraft[] => [commentOnIssue(ground), editComment(ground)]
+export const commentWrites = (github: GithubContext): ToolDraft[] => [commentOnIssue(github), editComment(github)]
 
 const Text = Body.refine((text) => text.trim() !== '', 'must hold a text').describe('Markdown')
 
 const resultOf = ({ id, html_url: url }: GithubComment): JsonObject => ({ id, url })
 
-const commentOnIssue = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, number: IssueNumber, body: Text }), {
+const commentOnIssue = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, number: IssueNumber, body: Text }), {
     name: 'commentOnIssue',
     description: 'Comments on an issue or a pull request.',
     describe: ({ repository, number }) => `Comment on #${number} of ${repository}`,
     async look({ repository, number, body }, signal) {
-      const issue = await ground.client.look(signal, repositoryOf(repository), (rest, at) =>
+      const issue = await github.client.look(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.get({ ...at, issue_number: number }),
       )
       const { title, state, locked } = issue
@@ -41,7 +41,7 @@ const commentOnIssue = (ground: GithubContext): ToolDraft =>
     },
     execute: async ({ repository, number, body }, { idempotencyKey, signal }) =>
       resultOf(
-        await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+        await github.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.issues.createComment({ ...at, issue_number: number, body: withMarker(body, idempotencyKey) }),
         ),
       ),
@@ -50,12 +50,12 @@ const commentOnIssue = (ground: GithubContext): ToolDraft =>
       const since = earliestOf(context).toISOString()
       return findMade(
         {
-          login: await ground.client.login(signal),
+          login: await github.client.login(signal),
           order: 'oldest',
           isOurs: ({ body }) => hasMarker(body, idempotencyKey),
           output: resultOf,
           list: (page) =>
-            ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+            github.client.read(signal, repositoryOf(repository), (rest, at) =>
               rest.issues.listComments({ ...at, issue_number: number, since, per_page: 100, page }),
             ),
         },
@@ -70,21 +70,21 @@ function numberOf({ html_url: url }: GithubComment): number | undefined {
   return number === undefined ? undefined : Number(number)
 }
 
-const editComment = (ground: GithubContext): ToolDraft => {
+const editComment = (github: GithubContext): ToolDraft => {
   const lookAt = (repository: string, commentId: number, signal: AbortSignal): Promise<GithubComment> =>
-    ground.client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.getComment({ ...at, comment_id: commentId }))
+    github.client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.getComment({ ...at, comment_id: commentId }))
 
   /** @throws ToolError for a comment that somebody else wrote. */
   async function lookAtOwn(repository: string, commentId: number, signal: AbortSignal): Promise<GithubComment> {
-    const [comment, login] = await Promise.all([lookAt(repository, commentId, signal), ground.client.login(signal)])
+    const [comment, login] = await Promise.all([lookAt(repository, commentId, signal), github.client.login(signal)])
     if (login !== undefined && comment.user?.login === login) return comment
     const author = comment.user?.login ?? 'somebody'
     throw new ToolError('refused', `The comment is by ${author}, and only one's own can be edited here. Nothing was changed.`)
   }
 
   return writeTool(
-    ground,
-    z.object({ repository: ground.repository, commentId: z.int().min(1), body: Text.describe('Takes the place of the whole comment') }),
+    github,
+    z.object({ repository: github.repository, commentId: z.int().min(1), body: Text.describe('Takes the place of the whole comment') }),
     {
       name: 'editComment',
       description: 'Changes the text of a comment that this token wrote itself.',
@@ -93,7 +93,7 @@ const editComment = (ground: GithubContext): ToolDraft => {
         const comment = await lookAtOwn(repository, commentId, signal)
         const old = comment.body ?? ''
         const number = numberOf(comment)
-        const on = number === undefined ? undefined : await lookAtIssue(ground.client, { repository, number }, signal)
+        const on = number === undefined ? undefined : await lookAtIssue(github.client, { repository, number }, signal)
         return {
           fields: [same('comment', comment.html_url), changed('text', old, body)],
           ...(on && { headline: `Change the comment on ${numbered(on)} of ${repository}` }),
@@ -103,7 +103,7 @@ const editComment = (ground: GithubContext): ToolDraft => {
       async execute({ repository, commentId, body }, { signal }) {
         await lookAtOwn(repository, commentId, signal)
         return resultOf(
-          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+          await github.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.issues.updateComment({ ...at, comment_id: commentId, body }),
           ),
         )

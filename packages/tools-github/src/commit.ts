@@ -16,11 +16,11 @@ import { type PlannedChange, planChanges, readCommit, treeEntries } from './tree
 const MAX_CHANGES = 50
 
 /** One commit on a branch, of several files, on top of the commit that was shown and no other. */
-export const commitFiles = (ground: GithubContext): ToolDraft =>
+export const commitFiles = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       branch: Branch.describe('An existing branch'),
       message: z.string().trim().min(1).max(10_000).describe('The first line says what changes'),
       files: z
@@ -39,8 +39,8 @@ export const commitFiles = (ground: GithubContext): ToolDraft =>
       describe: ({ repository, branch, files, message }) =>
         `Commit ${files.length === 1 ? (files[0]?.path ?? '') : `${files.length} files`} to ${branch} of ${repository}: ${message.split('\n')[0]}`,
       async look({ repository, branch, message, files }, signal) {
-        const head = await existingHead(ground.client, repository, branch, signal)
-        const plan = await planChanges(await readCommit(ground.client, repository, head, signal), files)
+        const head = await existingHead(github.client, repository, branch, signal)
+        const plan = await planChanges(await readCommit(github.client, repository, head, signal), files)
         if (plan.every(({ content, oldText }) => content !== null && content === oldText)) {
           throw new ToolError('refused', `The files are as they are in ${branch} already.`)
         }
@@ -50,14 +50,14 @@ export const commitFiles = (ground: GithubContext): ToolDraft =>
             same('on top of', head),
             added('message', message),
             added('added to the message', TRAILER_SHOWN),
-            ...(await fileFields(plan, ground.work, signal)),
+            ...(await fileFields(plan, github.work, signal)),
           ],
           precondition: { head },
           version: head,
         }
       },
       async execute({ repository, branch, message, files }, { idempotencyKey, signal, version }) {
-        const { client } = ground
+        const { client } = github
         const place = repositoryOf(repository)
         const head = await before(existingHead(client, repository, branch, signal))
         if (version !== undefined && head !== version) throw moved(branch, head)
@@ -71,7 +71,7 @@ export const commitFiles = (ground: GithubContext): ToolDraft =>
         return { sha: commit.sha, branch, files: files.map(({ path }) => path), url: commit.html_url }
       },
       async verify({ repository, branch, files }, { idempotencyKey, signal, version }) {
-        const { client } = ground
+        const { client } = github
         const { data: commits } = await client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.repos.listCommits({ ...at, sha: branch, per_page: 100 }),
         )

@@ -11,11 +11,11 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { type GithubIssue, issueResult } from './views.ts'
 
 /** Opens an issue. */
-export const createIssue = (ground: GithubContext): ToolDraft =>
+export const createIssue = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       title: Title,
       body: Body.default('').describe('Markdown'),
       labels: z.array(Label).max(50).default([]),
@@ -27,7 +27,7 @@ export const createIssue = (ground: GithubContext): ToolDraft =>
       description: 'Opens an issue. Search first whether there is one already.',
       describe: ({ repository, title }) => `Open the issue ${asTitle(title)} in ${repository}`,
       async look({ repository, title, body, labels, assignees, milestone }, signal) {
-        const { client } = ground
+        const { client } = github
         const place = repositoryOf(repository)
         const repo = await client.look(signal, place, (rest, at) => rest.repos.get(at))
         if (repo.archived) throw new ToolError('refused', `${repository} is archived: nothing can be changed there.`)
@@ -51,7 +51,7 @@ export const createIssue = (ground: GithubContext): ToolDraft =>
         }
       },
       async execute({ repository, title, body, labels, assignees, milestone }, { idempotencyKey, signal }) {
-        const issue = await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+        const issue = await github.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.issues.create({
             ...at,
             title,
@@ -64,7 +64,7 @@ export const createIssue = (ground: GithubContext): ToolDraft =>
         return issueResult(issue)
       },
       async verify({ repository }, context) {
-        const { client } = ground
+        const { client } = github
         const { signal, idempotencyKey } = context
         const login = await client.login(signal)
         const place = repositoryOf(repository)

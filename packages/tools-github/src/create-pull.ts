@@ -49,11 +49,11 @@ async function baseOf(
 }
 
 /** Opens a pull request. */
-export const createPullRequest = (ground: GithubContext): ToolDraft =>
+export const createPullRequest = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       title: Title,
       head: Branch.describe('The branch with the changes, in the same repository'),
       base: Branch.optional().describe('The branch that they go into; the default branch where none is named'),
@@ -66,7 +66,7 @@ export const createPullRequest = (ground: GithubContext): ToolDraft =>
       describe: ({ repository, title, head, base }) =>
         `Open the pull request “${title}” from ${head} into ${base ?? 'the default branch'} of ${repository}`,
       async look(args, signal) {
-        const { client } = ground
+        const { client } = github
         const base = await baseOf(client, args, signal)
         const place = repositoryOf(args.repository)
         const [branch, between] = await Promise.all([
@@ -92,8 +92,8 @@ export const createPullRequest = (ground: GithubContext): ToolDraft =>
       },
       async execute(args, { idempotencyKey, signal }) {
         const { repository, title, head, body, draft } = args
-        const base = await before(baseOf(ground.client, args, signal))
-        const pull = await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+        const base = await before(baseOf(github.client, args, signal))
+        const pull = await github.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.create({ ...at, title, head, base, body: withMarker(body, idempotencyKey), draft }),
         )
         return pullResult(pull)
@@ -102,12 +102,12 @@ export const createPullRequest = (ground: GithubContext): ToolDraft =>
         const place = repositoryOf(repository)
         return findMade<GithubPull>(
           {
-            login: await ground.client.login(context.signal),
+            login: await github.client.login(context.signal),
             order: 'newest',
             isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: pullResult,
             list: (page) =>
-              ground.client.read(context.signal, place, (rest, at) =>
+              github.client.read(context.signal, place, (rest, at) =>
                 rest.pulls.list({
                   ...at,
                   head: `${place.owner}:${head}`,

@@ -12,15 +12,15 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { pullResult, reviewersOf } from './views.ts'
 
 /** A draft becomes ready for review, and what is ready a draft again. */
-export const draftChanges = (ground: GithubContext): ToolDraft[] => [
-  turn(ground, {
+export const draftChanges = (github: GithubContext): ToolDraft[] => [
+  turn(github, {
     name: 'markReadyForReview',
     description: 'Turns a draft into a pull request that is ready for review. GitHub tells those who are asked to review it.',
     isDraft: false,
     mutation: MARK_READY,
     wordsOf: (what) => `Mark ${what} as ready for review`,
   }),
-  turn(ground, {
+  turn(github, {
     name: 'convertToDraft',
     description: 'Turns a pull request into a draft again, which nobody can merge.',
     isDraft: true,
@@ -40,13 +40,13 @@ interface Turn {
 
 const nameOf = (isDraft: boolean): string => (isDraft ? 'draft' : 'ready for review')
 
-const turn = (ground: GithubContext, { name, description, isDraft, mutation, wordsOf }: Turn): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+const turn = (github: GithubContext, { name, description, isDraft, mutation, wordsOf }: Turn): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name,
     description,
     describe: ({ repository, number }) => wordsOf(`pull request #${number} of ${repository}`),
     async look(args, signal) {
-      const pull = await lookAtPull(ground.client, args, signal)
+      const pull = await lookAtPull(github.client, args, signal)
       const { title, state, draft = false, head } = pull
       if (state !== 'open') throw new ToolError('refused', `#${args.number} is ${pull.merged ? 'merged' : 'closed'}.`)
       if (draft === isDraft) throw new ToolError('refused', `#${args.number} is ${isDraft ? 'a draft' : 'ready for review'} already.`)
@@ -64,15 +64,15 @@ const turn = (ground: GithubContext, { name, description, isDraft, mutation, wor
       }
     },
     async execute(args, { signal, version }) {
-      const pull = await before(lookAtPull(ground.client, args, signal))
+      const pull = await before(lookAtPull(github.client, args, signal))
       if (version !== undefined && pull.head.sha !== version) {
         throw new ToolError('stale', `#${args.number} has other commits than those that were shown. It was left as it is.`)
       }
-      await ground.client.mutate(signal, repositoryOf(args.repository), mutation, { pullRequestId: pull.node_id })
+      await github.client.mutate(signal, repositoryOf(args.repository), mutation, { pullRequestId: pull.node_id })
       return { ...pullResult(pull), draft: isDraft }
     },
     async verify(args, { signal }) {
-      const pull = await lookAtPull(ground.client, args, signal)
+      const pull = await lookAtPull(github.client, args, signal)
       return doneWhen((pull.draft ?? false) === isDraft, pullResult(pull))
     },
   })

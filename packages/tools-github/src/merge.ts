@@ -14,11 +14,11 @@ import { pullResult } from './views.ts'
 const VERBS = { merge: 'Merge', squash: 'Squash and merge', rebase: 'Rebase and merge' } as const
 
 /** Merges a pull request, at the commit that was shown and no other. */
-export const mergePullRequest = (ground: GithubContext): ToolDraft =>
+export const mergePullRequest = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       number: IssueNumber,
       method: z.enum(['merge', 'squash', 'rebase']).default('merge'),
       title: Title.optional().describe('The first line of the merge commit; GitHub has its own'),
@@ -28,7 +28,7 @@ export const mergePullRequest = (ground: GithubContext): ToolDraft =>
       description: 'Merges a pull request into its base.',
       describe: ({ repository, number, method }) => `${VERBS[method]} pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const { client } = ground
+        const { client } = github
         const place = repositoryOf(args.repository)
         const pull = await lookAtPull(client, args, signal)
         if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
@@ -57,7 +57,7 @@ export const mergePullRequest = (ground: GithubContext): ToolDraft =>
         }
       },
       async execute({ repository, number, method, title }, { signal, version }) {
-        const { client } = ground
+        const { client } = github
         const sha = version ?? (await before(lookAtPull(client, { repository, number }, signal))).head.sha
         const merged = await client
           .write(signal, repositoryOf(repository), (rest, at) =>
@@ -74,10 +74,10 @@ export const mergePullRequest = (ground: GithubContext): ToolDraft =>
             if (statusOf(error) !== 409) throw error
             throw new ToolError('stale', `#${number} has other commits than those that were shown, and was not merged.`, { cause: error })
           })
-        return { number, merged: merged.merged, sha: merged.sha, url: `${ground.webOrigin}/${repository}/pull/${number}` }
+        return { number, merged: merged.merged, sha: merged.sha, url: `${github.webOrigin}/${repository}/pull/${number}` }
       },
       async verify(args, { signal, version }) {
-        const pull = await lookAtPull(ground.client, args, signal)
+        const pull = await lookAtPull(github.client, args, signal)
         if (!pull.merged) return { done: false }
         return version === undefined || pull.head.sha === version ? { done: true, output: pullResult(pull) } : { done: 'unknown' }
       },

@@ -10,10 +10,10 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { type GithubPull, pullResult, reviewersOf } from './views.ts'
 
 /** Changes of a pull request: its words and base, close it, ask for a review. */
-export const pullChanges = (ground: GithubContext): ToolDraft[] => [
-  updatePullRequest(ground),
-  closePullRequest(ground),
-  requestReview(ground),
+export const pullChanges = (github: GithubContext): ToolDraft[] => [
+  updatePullRequest(github),
+  closePullRequest(github),
+  requestReview(github),
 ]
 
 const preview = (pull: GithubPull, headline: string, fields: PreviewField[]): Preview => ({
@@ -26,12 +26,12 @@ const preview = (pull: GithubPull, headline: string, fields: PreviewField[]): Pr
   },
 })
 
-const updatePullRequest = (ground: GithubContext): ToolDraft =>
+const updatePullRequest = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z
       .object({
-        repository: ground.repository,
+        repository: github.repository,
         number: IssueNumber,
         title: Title.optional(),
         body: Body.optional().describe('Takes the place of the whole text'),
@@ -44,7 +44,7 @@ const updatePullRequest = (ground: GithubContext): ToolDraft =>
       describe: (args) => `Change ${namesOf(args)} of pull request #${args.number} in ${args.repository}`,
       async look(args, signal) {
         const { title, body, base } = args
-        const pull = await lookAtPull(ground.client, args, signal)
+        const pull = await lookAtPull(github.client, args, signal)
         return preview(pull, `Change ${namesOf(args)} of ${numbered(pull)} in ${args.repository}`, [
           ...(title === undefined ? [] : [changed('title', pull.title, title)]),
           ...(body === undefined ? [] : [changed('body', pull.body ?? '', body)]),
@@ -53,12 +53,12 @@ const updatePullRequest = (ground: GithubContext): ToolDraft =>
       },
       execute: async ({ repository, number, ...changes }, { signal }) =>
         pullResult(
-          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+          await github.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.update({ ...at, pull_number: number, ...changes }),
           ),
         ),
       async verify({ title, body, base, ...where }, { signal }) {
-        const pull = await lookAtPull(ground.client, where, signal)
+        const pull = await lookAtPull(github.client, where, signal)
         const isSo =
           (title === undefined || pull.title === title) &&
           (body === undefined || (pull.body ?? '') === body) &&
@@ -68,35 +68,35 @@ const updatePullRequest = (ground: GithubContext): ToolDraft =>
     },
   )
 
-const closePullRequest = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+const closePullRequest = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name: 'closePullRequest',
     description: 'Closes a pull request without merging it.',
     describe: ({ repository, number }) => `Close pull request #${number} of ${repository} without merging it`,
     look: async (args, signal) => {
-      const pull = await lookAtPull(ground.client, args, signal)
+      const pull = await lookAtPull(github.client, args, signal)
       if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
       const headline = `Close ${numbered(pull)} of ${args.repository} without merging it`
       return preview(pull, headline, [changed('state', pull.state, 'closed'), same('from', `${pull.head.ref} at ${pull.head.sha}`)])
     },
     execute: async ({ repository, number }, { signal }) =>
       pullResult(
-        await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+        await github.client.write(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.update({ ...at, pull_number: number, state: 'closed' }),
         ),
       ),
     async verify(args, { signal }) {
-      const pull = await lookAtPull(ground.client, args, signal)
+      const pull = await lookAtPull(github.client, args, signal)
       return doneWhen(pull.state === 'closed', pullResult(pull))
     },
   })
 
-const requestReview = (ground: GithubContext): ToolDraft =>
+const requestReview = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z
       .object({
-        repository: ground.repository,
+        repository: github.repository,
         number: IssueNumber,
         reviewers: z.array(Login).max(15).default([]),
         teams: z
@@ -112,7 +112,7 @@ const requestReview = (ground: GithubContext): ToolDraft =>
       describe: ({ repository, number, reviewers, teams }) =>
         `Ask ${peopleIn({ reviewers, teams })} to review pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const pull = await lookAtPull(ground.client, args, signal)
+        const pull = await lookAtPull(github.client, args, signal)
         const author = pull.user.login
         if (holds(args.reviewers, [author])) throw new ToolError('refused', `${author} wrote #${args.number} and cannot review it.`)
         const asked = reviewersOf(pull)
@@ -123,12 +123,12 @@ const requestReview = (ground: GithubContext): ToolDraft =>
       },
       execute: async ({ repository, number, reviewers, teams }, { signal }) =>
         pullResult(
-          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+          await github.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.requestReviewers({ ...at, pull_number: number, reviewers, team_reviewers: teams }),
           ),
         ),
       async verify(args, context) {
-        const { client } = ground
+        const { client } = github
         const { signal } = context
         const [pull, reviews] = await Promise.all([
           lookAtPull(client, args, signal),

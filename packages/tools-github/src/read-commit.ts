@@ -10,13 +10,13 @@ const MAX_PATCH_CHARACTERS = 3_000
 const MAX_MESSAGE = 5_000
 
 /** Reads one commit. */
-export const getCommit = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, ref: Ref, page: Page }), {
+export const getCommit = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, ref: Ref, page: Page }), {
     name: 'getCommit',
     description: 'Reads one commit with its changed files and their diffs, 100 files at a time.',
     describe: ({ repository, ref }) => `Read the commit ${ref} of ${repository}`,
     async execute({ repository, ref, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getCommit({ ...at, ref, per_page: 100, page }),
       )
       const { sha, commit, author, parents, stats, files = [], html_url: url } = data

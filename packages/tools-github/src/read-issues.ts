@@ -7,15 +7,15 @@ import { type GithubContext, readTool } from './tool.ts'
 import { assigneesOf, commentView, hasMore, issueInList, issueView, labelsOf } from './views.ts'
 
 /** Issues: one with its comments, lists, and who has how much to do. */
-export const issueReads = (ground: GithubContext): ToolDraft[] => [getIssue(ground), listIssues(ground), getWorkload(ground)]
+export const issueReads = (github: GithubContext): ToolDraft[] => [getIssue(github), listIssues(github), getWorkload(github)]
 
-const getIssue = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+const getIssue = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name: 'getIssue',
     description: 'Reads one issue (or the conversation of a pull request) with its first 100 comments.',
     describe: ({ repository, number }) => `Read issue #${number} of ${repository}`,
     async execute({ repository, number }, { signal }) {
-      const { client } = ground
+      const { client } = github
       const place = repositoryOf(repository)
       const [issue, comments] = await Promise.all([
         client.read(signal, place, (rest, at) => rest.issues.get({ ...at, issue_number: number })),
@@ -25,11 +25,11 @@ const getIssue = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listIssues = (ground: GithubContext): ToolDraft =>
+const listIssues = (github: GithubContext): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       state: z.enum(['open', 'closed', 'all']).default('open'),
       labels: z.array(Label).max(20).optional().describe('Only those that have all of these'),
       assignee: z
@@ -46,7 +46,7 @@ const listIssues = (ground: GithubContext): ToolDraft =>
       description: 'Lists issues, newest first. Pull requests are left out.',
       describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}issues of ${repository}`,
       async execute({ repository, labels, assignee, creator, limit, ...rest }, { signal }) {
-        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (api, at) =>
+        const { data, headers } = await github.client.read(signal, repositoryOf(repository), (api, at) =>
           api.issues.listForRepo({
             ...at,
             ...rest,
@@ -64,8 +64,8 @@ const listIssues = (ground: GithubContext): ToolDraft =>
 /** More open issues than that are counted in part, and the answer says so. */
 const MAX_PAGES = 10
 
-const getWorkload = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository }), {
+const getWorkload = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository }), {
     name: 'getWorkload',
     description:
       'Counts the open issues and pull requests that each person is assigned to, with the labels of what they have. Tells who has much to do.',
@@ -75,7 +75,7 @@ const getWorkload = (ground: GithubContext): ToolDraft =>
       const people = new Map<string, Load>()
       let isWhole = false
       for (let page = 1; page <= MAX_PAGES && !isWhole; page++) {
-        const { data, headers } = await ground.client.read(signal, place, (rest, at) =>
+        const { data, headers } = await github.client.read(signal, place, (rest, at) =>
           rest.issues.listForRepo({ ...at, state: 'open', per_page: 100, page }),
         )
         for (const issue of data) {

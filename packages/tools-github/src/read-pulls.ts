@@ -9,17 +9,17 @@ import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, pullInList, textOf } from './views.ts'
 
 /** Pull requests: one with files, reviews and checks, and lists. */
-export const pullReads = (ground: GithubContext): ToolDraft[] => [getPullRequest(ground), listPullRequests(ground)]
+export const pullReads = (github: GithubContext): ToolDraft[] => [getPullRequest(github), listPullRequests(github)]
 
 const MAX_PATCH_CHARACTERS = 3_000
 
-const getPullRequest = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+const getPullRequest = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name: 'getPullRequest',
     description: 'Reads one pull request with its first 100 changed files, its reviews and the state of its checks.',
     describe: ({ repository, number }) => `Read pull request #${number} of ${repository}`,
     async execute({ repository, number }, { signal }): Promise<JsonValue> {
-      const { client } = ground
+      const { client } = github
       const place = repositoryOf(repository)
       const [pull, files, reviews] = await Promise.all([
         client.read(signal, place, (rest, at) => rest.pulls.get({ ...at, pull_number: number })),
@@ -62,11 +62,11 @@ export async function readChecks(client: GithubClient, place: Repository, ref: s
   }
 }
 
-const listPullRequests = (ground: GithubContext): ToolDraft =>
+const listPullRequests = (github: GithubContext): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       state: z.enum(['open', 'closed', 'all']).default('open'),
       base: Branch.optional().describe('Only those into this branch'),
       limit: Limit,
@@ -77,7 +77,7 @@ const listPullRequests = (ground: GithubContext): ToolDraft =>
       description: 'Lists pull requests, newest first.',
       describe: ({ repository, state }) => `List the ${state === 'all' ? '' : `${state} `}pull requests of ${repository}`,
       async execute({ repository, state, base, limit, page }, { signal }): Promise<JsonValue> {
-        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+        const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.pulls.list({ ...at, state, per_page: limit, page, ...(base !== undefined && { base }) }),
         )
         return { pullRequests: data.map(pullInList), more: hasMore(headers) }

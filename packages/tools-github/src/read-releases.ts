@@ -9,7 +9,7 @@ import { hasMore, textOf } from './views.ts'
 const MAX_LISTED_TEXT = 1_000
 
 /** Releases: a list, and one. */
-export const releaseReads = (ground: GithubContext): ToolDraft[] => [listReleases(ground), getRelease(ground)]
+export const releaseReads = (github: GithubContext): ToolDraft[] => [listReleases(github), getRelease(github)]
 
 export interface GithubRelease {
   id: number
@@ -37,26 +37,26 @@ const releaseView = (release: GithubRelease, most?: number): JsonObject => ({
   ...{ assets: release.assets.slice(0, 100).map(({ name, size }) => ({ name, size })), body: textOf(release.body, most) },
 })
 
-const listReleases = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, limit: Limit, page: Page }), {
+const listReleases = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, limit: Limit, page: Page }), {
     name: 'listReleases',
     description: 'Lists releases, newest first; drafts too where the token may change them.',
     describe: ({ repository }) => `List the releases of ${repository}`,
     async execute({ repository, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listReleases({ ...at, per_page: limit, page }),
       )
       return { releases: data.map((release) => releaseView(release, MAX_LISTED_TEXT)), more: hasMore(headers) }
     },
   })
 
-const getRelease = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, tag: Tag.optional() }), {
+const getRelease = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, tag: Tag.optional() }), {
     name: 'getRelease',
     description: 'Reads the release of a tag; the latest one where none is named.',
     describe: ({ repository, tag }) => `Read ${tag === undefined ? 'the latest release' : `the release ${tag}`} of ${repository}`,
     async execute({ repository, tag }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         tag === undefined ? rest.repos.getLatestRelease(at) : rest.repos.getReleaseByTag({ ...at, tag }),
       )
       return releaseView(data)

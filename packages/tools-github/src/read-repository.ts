@@ -7,24 +7,24 @@ import { type GithubContext, readTool } from './tool.ts'
 import { commitLine, hasMore, textOf } from './views.ts'
 
 /** The repository itself: its files, branches, commits, labels, milestones and people. */
-export const repositoryReads = (ground: GithubContext): ToolDraft[] => [
-  getRepository(ground),
-  getFile(ground),
-  listFiles(ground),
-  listBranches(ground),
-  listCommits(ground),
-  listLabels(ground),
-  listMilestones(ground),
-  listAssignees(ground),
+export const repositoryReads = (github: GithubContext): ToolDraft[] => [
+  getRepository(github),
+  getFile(github),
+  listFiles(github),
+  listBranches(github),
+  listCommits(github),
+  listLabels(github),
+  listMilestones(github),
+  listAssignees(github),
 ]
 
-const getRepository = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository }), {
+const getRepository = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository }), {
     name: 'getRepository',
     description: 'Reads what a repository is: description, default branch, visibility, open issues.',
     describe: ({ repository }) => `Read the repository ${repository}`,
     async execute({ repository }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
+      const { data } = await github.client.read(signal, repositoryOf(repository), (rest, at) => rest.repos.get(at))
       return {
         name: data.full_name,
         description: data.description,
@@ -40,13 +40,13 @@ const getRepository = (ground: GithubContext): ToolDraft =>
 
 const MAX_FILE_CHARACTERS = 200_000
 
-const getFile = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, path: Path, ref: Ref.optional() }), {
+const getFile = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, path: Path, ref: Ref.optional() }), {
     name: 'getFile',
     description: 'Reads one text file of at most 1 MB, by default from the default branch.',
     describe: ({ repository, path, ref }) => `Read ${path} of ${repository}${ref === undefined ? '' : ` at ${ref}`}`,
     async execute({ repository, path, ref }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getContent({ ...at, path, ...(ref !== undefined && { ref }) }),
       )
       if (Array.isArray(data)) throw new ToolError('refused', `${path} is a folder: list its files instead.`)
@@ -79,13 +79,13 @@ export function decodeText(bytes: Uint8Array): string | undefined {
 
 const MAX_FILES = 2_000
 
-const listFiles = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, folder: Path.optional(), ref: Ref.optional() }), {
+const listFiles = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, folder: Path.optional(), ref: Ref.optional() }), {
     name: 'listFiles',
     description: 'Lists the paths of all files below a folder, by default of the whole default branch.',
     describe: ({ repository, folder }) => `List the files of ${repository}${folder === undefined ? '' : ` in ${folder}`}`,
     async execute({ repository, folder, ref = 'HEAD' }, { signal }): Promise<JsonValue> {
-      const { data } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.git.getTree({ ...at, tree_sha: ref, recursive: '1' }),
       )
       const files = data.tree.filter(({ type, path }) => type === 'blob' && (folder === undefined || path.startsWith(`${folder}/`)))
@@ -96,13 +96,13 @@ const listFiles = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listBranches = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, limit: Limit, page: Page }), {
+const listBranches = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, limit: Limit, page: Page }), {
     name: 'listBranches',
     description: 'Lists branches with their heads.',
     describe: ({ repository }) => `List the branches of ${repository}`,
     async execute({ repository, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listBranches({ ...at, per_page: limit, page }),
       )
       const branches = data.map(({ name, commit, protected: isProtected }) => ({ name, sha: commit.sha, protected: isProtected }))
@@ -110,13 +110,13 @@ const listBranches = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listCommits = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, ref: Ref.optional(), path: Path.optional(), limit: Limit, page: Page }), {
+const listCommits = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, ref: Ref.optional(), path: Path.optional(), limit: Limit, page: Page }), {
     name: 'listCommits',
     description: 'Lists commits, newest first; with a path only those that changed it.',
     describe: ({ repository, ref }) => `List the commits of ${repository}${ref === undefined ? '' : ` at ${ref}`}`,
     async execute({ repository, ref, path, limit, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.listCommits({
           ...at,
           per_page: limit,
@@ -136,26 +136,26 @@ const listCommits = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listLabels = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, page: Page }), {
+const listLabels = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, page: Page }), {
     name: 'listLabels',
     description: 'Lists the labels that the repository has, 100 at a time.',
     describe: ({ repository }) => `List the labels of ${repository}`,
     async execute({ repository, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listLabelsForRepo({ ...at, per_page: 100, page }),
       )
       return { labels: data.map(({ name, description }) => ({ name, description })), more: hasMore(headers) }
     },
   })
 
-const listMilestones = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository }), {
+const listMilestones = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository }), {
     name: 'listMilestones',
     description: 'Lists the open milestones with their numbers.',
     describe: ({ repository }) => `List the milestones of ${repository}`,
     async execute({ repository }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listMilestones({ ...at, per_page: 100 }),
       )
       const milestones = data.map(({ number, title, description, due_on, open_issues, closed_issues }) => ({
@@ -166,13 +166,13 @@ const listMilestones = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listAssignees = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, page: Page }), {
+const listAssignees = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, page: Page }), {
     name: 'listAssignees',
     description: 'Lists who can be assigned to issues and pull requests, 100 at a time.',
     describe: ({ repository }) => `List who can be assigned in ${repository}`,
     async execute({ repository, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.issues.listAssignees({ ...at, per_page: 100, page }),
       )
       return { assignees: data.map(({ login, type }) => ({ login, type })), more: hasMore(headers) }

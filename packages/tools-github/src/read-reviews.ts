@@ -11,15 +11,15 @@ const MAX_TEXT = 3_000
 const MAX_HUNK = 1_000
 
 /** Reviews of a pull request, and the comments that stand at its lines. */
-export const reviewReads = (ground: GithubContext): ToolDraft[] => [listReviews(ground), listReviewComments(ground)]
+export const reviewReads = (github: GithubContext): ToolDraft[] => [listReviews(github), listReviewComments(github)]
 
-const listReviews = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber, page: Page }), {
+const listReviews = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, number: IssueNumber, page: Page }), {
     name: 'listReviews',
     description: 'Lists the reviews of a pull request, oldest first, 100 at a time.',
     describe: ({ repository, number }) => `List the reviews of #${number} of ${repository}`,
     async execute({ repository, number, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100, page }),
       )
       const reviews = data.map(({ id, user, state, body, commit_id, submitted_at = null, html_url }) => ({
@@ -30,14 +30,14 @@ const listReviews = (ground: GithubContext): ToolDraft =>
     },
   })
 
-const listReviewComments = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, number: IssueNumber, page: Page }), {
+const listReviewComments = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, number: IssueNumber, page: Page }), {
     name: 'listReviewComments',
     description:
       'Lists the comments at lines of a pull request, oldest first, 100 at a time. One without a line is at a line that is gone.',
     describe: ({ repository, number }) => `List the review comments on #${number} of ${repository}`,
     async execute({ repository, number, page }, { signal }): Promise<JsonValue> {
-      const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+      const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
         rest.pulls.listReviewComments({ ...at, pull_number: number, per_page: 100, page }),
       )
       const comments = data.map((comment) => ({

@@ -8,7 +8,7 @@ import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, textOf } from './views.ts'
 
 /** Runs of GitHub Actions, their jobs and the logs of these. */
-export const runReads = (ground: GithubContext): ToolDraft[] => [listWorkflowRuns(ground), getWorkflowRun(ground), readJobLog(ground)]
+export const runReads = (github: GithubContext): ToolDraft[] => [listWorkflowRuns(github), getWorkflowRun(github), readJobLog(github)]
 
 const runView = (run: GithubRun): JsonValue & object => ({
   ...runResult(run),
@@ -16,11 +16,11 @@ const runView = (run: GithubRun): JsonValue & object => ({
   ...{ createdAt: run.created_at, updatedAt: run.updated_at },
 })
 
-const listWorkflowRuns = (ground: GithubContext): ToolDraft =>
+const listWorkflowRuns = (github: GithubContext): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       branch: Branch.optional(),
       status: z.enum(['queued', 'in_progress', 'completed', 'success', 'failure', 'cancelled']).optional(),
       limit: Limit,
@@ -31,7 +31,7 @@ const listWorkflowRuns = (ground: GithubContext): ToolDraft =>
       description: 'Lists runs of GitHub Actions, newest first.',
       describe: ({ repository }) => `List the workflow runs of ${repository}`,
       async execute({ repository, branch, status, limit, page }, { signal }): Promise<JsonValue> {
-        const { data, headers } = await ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+        const { data, headers } = await github.client.read(signal, repositoryOf(repository), (rest, at) =>
           rest.actions.listWorkflowRunsForRepo({
             ...{ ...at, per_page: limit, page },
             ...(branch !== undefined && { branch }),
@@ -43,13 +43,13 @@ const listWorkflowRuns = (ground: GithubContext): ToolDraft =>
     },
   )
 
-const getWorkflowRun = (ground: GithubContext): ToolDraft =>
-  readTool(ground, z.object({ repository: ground.repository, runId: GithubId }), {
+const getWorkflowRun = (github: GithubContext): ToolDraft =>
+  readTool(github, z.object({ repository: github.repository, runId: GithubId }), {
     name: 'getWorkflowRun',
     description: 'Reads one run of GitHub Actions with the first 100 jobs of its last attempt and their steps.',
     describe: ({ repository, runId }) => `Read the workflow run ${runId} of ${repository}`,
     async execute({ repository, runId }, { signal }): Promise<JsonValue> {
-      const { client } = ground
+      const { client } = github
       const place = repositoryOf(repository)
       const [run, jobs] = await Promise.all([
         client.read(signal, place, (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId })),
@@ -73,11 +73,11 @@ const getWorkflowRun = (ground: GithubContext): ToolDraft =>
 const MAX_LINES = 1_000
 const MAX_LINE_CHARACTERS = 500
 
-const readJobLog = (ground: GithubContext): ToolDraft =>
+const readJobLog = (github: GithubContext): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       jobId: GithubId.describe('As getWorkflowRun names it'),
       lines: z.int().min(1).max(MAX_LINES).default(200).describe('How many, from the end'),
     }),
@@ -86,7 +86,7 @@ const readJobLog = (ground: GithubContext): ToolDraft =>
       description: 'Reads the last lines of the log of a job of GitHub Actions that has ended.',
       describe: ({ repository, jobId }) => `Read the log of the job ${jobId} of ${repository}`,
       async execute({ repository, jobId, lines }, { signal }): Promise<JsonValue> {
-        const { text, isWhole, isEnd } = await ground.client.readLog(signal, repositoryOf(repository), (rest, at) =>
+        const { text, isWhole, isEnd } = await github.client.readLog(signal, repositoryOf(repository), (rest, at) =>
           rest.actions.downloadJobLogsForWorkflowRun({ ...at, job_id: jobId }),
         )
         const all = text.trimEnd().split(/\r?\n/).map(withoutTime)

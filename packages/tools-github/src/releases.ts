@@ -14,7 +14,7 @@ import { added, changed, same, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 
 /** Releases: make one, publish a draft. */
-export const releaseWrites = (ground: GithubContext): ToolDraft[] => [createRelease(ground), publishRelease(ground)]
+export const releaseWrites = (github: GithubContext): ToolDraft[] => [createRelease(github), publishRelease(github)]
 
 interface Tagged {
   sha: string
@@ -60,11 +60,11 @@ async function releaseOf(client: GithubClient, repository: string, tag: string, 
 const kindOf = ({ draft, prerelease }: { draft: boolean; prerelease: boolean }): string =>
   `${prerelease ? 'pre-release' : 'release'}${draft ? ', as a draft' : ', published at once'}`
 
-const createRelease = (ground: GithubContext): ToolDraft =>
+const createRelease = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       tag: Tag.describe('A tag that is there, or that is made with the release'),
       target: Ref.optional().describe('Where a new tag is made: a branch or the SHA of a commit; the default branch where none is named'),
       name: Title.optional().describe('The tag where none is given'),
@@ -77,7 +77,7 @@ const createRelease = (ground: GithubContext): ToolDraft =>
       description: 'Makes a release of a tag, published at once or as a draft. A tag that is not there is made with it.',
       describe: ({ repository, tag, draft }) => `${draft ? 'Draft' : 'Publish'} the release ${tag} of ${repository}`,
       async look({ repository, tag, target = 'HEAD', name, body, draft, prerelease }, signal) {
-        const { client } = ground
+        const { client } = github
         const [repo, known, at] = await Promise.all([
           client.look(signal, repositoryOf(repository), (rest, place) => rest.repos.get(place)),
           releaseOf(client, repository, tag, signal),
@@ -106,7 +106,7 @@ const createRelease = (ground: GithubContext): ToolDraft =>
         }
       },
       async execute({ repository, tag, target = 'HEAD', name = tag, body, draft, prerelease }, { idempotencyKey, signal, version }) {
-        const { client } = ground
+        const { client } = github
         const at = await before(tagged(client, repository, tag, version ?? target, signal))
         // A tag that is there counts, whatever commit is sent.
         if (version !== undefined && at.sha !== version) {
@@ -123,13 +123,13 @@ const createRelease = (ground: GithubContext): ToolDraft =>
       verify: async ({ repository }, context) =>
         findMade<GithubRelease & { user: { login: string } }>(
           {
-            login: await ground.client.login(context.signal),
+            login: await github.client.login(context.signal),
             // They are in the order of their commits, not in that in which they were made.
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: releaseResult,
             list: async (page) => {
-              const { data, ...answer } = await ground.client.read(context.signal, repositoryOf(repository), (rest, at) =>
+              const { data, ...answer } = await github.client.read(context.signal, repositoryOf(repository), (rest, at) =>
                 rest.repos.listReleases({ ...at, per_page: 100, page }),
               )
               return { ...answer, data: data.map((release) => ({ ...release, user: release.author })) }
@@ -140,11 +140,11 @@ const createRelease = (ground: GithubContext): ToolDraft =>
     },
   )
 
-const publishRelease = (ground: GithubContext): ToolDraft => {
+const publishRelease = (github: GithubContext): ToolDraft => {
   const lookAt = (repository: string, releaseId: number, signal: AbortSignal): Promise<GithubRelease> =>
-    ground.client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getRelease({ ...at, release_id: releaseId }))
+    github.client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getRelease({ ...at, release_id: releaseId }))
 
-  return writeTool(ground, z.object({ repository: ground.repository, releaseId: GithubId.describe('As listReleases names it') }), {
+  return writeTool(github, z.object({ repository: github.repository, releaseId: GithubId.describe('As listReleases names it') }), {
     name: 'publishRelease',
     description: 'Publishes a release that is a draft.',
     describe: ({ repository, releaseId }) => `Publish the release ${releaseId} of ${repository}`,
@@ -152,7 +152,7 @@ const publishRelease = (ground: GithubContext): ToolDraft => {
       const release = await lookAt(repository, releaseId, signal)
       const { tag_name: tag, name, body, draft, prerelease, target_commitish } = release
       if (!draft) throw new ToolError('refused', `The release ${tag} is published already.`)
-      const at = await tagged(ground.client, repository, tag, target_commitish, signal)
+      const at = await tagged(github.client, repository, tag, target_commitish, signal)
       const text = withoutMarker(body ?? '')
       const assets = release.assets.map((asset) => `${asset.name}, ${asset.size} bytes`).sort()
       return {
@@ -170,7 +170,7 @@ const publishRelease = (ground: GithubContext): ToolDraft => {
       }
     },
     async execute({ repository, releaseId }, { signal, version }) {
-      const { client } = ground
+      const { client } = github
       const { tag_name: tag, target_commitish } = await before(lookAt(repository, releaseId, signal))
       const { sha } = await before(tagged(client, repository, tag, target_commitish, signal))
       if (version !== undefined && sha !== version) {

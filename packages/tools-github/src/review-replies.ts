@@ -13,11 +13,11 @@ import { type GithubContext, writeTool } from './tool.ts'
 import { textOf } from './views.ts'
 
 /** Answers a comment that stands at a line of a pull request. */
-export const replyToReviewComment = (ground: GithubContext): ToolDraft =>
+export const replyToReviewComment = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z.object({
-      repository: ground.repository,
+      repository: github.repository,
       number: IssueNumber,
       commentId: z.int().min(1).describe('As listReviewComments names it'),
       body: Body.refine((text) => text.trim() !== '', 'must hold a text').describe('Markdown'),
@@ -27,7 +27,7 @@ export const replyToReviewComment = (ground: GithubContext): ToolDraft =>
       description: 'Replies to a comment at a line of a pull request.',
       describe: ({ repository, number, commentId }) => `Reply to the review comment ${commentId} on #${number} of ${repository}`,
       async look({ repository, number, commentId, body }, signal) {
-        const { client } = ground
+        const { client } = github
         const [pull, comment] = await Promise.all([
           lookAtPull(client, { repository, number }, signal),
           client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.getReviewComment({ ...at, comment_id: commentId })),
@@ -60,7 +60,7 @@ export const replyToReviewComment = (ground: GithubContext): ToolDraft =>
       },
       execute: async ({ repository, number, commentId, body }, { idempotencyKey, signal }) =>
         resultOf(
-          await ground.client.write(signal, repositoryOf(repository), (rest, at) =>
+          await github.client.write(signal, repositoryOf(repository), (rest, at) =>
             rest.pulls.createReplyForReviewComment({
               ...{ ...at, pull_number: number, comment_id: commentId, body: withMarker(body, idempotencyKey) },
             }),
@@ -71,12 +71,12 @@ export const replyToReviewComment = (ground: GithubContext): ToolDraft =>
         const since = earliestOf(context).toISOString()
         return findMade<GithubReviewComment>(
           {
-            login: await ground.client.login(signal),
+            login: await github.client.login(signal),
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: resultOf,
             list: (page) =>
-              ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+              github.client.read(signal, repositoryOf(repository), (rest, at) =>
                 rest.pulls.listReviewComments({ ...at, pull_number: number, since, per_page: 100, page }),
               ),
           },

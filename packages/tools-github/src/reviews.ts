@@ -32,12 +32,12 @@ type Comment = z.output<typeof Comment>
 const VERBS = { APPROVE: 'Approve', REQUEST_CHANGES: 'Request changes on', COMMENT: 'Review' } as const
 
 /** Gives a review of a pull request, at the commit that was shown and no other. */
-export const createReview = (ground: GithubContext): ToolDraft =>
+export const createReview = (github: GithubContext): ToolDraft =>
   writeTool(
-    ground,
+    github,
     z
       .object({
-        repository: ground.repository,
+        repository: github.repository,
         number: IssueNumber,
         event: z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT']),
         body: Body.default('').describe('Markdown'),
@@ -50,7 +50,7 @@ export const createReview = (ground: GithubContext): ToolDraft =>
       description: 'Reviews a pull request: approves it, requests changes or comments, also at lines of its diff. Read it before.',
       describe: ({ repository, number, event }) => `${VERBS[event]} pull request #${number} of ${repository}`,
       async look(args, signal) {
-        const { client } = ground
+        const { client } = github
         const { event } = args
         const place = repositoryOf(args.repository)
         const [pull, login] = await Promise.all([lookAtPull(client, args, signal), client.login(signal)])
@@ -87,7 +87,7 @@ export const createReview = (ground: GithubContext): ToolDraft =>
         }
       },
       async execute({ repository, number, event, body, comments }, { idempotencyKey, signal, version }) {
-        const { client } = ground
+        const { client } = github
         const { sha } = (await before(lookAtPull(client, { repository, number }, signal))).head
         // GitHub takes a review of an older commit and counts it, so it is looked at once more.
         if (version !== undefined && sha !== version) {
@@ -105,12 +105,12 @@ export const createReview = (ground: GithubContext): ToolDraft =>
         const { signal, idempotencyKey } = context
         return findMade<GithubReview>(
           {
-            login: await ground.client.login(signal),
+            login: await github.client.login(signal),
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: reviewResult,
             list: (page) =>
-              ground.client.read(signal, repositoryOf(repository), (rest, at) =>
+              github.client.read(signal, repositoryOf(repository), (rest, at) =>
                 rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100, page }),
               ),
           },

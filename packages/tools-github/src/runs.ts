@@ -10,22 +10,22 @@ import { changed, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 
 /** Runs of GitHub Actions: once more, only what failed once more, stop. */
-export const runWrites = (ground: GithubContext): ToolDraft[] => [
-  rerun(ground, {
+export const runWrites = (github: GithubContext): ToolDraft[] => [
+  rerun(github, {
     name: 'rerunWorkflow',
     description: 'Runs all jobs of a run of GitHub Actions again. It costs minutes, and deploys again where the workflow deploys.',
     words: 'Run again',
     send: (rest, at, runId) => rest.actions.reRunWorkflow({ ...at, run_id: runId }),
     whatRuns: (jobs) => jobs,
   }),
-  rerun(ground, {
+  rerun(github, {
     name: 'rerunFailedJobs',
     description: 'Runs the jobs of a run of GitHub Actions again that failed, and those that depend on them.',
     words: 'Run the failed jobs again of',
     send: (rest, at, runId) => rest.actions.reRunWorkflowFailedJobs({ ...at, run_id: runId }),
     whatRuns: (jobs) => jobs.filter(({ conclusion }) => conclusion !== 'success' && conclusion !== 'skipped'),
   }),
-  cancelWorkflowRun(ground),
+  cancelWorkflowRun(github),
 ]
 
 interface Job {
@@ -58,15 +58,15 @@ const preview = (run: GithubRun, headline: string, changes: Preview['fields']): 
   version: String(attemptOf(run)),
 })
 
-const rerun = (ground: GithubContext, { name, description, words, send, whatRuns }: Rerun): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, runId: GithubId }), {
+const rerun = (github: GithubContext, { name, description, words, send, whatRuns }: Rerun): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, runId: GithubId }), {
     name,
     description,
     describe: ({ repository, runId }) => `${words} the workflow run ${runId} of ${repository}`,
     async look({ repository, runId }, signal) {
-      const run = await lookAtRun(ground.client, { repository, runId }, signal)
+      const run = await lookAtRun(github.client, { repository, runId }, signal)
       assertEnded(run)
-      const { jobs } = await ground.client.look(signal, repositoryOf(repository), (rest, at) =>
+      const { jobs } = await github.client.look(signal, repositoryOf(repository), (rest, at) =>
         rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest', per_page: 100 }),
       )
       const again = whatRuns(jobs)
@@ -79,14 +79,14 @@ const rerun = (ground: GithubContext, { name, description, words, send, whatRuns
       ])
     },
     async execute({ repository, runId }, { signal, version }) {
-      const run = await before(lookAtRun(ground.client, { repository, runId }, signal))
+      const run = await before(lookAtRun(github.client, { repository, runId }, signal))
       if (version !== undefined && String(attemptOf(run)) !== version) {
         throw new ToolError('stale', `The run ${runId} was run again since it was shown (attempt ${attemptOf(run)}). Nothing was started.`)
       }
-      await ground.client.write(signal, repositoryOf(repository), (rest, at) => send(rest, at, runId))
+      await github.client.write(signal, repositoryOf(repository), (rest, at) => send(rest, at, runId))
       return { runId, attempt: attemptOf(run) + 1, url: run.html_url }
     },
-    verify: (where, { signal, version }) => verifyRerun(ground, where, version, signal),
+    verify: (where, { signal, version }) => verifyRerun(github, where, version, signal),
   })
 
 /** @throws ToolError for a run that is under way still: GitHub does not start it again. */
@@ -104,29 +104,29 @@ async function verifyRerun({ client }: GithubContext, where: RunWhere, version: 
   return isOurs ? { done: true as const, output } : { done: 'unknown' as const }
 }
 
-const cancelWorkflowRun = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, runId: GithubId }), {
+const cancelWorkflowRun = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, runId: GithubId }), {
     name: 'cancelWorkflowRun',
     description: 'Stops a run of GitHub Actions that is under way.',
     describe: ({ repository, runId }) => `Cancel the workflow run ${runId} of ${repository}`,
     async look(where, signal) {
-      const run = await lookAtRun(ground.client, where, signal)
+      const run = await lookAtRun(github.client, where, signal)
       if (run.status === 'completed') throw new ToolError('refused', `The run ${where.runId} has ended as ${run.conclusion}.`)
       const headline = `Cancel ${runTitle(run)} of ${where.repository}`
       return preview(run, headline, [changed('status', run.status ?? 'not known', 'cancelled')])
     },
     async execute(where, { signal, version }) {
-      const run = await before(lookAtRun(ground.client, where, signal))
+      const run = await before(lookAtRun(github.client, where, signal))
       if (version !== undefined && String(attemptOf(run)) !== version) {
         throw new ToolError('stale', `The run ${where.runId} was run again since it was shown. It was not cancelled.`)
       }
-      await ground.client.write(signal, repositoryOf(where.repository), (rest, at) =>
+      await github.client.write(signal, repositoryOf(where.repository), (rest, at) =>
         rest.actions.cancelWorkflowRun({ ...at, run_id: where.runId }),
       )
       return { runId: run.id, cancelled: true, url: run.html_url }
     },
     async verify(where, { signal, version }) {
-      const run = await lookAtRun(ground.client, where, signal)
+      const run = await lookAtRun(github.client, where, signal)
       // Jobs need their time to stop: until then it looks as if nobody had asked for it.
       if (run.status !== 'completed') return { done: false }
       const isSo = run.conclusion === 'cancelled' && (version === undefined || String(attemptOf(run)) === version)

@@ -8,14 +8,14 @@ import { type GithubContext, readTool } from './tool.ts'
 import { textOf } from './views.ts'
 
 /** Search for repositories, of those that are allowed, and for people. */
-export const placeSearches = (ground: GithubContext, allowed: AllowList): ToolDraft[] => [
-  searchRepositories(ground, allowed),
-  searchUsers(ground),
+export const placeSearches = (github: GithubContext, allowed: AllowList): ToolDraft[] => [
+  searchRepositories(github, allowed),
+  searchUsers(github),
 ]
 
-const searchRepositories = (ground: GithubContext, allowed: AllowList): ToolDraft =>
+const searchRepositories = (github: GithubContext, allowed: AllowList): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({ query: Query.describe('Words and qualifiers of GitHub: cart language:go archived:false'), limit: Limit, page: Page }),
     {
       name: 'searchRepositories',
@@ -23,7 +23,7 @@ const searchRepositories = (ground: GithubContext, allowed: AllowList): ToolDraf
       describe: ({ query }) => `Search repositories for ${query}`,
       async execute({ query, limit, page }, { signal }): Promise<JsonValue> {
         const q = [query, ...scopes(undefined, allowed)].join(' ')
-        const { data } = await ground.client.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
+        const { data } = await github.client.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
         const found = data.items.map((item) => ({ item, repository: item.full_name }))
         return within(found, undefined, allowed, data.total_count, ({ item, repository }) => ({
           ...{ repository, description: textOf(item.description, 500), private: item.private, archived: item.archived },
@@ -33,9 +33,9 @@ const searchRepositories = (ground: GithubContext, allowed: AllowList): ToolDraf
     },
   )
 
-const searchUsers = (ground: GithubContext): ToolDraft =>
+const searchUsers = (github: GithubContext): ToolDraft =>
   readTool(
-    ground,
+    github,
     z.object({
       query: Query.describe('Words and qualifiers of GitHub: ada location:Paris'),
       kind: z.enum(['user', 'org']).default('user'),
@@ -48,7 +48,7 @@ const searchUsers = (ground: GithubContext): ToolDraft =>
       describe: ({ query, kind }) => `Search ${kind === 'user' ? 'people' : 'organizations'} for ${query}`,
       async execute({ query, kind, limit, page }, { signal }): Promise<JsonValue> {
         const q = `${query} type:${kind}`
-        const { data } = await ground.client.readAll(signal, (rest, sending) => rest.search.users({ ...sending, q, per_page: limit, page }))
+        const { data } = await github.client.readAll(signal, (rest, sending) => rest.search.users({ ...sending, q, per_page: limit, page }))
         return { items: data.items.map(({ login, type, html_url: url }) => ({ login, type, url })), total: data.total_count }
       },
     },

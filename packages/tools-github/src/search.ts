@@ -20,11 +20,11 @@ export const Query = z
   )
 
 /** Search, over the repositories that are allowed and no others. */
-export function searches(ground: GithubContext, allowed: AllowList): ToolDraft[] {
-  const repository = ground.repositoryName.optional().describe('Only in this repository, as owner/name')
+export function searches(github: GithubContext, allowed: AllowList): ToolDraft[] {
+  const repository = github.repositoryName.optional().describe('Only in this repository, as owner/name')
   return [
     readTool(
-      ground,
+      github,
       z.object({
         query: Query.describe('Words and qualifiers of GitHub: crash label:bug is:open author:ada'),
         kind: z.enum(['issue', 'pr']).default('issue'),
@@ -38,7 +38,7 @@ export function searches(ground: GithubContext, allowed: AllowList): ToolDraft[]
         describe: ({ query, kind }) => `Search ${kind === 'pr' ? 'pull requests' : 'issues'} for ${query}`,
         async execute({ query, kind, repository: place, limit, page }, { signal }) {
           const q = [query, `is:${kind}`, ...scopes(place, allowed)].join(' ')
-          const { data } = await ground.client.readAll(signal, (rest, sending) =>
+          const { data } = await github.client.readAll(signal, (rest, sending) =>
             rest.search.issuesAndPullRequests({ ...sending, q, per_page: limit, page }),
           )
           const found = data.items.map((item) => ({ item, repository: repositoryIn(item.repository_url) }))
@@ -47,7 +47,7 @@ export function searches(ground: GithubContext, allowed: AllowList): ToolDraft[]
       },
     ),
     readTool(
-      ground,
+      github,
       z.object({ query: Query.describe('Words, and qualifiers such as path: and language:'), repository, limit: Limit, page: Page }),
       {
         name: 'searchCode',
@@ -55,7 +55,7 @@ export function searches(ground: GithubContext, allowed: AllowList): ToolDraft[]
         describe: ({ query }) => `Search the code for ${query}`,
         async execute({ query, repository: place, limit, page }, { signal }) {
           const q = [query, ...scopes(place, allowed)].join(' ')
-          const { data } = await ground.client.readAll(signal, (rest, sending) =>
+          const { data } = await github.client.readAll(signal, (rest, sending) =>
             rest.search.code({ ...sending, q, per_page: limit, page }),
           )
           const found = data.items.map((item) => ({ item, repository: item.repository.full_name }))

@@ -68,16 +68,16 @@ const TIMEOUT_MS = 30_000
 
 /** A tool that only reads. */
 export function readTool<Input extends z.ZodObject>(
-  ground: GithubContext,
+  github: GithubContext,
   input: Input,
   definition: ReadDefinition<z.output<Input>>,
 ): ToolDraft {
-  return settle(ground, defineTool({ ...definition, input, effect: 'read', timeoutMs: TIMEOUT_MS }))
+  return draftFor(github, defineTool({ ...definition, input, effect: 'read', timeoutMs: TIMEOUT_MS }))
 }
 
 /** A tool that changes something. Its result links to what it changed by `url`. */
 export function writeTool<Input extends z.ZodObject>(
-  context: GithubContext,
+  github: GithubContext,
   input: Input,
   { look, execute, ...definition }: WriteDefinition<z.output<Input>>,
 ): ToolDraft {
@@ -88,9 +88,9 @@ export function writeTool<Input extends z.ZodObject>(
     plan: (args, signal) => look(args, signal).catch(refuse),
     show: (preview) => preview,
     make: execute,
-    resultUrl: (_, output) => linkIn(output, context.webOrigin),
+    resultUrl: (_, output) => linkIn(output, github.webOrigin),
   })
-  return settle(context, tool)
+  return draftFor(github, tool)
 }
 
 /** GitHub's answers that say that what was looked for is not there, whoever asks with this token. */
@@ -105,7 +105,7 @@ function refuse(error: unknown): never {
   throw new ToolError('refused', error.message, { retryable: false, impossible: true, cause: error })
 }
 
-const settle = ({ client, baseUrl, credential }: GithubContext, tool: CodedTool): ToolDraft => ({
+const draftFor = ({ client, baseUrl, credential }: GithubContext, tool: CodedTool): ToolDraft => ({
   ...draftOf(tool, { destination: client.origin, definition: { kind: 'github', baseUrl } }),
   credential,
 })

@@ -13,13 +13,13 @@ import { commitLine } from './views.ts'
 const MAX_SHOWN = 50
 
 /** Merges the base of a pull request into its branch. */
-export const updatePullBranch = (ground: GithubContext): ToolDraft =>
-  writeTool(ground, z.object({ repository: ground.repository, number: IssueNumber }), {
+export const updatePullBranch = (github: GithubContext): ToolDraft =>
+  writeTool(github, z.object({ repository: github.repository, number: IssueNumber }), {
     name: 'updatePullBranch',
     description: 'Brings the branch of a pull request up to date: merges its base into it.',
     describe: ({ repository, number }) => `Update the branch of pull request #${number} of ${repository} with its base`,
     async look(args, signal) {
-      const { client } = ground
+      const { client } = github
       const place = repositoryOf(args.repository)
       const pull = await lookAtPull(client, args, signal)
       const { title, state, head, base } = pull
@@ -44,7 +44,7 @@ export const updatePullBranch = (ground: GithubContext): ToolDraft =>
       }
     },
     async execute({ repository, number }, { signal, version }) {
-      const { client } = ground
+      const { client } = github
       const sha = version ?? (await before(lookAtPull(client, { repository, number }, signal))).head.sha
       await client
         .write(signal, repositoryOf(repository), (rest, at) =>
@@ -56,10 +56,10 @@ export const updatePullBranch = (ground: GithubContext): ToolDraft =>
           throw new ToolError('stale', `#${number} has other commits than those that were shown, and was not updated.`, { cause: error })
         })
       // GitHub only takes the order here, and does it a moment later.
-      return { number, updatedFrom: sha, url: `${ground.webOrigin}/${repository}/pull/${number}` }
+      return { number, updatedFrom: sha, url: `${github.webOrigin}/${repository}/pull/${number}` }
     },
     async verify({ repository, number }, { signal, version }) {
-      const { client } = ground
+      const { client } = github
       const [pull, login] = await Promise.all([lookAtPull(client, { repository, number }, signal), client.login(signal)])
       const { sha } = pull.head
       if (sha === version) return { done: false }
@@ -68,7 +68,7 @@ export const updatePullBranch = (ground: GithubContext): ToolDraft =>
       )
       // A merge of ours on top of the commit that was shown; anything else may be ours with something on top, or somebody else's.
       const isOurs = parents.length === 2 && parents[0]?.sha === version && login !== undefined && author?.login === login
-      const url = `${ground.webOrigin}/${repository}/pull/${number}`
+      const url = `${github.webOrigin}/${repository}/pull/${number}`
       return isOurs ? { done: true, output: { number, updatedFrom: version ?? null, url } } : { done: 'unknown' }
     },
   })

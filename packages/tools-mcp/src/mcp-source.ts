@@ -44,7 +44,7 @@ export class McpSource implements ToolSource {
   readonly #settings: McpServerSettings
   readonly #connection: McpConnection
   readonly #calls: McpCalls
-  #ground: SourceServices | undefined
+  #services: SourceServices | undefined
   #onToolsChanged: (() => SetupProblem[]) | undefined
   /** What it listed last; undefined until it did. */
   #seen: SeenDefinition[] | undefined
@@ -65,9 +65,9 @@ export class McpSource implements ToolSource {
       name: this.#name,
       isHttp: settings.isHttp,
       connectMs: settings.startWithinMs,
-      openTransport: () => settings.openTransport(() => this.#ground?.log),
+      openTransport: () => settings.openTransport(() => this.#services?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
-      onAway: (why) => this.#ground?.log.warn({ group: settings.group, why }, 'mcp.disconnected'),
+      onAway: (why) => this.#services?.log.warn({ group: settings.group, why }, 'mcp.disconnected'),
       onOdd: (words) => this.#onOdd(words),
     })
     this.#calls = new McpCalls(this.#connection, this.#name)
@@ -92,8 +92,8 @@ export class McpSource implements ToolSource {
     this.#onToolsChanged = onToolsChanged
   }
 
-  async attach(ground: SourceServices): Promise<void> {
-    this.#ground = ground
+  async attach(services: SourceServices): Promise<void> {
+    this.#services = services
     await this.#takeList()
     this.#tellState()
   }
@@ -139,7 +139,7 @@ export class McpSource implements ToolSource {
       const draft = this.#draftOf(tool)
       return 'fault' in draft ? [`${tool.definition.name}: ${draft.fault}`] : []
     })
-    const unpinned = this.#ground && this.#seen ? this.#seen.length - this.#tools.length : 0
+    const unpinned = this.#services && this.#seen ? this.#seen.length - this.#tools.length : 0
     if (unpinned > 0)
       faults.push(`${unpinned} more tools: ${MAX_PINNED_TOOLS.toLocaleString('en')} tools of this server are pinned already`)
     return [...this.#leftOut, ...faults]
@@ -202,8 +202,8 @@ export class McpSource implements ToolSource {
 
   async #accept(tool: PinnedTool): Promise<void> {
     const { group } = this.#settings
-    await this.#ground?.pins.replace(group, toPin(tool))
-    this.#ground?.log.info({ group, tool: tool.definition.name }, 'mcp.tool_accepted')
+    await this.#services?.pins.replace(group, toPin(tool))
+    this.#services?.log.info({ group, tool: tool.definition.name }, 'mcp.tool_accepted')
     await this.#takeList()
   }
 
@@ -213,7 +213,7 @@ export class McpSource implements ToolSource {
     this.#seen = seen.filter(isOffered)
     this.#leftOut = [...notes, ...leftOut]
     this.#oddities = 0
-    if (!this.#ground) {
+    if (!this.#services) {
       this.#become(this.#seen)
       return
     }
@@ -227,7 +227,7 @@ export class McpSource implements ToolSource {
   #takeList(): Promise<void> {
     const { group } = this.#settings
     this.#taking = this.#taking.then(async () => {
-      const pins = this.#ground?.pins
+      const pins = this.#services?.pins
       if (!pins) return this.#become(this.#seen ?? [])
       if (this.#seen) {
         const known = new Set((await pins.all(group)).map(({ tool }) => tool))
@@ -257,17 +257,17 @@ export class McpSource implements ToolSource {
     const { group } = this.#settings
     const tools = this.#tools.length
     const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
-    if (this.#connection.isStarting) this.#ground?.log.info({ group, tools }, 'mcp.starting')
-    else if (trouble !== undefined) this.#ground?.log.warn({ group, why: trouble, tools }, 'mcp.disconnected')
-    else this.#ground?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
-    if (changed.length > 0) this.#ground?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
+    if (this.#connection.isStarting) this.#services?.log.info({ group, tools }, 'mcp.starting')
+    else if (trouble !== undefined) this.#services?.log.warn({ group, why: trouble, tools }, 'mcp.disconnected')
+    else this.#services?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
+    if (changed.length > 0) this.#services?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
     const leftOut = this.#allLeftOut()
-    if (leftOut.length > 0) this.#ground?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.tool_skipped')
+    if (leftOut.length > 0) this.#services?.log.warn({ group, leftOut: leftOut.slice(0, 20), count: leftOut.length }, 'mcp.tool_skipped')
   }
 
   #onOdd(words: string): void {
     if (this.#oddities++ < MAX_ODDITIES)
-      this.#ground?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.unexpected_message')
+      this.#services?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.unexpected_message')
   }
 }
 

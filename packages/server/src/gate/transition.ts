@@ -65,7 +65,7 @@ interface Announced<E extends ActionEvent> {
 /** How an action moves, beyond what follows from the event. */
 export type Change<E extends ActionEvent> = Announced<E> & {
   /** What the row says from then on. `told` follows from the event. */
-  patch: Omit<PatchOf<E>, 'told'>
+  patch: Omit<PatchOf<E>, 'result_delivered'>
   /** False where the model is given no result, because the action goes on in the same transaction. */
   givesResult?: false
 }
@@ -83,8 +83,13 @@ export function* transition<E extends MovedAsRead>(
   change: Change<E>,
 ): Tx<ActionRow | undefined> {
   const givesResult = FOLLOWS[event].givesResult === true && change.givesResult !== false
-  const moved = yield* moveAction(row, event, { ...change.patch, told: givesResult ? 1 : row.told } as unknown as PatchOf<E>, context.nowMs)
-  if (moved) yield* follow(context, moved, event, { ...change, givesResult, wasTold: row.told === 1 })
+  const moved = yield* moveAction(
+    row,
+    event,
+    { ...change.patch, result_delivered: givesResult ? 1 : row.result_delivered } as unknown as PatchOf<E>,
+    context.nowMs,
+  )
+  if (moved) yield* follow(context, moved, event, { ...change, givesResult, wasDelivered: row.result_delivered === 1 })
   return moved
 }
 
@@ -100,7 +105,7 @@ export function* transitionById<E extends MovedById>(
 ): Tx<ActionRow | undefined> {
   const patch = { error: error && JSON.stringify(error), atAnyTime }
   const moved = yield* endUnstarted(actionId, event, patch, context.nowMs)
-  if (moved) yield* follow(context, moved, event, { ...change, givesResult: true, wasTold: false })
+  if (moved) yield* follow(context, moved, event, { ...change, givesResult: true, wasDelivered: false })
   return moved
 }
 
@@ -108,14 +113,25 @@ export function* transitionById<E extends MovedById>(
  * Loses an attempt that is sent again in the same transaction: nobody hears of it, because the next move tells everything.
  * @returns As {@link transition}.
  */
-export const loseUnannounced = (context: SessionContext, row: ActionRow, patch: Omit<PatchOf<'lose'>, 'told'>): Tx<ActionRow | undefined> =>
-  moveAction(row, 'lose', { ...patch, told: row.told }, context.nowMs)
+export const loseUnannounced = (
+  context: SessionContext,
+  row: ActionRow,
+  patch: Omit<PatchOf<'lose'>, 'result_delivered'>,
+): Tx<ActionRow | undefined> => moveAction(row, 'lose', { ...patch, result_delivered: row.result_delivered }, context.nowMs)
 
 function* follow<E extends ActionEvent>(
   context: SessionContext,
   moved: ActionRow,
   event: E,
-  { cause, changed = {}, reason, sentence, wakes, givesResult, wasTold }: Announced<E> & { givesResult: boolean; wasTold: boolean },
+  {
+    cause,
+    changed = {},
+    reason,
+    sentence,
+    wakes,
+    givesResult,
+    wasDelivered,
+  }: Announced<E> & { givesResult: boolean; wasDelivered: boolean },
 ): Tx<void> {
   const { outbox } = context
   const { isDue, touchesTarget } = FOLLOWS[event]
@@ -125,7 +141,7 @@ function* follow<E extends ActionEvent>(
   yield* emitUpdate(context, moved, isTx(said) ? yield* said : said, cause)
   if (isDue && moved.executor === 'server') outbox.actions.add(moved.id)
   if (!givesResult) return
-  if (wasTold && sentence !== undefined) yield* noteResult(context, moved, typeof sentence === 'string' ? sentence : sentence(moved))
+  if (wasDelivered && sentence !== undefined) yield* noteResult(context, moved, typeof sentence === 'string' ? sentence : sentence(moved))
   else yield* writeToolResult(context, moved, typeof reason === 'function' ? reason() : reason)
   if (moved.session_id !== null && wakes !== false) outbox.sessions.add(moved.session_id)
 }

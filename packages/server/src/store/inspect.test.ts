@@ -34,7 +34,7 @@ test('a look at a Postgres database says whether it is there, what it lacks and 
   )
   expect(await look(url)).toMatchObject({ roles: ['["finance"]'] })
 
-  const last = listMigrations('pg').at(-1)
+  const last = listMigrations().at(-1)
   if (!last) throw new Error('there are no migrations')
   await run(url, `delete from migration where number = ${last.number}`)
   expect(await look(url)).toEqual({ isThere: true, pending: [last.name], roles: undefined })

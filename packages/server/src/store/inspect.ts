@@ -42,7 +42,7 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
-    const pending = missing(listMigrations('sqlite'), db.prepare(APPLIED).all() as unknown as Applied[]).map(({ name }) => name)
+    const pending = missing(listMigrations(), db.prepare(APPLIED).all() as unknown as Applied[]).map(({ name }) => name)
     const roles =
       pending.length === 0
         ? db
@@ -85,7 +85,7 @@ async function lookAtPostgres(url: string, signal: AbortSignal): Promise<Databas
     const [{ version, migration }] = found
     if (version < 150_000) throw new Error(`Postgres ${Math.floor(version / 10_000)} is too old: 15 or newer is needed`)
     const { rows: applied } = migration === null ? { rows: [] } : await client.query(APPLIED)
-    const pending = missing(listMigrations('pg'), applied).map(({ name }) => name)
+    const pending = missing(listMigrations(), applied).map(({ name }) => name)
     const roles = pending.length === 0 ? (await client.query(ROLES)).rows.map((row) => String(row.roles)) : undefined
     return { isThere: migration !== null, pending: migration === null ? [] : pending, roles }
   } finally {

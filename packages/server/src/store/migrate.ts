@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
+import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from './development.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -9,19 +10,54 @@ export interface Migration {
   name: string
 }
 
-export const listMigrations = (database: 'sqlite' | 'pg'): Migration[] =>
+/** A row of the table `migration`. */
+export interface AppliedMigration {
+  number: unknown
+  name: unknown
+}
+
+/** Returns all migrations in order. Each file is for both databases. */
+export const listMigrations = (): Migration[] =>
   readdirSync(folder)
-    .filter((file) => file.endsWith(`.${database}.sql`))
+    .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((name) => ({ number: Number(name.slice(0, 4)), name }))
 
-export const textOf = ({ name }: Migration): string => readFileSync(new URL(name, folder), 'utf8')
+/** Reads the SQL of a migration for one of the databases. */
+export const textOf = ({ name }: Migration, database: 'sqlite' | 'postgres'): string =>
+  translate(readFileSync(new URL(name, folder), 'utf8'), database)
+
+const BLOCK = /^-- begin (sqlite|postgres)\n([\s\S]*?)^-- end \1\n/gm
+
+/**
+ * Translates a migration. The text is SQL of SQLite, with blocks from `-- begin postgres` to `-- end postgres` (or `sqlite`) for one database.
+ * Outside of these, Postgres gets `bigint` for `integer` and texts that compare by their bytes, as SQLite's do.
+ */
+function translate(text: string, database: 'sqlite' | 'postgres'): string {
+  const parts = text.split(BLOCK)
+  // `split` yields: text, name of a block, its content, text, …
+  return parts
+    .map((part, index) => {
+      if (index % 3 === 1) return ''
+      if (index % 3 === 2) return parts[index - 1] === database ? part : ''
+      return database === 'sqlite' ? part : toPostgres(part)
+    })
+    .join('')
+}
+
+const toPostgres = (text: string): string =>
+  text
+    .replace(/^( {2}\w+ +)integer primary key autoincrement/gm, '$1bigint primary key')
+    .replace(/^( {2}\w+ +)integer\b/gm, '$1bigint')
+    .replace(/^( {2}\w+ +)text\b/gm, '$1text collate "C"')
+    .replace(/^\) strict(, without rowid)?;/gm, ');')
 
 /**
  * Returns the migrations that are not applied yet.
- * @throws Error naming the migration when the database was written by a newer version.
+ * @throws Error naming the migration when the database was written by a newer version, or by a development version that is too old.
  */
-export function missing(migrations: readonly Migration[], applied: readonly { number: unknown; name: unknown }[]): Migration[] {
+export function missing(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  if (isDevelopmentDatabase(applied)) return [...migrations]
   const newest = migrations.at(-1)?.number ?? 0
   for (const row of applied) {
     if (Number(row.number) > newest)
@@ -34,20 +70,24 @@ export function missing(migrations: readonly Migration[], applied: readonly { nu
 export const failed = ({ name }: Migration, cause: unknown) =>
   new Error(`migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, { cause })
 
+const appliedTo = (db: DatabaseSync): AppliedMigration[] =>
+  db.prepare('select number, name from migration order by number').all() as unknown as AppliedMigration[]
+
 /**
  * Brings the database to this code's version, one transaction per migration.
- * @throws Error naming the migration when the database was written by a newer version.
+ * @throws Error naming the migration when it fails, and as {@link missing}.
  */
 export function migrate(db: DatabaseSync): void {
   db.exec('create table if not exists migration (number integer primary key, name text not null, applied_at integer not null) strict')
-  const applied = db.prepare('select number, name from migration order by number').all() as { number: unknown; name: unknown }[]
-  for (const migration of missing(listMigrations('sqlite'), applied)) {
+  for (const migration of missing(listMigrations(), appliedTo(db))) {
     const { number, name } = migration
     db.exec('BEGIN IMMEDIATE')
     try {
+      const upgrades = number === 1 && isDevelopmentDatabase(appliedTo(db))
+      if (upgrades) db.exec('delete from migration')
       // The row comes first: a racing process fails here and does not run the rest.
       db.prepare('insert into migration (number, name, applied_at) values (?, ?, ?)').run(number, name, Date.now())
-      db.exec(textOf(migration))
+      db.exec(upgrades ? UPGRADE_FROM_DEVELOPMENT.sqlite : textOf(migration, 'sqlite'))
       checkpoint('migrate.before_commit')
       db.exec('COMMIT')
       checkpoint('migrate.after_commit')
@@ -60,7 +100,6 @@ export function migrate(db: DatabaseSync): void {
 
 /** @throws Error when the database is not of exactly this version: a process that does not own the database must not migrate it. */
 export function requireMigrated(db: DatabaseSync): void {
-  const applied = db.prepare('select number, name from migration order by number').all() as { number: unknown; name: unknown }[]
-  if (missing(listMigrations('sqlite'), applied).length === 0) return
+  if (missing(listMigrations(), appliedTo(db)).length === 0) return
   throw new Error('the server that is running here is older than this version: restart it with this one first')
 }

@@ -61,7 +61,7 @@ export function* beginAttempt(
     cause: { ...cause, ...tookMs } as Change<typeof event>['cause'],
   })
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
-  if (started && session) yield* row.told ? session.finish() : session.save()
+  if (started && session) yield* row.result_delivered ? session.finish() : session.save()
   return started
 }
 

@@ -106,7 +106,7 @@ export function* insertPrepared(
     attempt: 0,
     epoch: 0,
     // Its result is known at once, and told with it.
-    told: state === 'declined' || state === 'succeeded' ? 1 : 0,
+    result_delivered: state === 'declined' || state === 'succeeded' ? 1 : 0,
     runner: null,
     due_at: times?.due_at ?? null,
     remind_at: times?.remind_at ?? null,

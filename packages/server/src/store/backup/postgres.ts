@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { Client } from 'pg'
-import { listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
+import { type AppliedMigration, listMigrations, missing, textOf } from '../migrate.ts'
 import { holdRestored } from './hold.ts'
 import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from './sqlite.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
@@ -77,8 +78,7 @@ export async function restorePostgres(url: string, file: string, { dataDir, envi
         `the database ${new URL(url).pathname.slice(1)} has tables; make an empty one (createdb) and restore into that. --force does not replace a Postgres database`,
       )
     }
-    const migrations = missing(listMigrations('pg'), await appliedIn(file, environment))
-    await restoreHeld(file, migrations, { ...environment, ...connectionOf(url) })
+    await restoreHeld(file, await appliedIn(file, environment), { ...environment, ...connectionOf(url) })
     const instance = join(dataDir, 'instance')
     if (existsSync(instance)) renameSync(instance, `${instance}.before-restore-${Date.now()}`)
     const { rows } = await client.query(SUMMARY_QUERY)
@@ -96,7 +96,9 @@ async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ 
  * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written after
  * `pg_restore` has succeeded: if this process is killed at any moment, the database is empty or held.
  */
-async function restoreHeld(file: string, migrations: readonly Migration[], environment: ToolEnvironment): Promise<void> {
+async function restoreHeld(file: string, applied: readonly AppliedMigration[], environment: ToolEnvironment): Promise<void> {
+  const migrations = missing(listMigrations(), applied)
+  const upgrades = isDevelopmentDatabase(applied)
   const name = environment.PGDATABASE ?? ''
   const psql = start('psql', ['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', '--dbname', name], environment)
   psql.child.stdin.write('begin;\n')
@@ -109,9 +111,11 @@ async function restoreHeld(file: string, migrations: readonly Migration[], envir
     await Promise.race([dump.ended, abandoned.then(() => Promise.reject(new Error('psql ended before the dump was read')))])
     // The dump sets an empty search_path, among others.
     psql.child.stdin.write('\nreset all;\n')
+    if (upgrades) psql.child.stdin.write('delete from migration;\n')
     for (const migration of migrations) {
+      const statements = upgrades && migration.number === 1 ? UPGRADE_FROM_DEVELOPMENT.postgres : textOf(migration, 'postgres')
       const values = `${migration.number}, '${migration.name}', extract(epoch from now()) * 1000`
-      psql.child.stdin.write(`insert into migration (number, name, applied_at) values (${values});\n${textOf(migration)};\n`)
+      psql.child.stdin.write(`insert into migration (number, name, applied_at) values (${values});\n${statements};\n`)
     }
     checkpoint('restore.before_commit')
     psql.child.stdin.end(`${holdRestored(Date.now())};\ncommit;\n`)

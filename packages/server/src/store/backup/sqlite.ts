@@ -83,7 +83,7 @@ function checkSqliteBackup(file: string): BackupSummary {
     if (db.prepare('pragma foreign_key_check').get() !== undefined) throw new Error('it is damaged: a row refers to one that is not there')
     const tables = db.prepare("select count(*) as count from sqlite_schema where name in ('migration', 'action', 'event')").get()?.count
     if (tables !== 3) throw new Error('it is no database of Countersign, or was copied without its -wal file')
-    missing(listMigrations('sqlite'), db.prepare('select number, name from migration').all() as { number: unknown; name: unknown }[])
+    missing(listMigrations(), db.prepare('select number, name from migration').all() as { number: unknown; name: unknown }[])
     return toSummary(db.prepare(SUMMARY_QUERY).get() ?? {})
   } catch (cause) {
     throw new Error(`the backup ${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })

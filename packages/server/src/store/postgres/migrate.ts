@@ -1,5 +1,6 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type Client, DatabaseError } from 'pg'
+import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
 
 /** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */
@@ -15,16 +16,16 @@ const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
 
 /**
  * Brings a Postgres database to this code's version, one transaction per migration. Several processes may start at once: the first one
- * migrates; the others wait and find it done. Processes of an older version keep working meanwhile.
+ * migrates; the others wait and find it done.
  * @param client Connected, in no transaction, and not shared while this runs.
- * @throws Error naming the migration when it fails, or when the database was written by a newer version.
+ * @throws Error naming the migration when it fails, and when the database is of a newer or a too old version.
  */
 export async function migratePostgres(client: Client): Promise<void> {
   await inMigrationLock(client, async () => {
     await client.query('create table if not exists migration (number bigint primary key, name text not null, applied_at bigint not null)')
   })
   const { rows } = await client.query('select number, name from migration order by number')
-  for (const migration of missing(listMigrations('pg'), rows)) {
+  for (const migration of missing(listMigrations(), rows)) {
     for (let tries = 1; !(await apply(client, migration, tries < MAX_TRIES)); tries++);
   }
 }
@@ -33,13 +34,16 @@ export async function migratePostgres(client: Client): Promise<void> {
 async function apply(client: Client, migration: Migration, mayTryAgain: boolean): Promise<boolean> {
   try {
     await inMigrationLock(client, async () => {
+      const { rows } = await client.query('select number, name from migration')
+      const upgrades = migration.number === 1 && isDevelopmentDatabase(rows)
+      if (upgrades) await client.query('delete from migration')
       const { rowCount } = await client.query(
         `insert into migration (number, name, applied_at) values ($1, $2, extract(epoch from now()) * 1000) on conflict do nothing`,
         [migration.number, migration.name],
       )
       if (rowCount === 0) return
       await takeTables(client)
-      await client.query(textOf(migration))
+      await client.query(upgrades ? UPGRADE_FROM_DEVELOPMENT.postgres : textOf(migration, 'postgres'))
       checkpoint('migrate.before_commit')
     })
     checkpoint('migrate.after_commit')

@@ -8,7 +8,7 @@ import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
 import type { ActionRow } from './schema.ts'
 
-const ENDED = ['told', 'due_at'] as const
+const ENDED = ['result_delivered', 'due_at'] as const
 const ATTEMPTED = [
   'attempt',
   'epoch',
@@ -21,7 +21,7 @@ const ATTEMPTED = [
   'error',
   'resolution',
 ] as const
-const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'told', 'runner', 'due_at', 'resolution'] as const
+const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
 /** The columns that each event writes besides `state` and `updated_at`. */
 const COLUMNS = {
@@ -137,7 +137,7 @@ const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${d
 const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'expired', told: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'expired', result_delivered: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
     .where(isLate(dialect, p.now)),
@@ -146,7 +146,7 @@ const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
 const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, told: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'approved' or (state = 'proposed' and (${p.any_time} = 1 or ${isInTime(dialect, p.now)})))`),
 )

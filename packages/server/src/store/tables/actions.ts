@@ -43,7 +43,7 @@ export const insertAction = insertInto('action', {
   executor: true,
   attempt: true,
   epoch: true,
-  told: true,
+  result_delivered: true,
   runner: true,
   due_at: true,
   resolution: true,

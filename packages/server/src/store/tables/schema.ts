@@ -263,7 +263,7 @@ export interface ActionRow {
   executor: Executor
   attempt: number
   epoch: number
-  told: number
+  result_delivered: number
   runner: string | null
   due_at: number | null
   resolution: string | null

@@ -38,7 +38,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   executor: 'server',
   attempt: 0,
   epoch: 0,
-  told: 0,
+  result_delivered: 0,
   runner: null,
   due_at: null,
   resolution: null,

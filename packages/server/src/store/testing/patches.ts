@@ -22,7 +22,7 @@ export const ENDED: PatchOf<'succeed'> = {
   error: null,
   in_doubt: 0,
   checks: null,
-  told: 1,
+  result_delivered: 1,
   runner: null,
   due_at: null,
   resolution: null,
