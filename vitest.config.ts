@@ -16,7 +16,7 @@ const RECORDED = [
   'packages/tools-mcp/src/recorded',
   'verification/campaign/openapi/openapi',
   'verification/recordings/recordings',
-].map((name) => `${name}.test.ts`)
+].map((name) => `${name}{,.more}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
@@ -54,7 +54,7 @@ const ON_ANY_DATABASE = [
   'typed-words',
   'unbounded-work',
   'workspace',
-].map((name) => `verification/acceptance/${name}.test.ts`)
+].map((name) => `verification/acceptance/${name}{,.more}.test.ts`)
 
 // Workers, and the processes that tests start, take over each other's compiled modules.
 process.env.NODE_COMPILE_CACHE = COMPILE_CACHE.NODE_COMPILE_CACHE
@@ -64,8 +64,8 @@ const tests = (ending: string): string[] => places.map((place) => `${place}/**/*
 
 // Which of the two commands runs: see scripts/tiers.ts. By hand, all tests are there.
 const tier = readTier(process.env.COUNTERSIGN_TEST_TIER)
-const onNode = filesOf(tier, 'node', tests('.test.{ts,tsx}'))
-const inBrowser = filesOf(tier, 'browser', tests('.browser.test.{ts,tsx}'))
+const onNode = filesOf(tier, tests('.test.{ts,tsx}'))
+const inBrowser = filesOf(tier, tests('.browser.test.{ts,tsx}'))
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['countersign-source', ...defaultServerConditions] } },
@@ -92,7 +92,7 @@ export default defineConfig({
           name: 'node',
           include: onNode.include,
           exclude: [
-            ...['**/node_modules/**', '**/dist/**', ...tests('.browser.test.{ts,tsx}')],
+            ...['**/node_modules/**', '**/dist/**', ...tests('.browser{,.more}.test.{ts,tsx}')],
             ...(isWithoutRecordings ? RECORDED : []),
             ...onNode.exclude,
           ],
@@ -105,7 +105,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: tier === 'first' ? [] : ['verification/acceptance/*.test.ts', 'packages/server/src/agent/races.test.ts'],
+          include: tier === 'first' ? [] : ['verification/acceptance/*.test.ts', 'packages/server/src/agent/races.more.test.ts'],
           exclude: ON_ANY_DATABASE,
           globalSetup: 'verification/testing/postgres-server.ts',
           provide: { database: 'postgres' },

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { MORE } from '../../scripts/tiers.ts'
+import { isMore } from '../../scripts/tiers.ts'
 import { FAILURES } from '../campaign/failures/failures.ts'
 
 /** What a bug in would let something happen that nobody decided, or lose what was decided. */
@@ -45,7 +45,7 @@ function testsFor(root: string, folder: string, files: readonly string[]): strin
   const places = files.map((file) => file.replace(/^packages\/(?:server|core)\/src\//, ''))
   const named = FAILURES.filter(({ held }) => places.some((place) => held.includes(place) || held.includes(basename(place))))
     .flatMap(({ bugs }) => bugs.map(({ test }) => test.file))
-    .filter((file) => /\.test\.ts$/.test(file) && !/\.browser\.test\.ts$/.test(file))
+    .filter((file) => /\.test\.ts$/.test(file) && !/\.browser(\.more)?\.test\.ts$/.test(file))
   const more = isCore ? [] : globSync('packages/core/src/{action,decision,policy}/*.test.ts', { cwd: root })
-  return [...new Set([...units, ...named, ...more])].filter((file) => !MORE.includes(file.replace(/\.test\.ts$/, ''))).sort()
+  return [...new Set([...units, ...named, ...more])].filter((file) => !isMore(file)).sort()
 }

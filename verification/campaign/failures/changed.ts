@@ -1,7 +1,7 @@
 import { type Failure, plant } from './planted-failure.ts'
 
 const BOUND = [
-  'verification/campaign/bound/bound.test.ts',
+  'verification/campaign/bound/bound.more.test.ts',
   'whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
 ] as const
 
@@ -17,7 +17,7 @@ export const CHANGED: readonly Failure[] = [
         'approved with edits: what runs is what the person wrote, under its own revision and digest, and both are in the record',
       ]),
       plant('the model is not told of an edit', [
-        'verification/acceptance/histories.test.ts',
+        'verification/acceptance/histories.more.test.ts',
         'with openai-chat/m, what was edited, edited and declined, and asked again makes a history that the provider takes, its own calls untouched',
       ]),
     ],
@@ -76,7 +76,7 @@ export const CHANGED: readonly Failure[] = [
         'a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
       ]),
       plant('a provider’s id stands for two calls', [
-        'verification/acceptance/histories.test.ts',
+        'verification/acceptance/histories.more.test.ts',
         'with openai-chat/m, refused, failed, unknown, cancelled and repeated calls all end in one result each',
       ]),
       plant('what is asked again keeps its votes', [

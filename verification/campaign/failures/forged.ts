@@ -83,7 +83,7 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('a sentence that begins with the word is the word', ['packages/core/src/commands.test.ts', 'any other text is only a message']),
       plant('a word approves all that wait', [
-        'verification/acceptance/d4.test.ts',
+        'verification/acceptance/d4.more.test.ts',
         'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
       plant('what was declined is told to the model as done', [
@@ -118,7 +118,7 @@ export const FORGED: readonly Failure[] = [
     held: 'GET changes nothing on any route; decisions are POSTs with a key, or a cookie and our Origin',
     bugs: [
       plant('a link decides', [
-        'verification/acceptance/safe-methods.test.ts',
+        'verification/acceptance/safe-methods.more.test.ts',
         'GET, HEAD and OPTIONS change no row of any table, on any route, for any reader',
       ]),
     ],

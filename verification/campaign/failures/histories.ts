@@ -1,7 +1,7 @@
 import { type Failure, plant } from './planted-failure.ts'
 
 const TWO_CALLS = [
-  'verification/acceptance/histories.test.ts',
+  'verification/acceptance/histories.more.test.ts',
   'with openai-chat/m, two calls of one step, one approved and one declined (approved first), make a history that the provider takes',
 ] as const
 
@@ -13,7 +13,7 @@ export const HISTORIES: readonly Failure[] = [
     held: 'each call of a step is an action of its own; a decline ends the run only where the agent is told so: gate/decide/decide.ts',
     bugs: [
       plant('a decline stops the rest', [
-        'verification/acceptance/histories.test.ts',
+        'verification/acceptance/histories.more.test.ts',
         'with openai-chat/m, two calls of one step, one approved and one declined (declined first), make a history that the provider takes',
       ]),
     ],
@@ -30,7 +30,7 @@ export const HISTORIES: readonly Failure[] = [
       ]),
       plant('the model is asked when the first call is settled', TWO_CALLS),
       plant('results stand in the order in which they came', [
-        'verification/acceptance/parallel.test.ts',
+        'verification/acceptance/parallel.more.test.ts',
         'thirty reads of one step: eight at a time, and the model gets all results in the order of its calls',
       ]),
     ],
@@ -45,7 +45,7 @@ export const HISTORIES: readonly Failure[] = [
         'a restart on the same data shows every card in its state, with its message',
       ]),
       plant('a session does not say what waits in it', [
-        'verification/acceptance/d4.test.ts',
+        'verification/acceptance/d4.more.test.ts',
         'a session is idle, active, waiting, completed or in error, and lists what waits',
       ]),
     ],
@@ -61,7 +61,7 @@ export const HISTORIES: readonly Failure[] = [
         'passes: the action is expired, the model is told Timeout and goes on',
       ]),
       plant('a cancel leaves its calls without results', [
-        'verification/acceptance/histories.test.ts',
+        'verification/acceptance/histories.more.test.ts',
         'with every provider, a cancelled run leaves a history that the next message can go on with',
       ]),
       plant('what is typed during a wait goes to the model at once', [
@@ -84,7 +84,7 @@ export const HISTORIES: readonly Failure[] = [
     held: 'an action is found by its id, wherever its message stands: agent/messages.ts, gate/decide/decide.ts',
     bugs: [
       plant('only the latest call can be named', [
-        'verification/acceptance/d4.test.ts',
+        'verification/acceptance/d4.more.test.ts',
         'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
     ],

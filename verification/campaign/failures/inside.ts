@@ -1,8 +1,8 @@
 import { type Failure, plant } from './planted-failure.ts'
 
-const OWN_FILES_TEST = 'verification/acceptance/own-files.test.ts'
+const OWN_FILES_TEST = 'verification/acceptance/own-files.more.test.ts'
 const PROTECTION_TEST = 'packages/tools-workspace/src/protection.test.ts'
-const SEARCH_TEST = 'verification/acceptance/unbounded-work.test.ts'
+const SEARCH_TEST = 'verification/acceptance/unbounded-work.more.test.ts'
 const BODIES_TEST = 'verification/acceptance/costly-bodies.test.ts'
 const ACCESS_TEST = 'packages/server/src/http/access.test.ts'
 

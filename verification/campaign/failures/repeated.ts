@@ -10,7 +10,7 @@ export const REPEATED: readonly Failure[] = [
       {
         bug: 'the second of two deciders wins as well',
         test: {
-          file: 'verification/acceptance/contested.test.ts',
+          file: 'verification/acceptance/contested.more.test.ts',
           name: 'of many approvals and declines at once exactly one counts, and all others hear which',
         },
       },
@@ -65,7 +65,7 @@ export const REPEATED: readonly Failure[] = [
     held: 'the decision and what it asks for are one transaction, and a start takes up what is approved: gate/decide/decide.ts, gate/execute/recover.ts',
     bugs: [
       plant('a start forgets what was approved', [
-        'verification/acceptance/parallel.test.ts',
+        'verification/acceptance/parallel.more.test.ts',
         'what waits for its turn is not lost by a restart: each approved write is carried out once',
       ]),
       plant('a long poll listens after it has read', [
@@ -111,7 +111,7 @@ export const REPEATED: readonly Failure[] = [
     held: 'a key is of one action and one attempt: gate/propose/propose.ts, gate/execute/attempt-key.ts',
     bugs: [
       plant('the key is the run’s', [
-        'verification/acceptance/parallel.test.ts',
+        'verification/acceptance/parallel.more.test.ts',
         'what waits for its turn is not lost by a restart: each approved write is carried out once',
       ]),
     ],
@@ -141,7 +141,7 @@ export const REPEATED: readonly Failure[] = [
         'is the earlier of policy and request, counted from the moment that people are asked, and absent where neither names one',
       ]),
       plant('an agent withdraws what it asked for in a session of others', [
-        'verification/acceptance/authority.test.ts',
+        'verification/acceptance/authority.more.test.ts',
         'who may do what on every route: the server answers every cell as the table says',
       ]),
     ],
@@ -201,23 +201,23 @@ export const REPEATED: readonly Failure[] = [
         'what happens in a session is one chain, and who cancels or stops it is in it',
       ]),
       plant('a row need not follow the one before it', [
-        'packages/server/src/audit/tampers.test.ts',
+        'packages/server/src/audit/tampers.more.test.ts',
         'what is changed in the database before it is sealed is found by the row behind it',
       ]),
       plant('a row may name any row as the one before it', [
-        'packages/server/src/audit/tampers.test.ts',
+        'packages/server/src/audit/tampers.more.test.ts',
         'a row that names another one as the row before it is found, although its head was signed over it',
       ]),
       plant('a head leaves out which row each row follows', [
-        'packages/server/src/audit/tampers.test.ts',
+        'packages/server/src/audit/tampers.more.test.ts',
         'which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file',
       ]),
       plant('the server signs again over rows that were changed', [
-        'verification/acceptance/forged-record.test.ts',
+        'verification/acceptance/forged-record.more.test.ts',
         'a sealed row that was rewritten, with all hashes recomputed and its heads deleted, is not signed again',
       ]),
       plant('a head does not follow the one before it', [
-        'packages/server/src/audit/sealer.test.ts',
+        'packages/server/src/audit/sealer.more.test.ts',
         'each head follows the one before it, and the newest proves all before it (sqlite)',
       ]),
     ],

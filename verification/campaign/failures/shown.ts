@@ -12,11 +12,11 @@ export const SHOWN: readonly Failure[] = [
         'a long argument with its payload in the tail holds a high risk until it is opened',
       ]),
       plant('what is hidden holds a high risk only', [
-        'packages/react/src/hidden.browser.test.ts',
+        'packages/react/src/hidden.browser.more.test.ts',
         '66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
       ]),
       plant('what was opened counts as read', [
-        'packages/react/src/hidden.browser.test.ts',
+        'packages/react/src/hidden.browser.more.test.ts',
         '66,900 folded characters hold Approve until they are opened and scrolled to their end: medium risk',
       ]),
       plant('arguments behind the closed disclosure are not counted', [
@@ -24,7 +24,7 @@ export const SHOWN: readonly Failure[] = [
         'more than 2,000 hidden characters need opening at any risk, wherever they are',
       ]),
       plant('an approval that is remembered needs no reading', [
-        'packages/react/src/hidden.browser.test.ts',
+        'packages/react/src/hidden.browser.more.test.ts',
         '"don’t ask again" is no way round what is hidden',
       ]),
     ],
@@ -62,7 +62,7 @@ export const SHOWN: readonly Failure[] = [
         'brackets that were written to look like a mark take none away',
       ]),
       plant('values that look alike are shown side by side without a word', [
-        'packages/react/src/hidden.browser.test.ts',
+        'packages/react/src/hidden.browser.more.test.ts',
         'names that look alike are marked and told apart: in the preview, among the arguments, in an edit',
       ]),
     ],

@@ -1,10 +1,10 @@
 import { type Failure, plant } from './planted-failure.ts'
 
-const CHECKPOINT_TEST = 'verification/acceptance/checkpoint.test.ts'
+const CHECKPOINT_TEST = 'verification/acceptance/checkpoint.more.test.ts'
 const ARCHIVE_SCHEDULE_TEST = 'verification/acceptance/archive-schedule.test.ts'
 const QUERY_PARAMETERS_TEST = 'verification/acceptance/query-parameters.test.ts'
 const METRICS_TEST = 'verification/acceptance/metrics.test.ts'
-const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.test.ts'
+const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.more.test.ts'
 
 /** What could go wrong between a caller and the gate. */
 export const SURFACES: readonly Failure[] = [

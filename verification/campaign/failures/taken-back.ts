@@ -1,8 +1,8 @@
 import { type Failure, plant } from './planted-failure.ts'
 
 const WITHDRAW_TEST = 'verification/acceptance/withdraw.test.ts'
-const MCP_CLOSED_TEST = 'verification/acceptance/mcp-closed.test.ts'
-const MCP_ONCE_TEST = 'verification/acceptance/mcp-once.test.ts'
+const MCP_CLOSED_TEST = 'verification/acceptance/mcp-closed.more.test.ts'
+const MCP_ONCE_TEST = 'verification/acceptance/mcp-once.more.test.ts'
 const ONE_KEY_TEST = 'packages/server/src/gate/execute/one-key.test.ts'
 
 /** What was taken back, or is of unknown outcome, and ran all the same. */

@@ -1,6 +1,7 @@
 export { type AnchorSender, type AnchorSettings, openAnchor, readAnchor } from './anchor.ts'
 export { startRecordCheck } from './check.ts'
 export { isGenuine } from './compare.ts'
+export { endsAction, endsOrIsUnknown } from './ends-action.ts'
 export { type ExportOptions, exportCsv, exportLines } from './export.ts'
 export { type AuditKey, openAuditKey } from './key.ts'
 export { listAudit, viewRows } from './list.ts'

@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { actions, audit, idempotently, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
+import { actions, audit, idempotently, redaction, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -29,7 +29,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`, nowMs)
   requireAdmin(caller.principal, 'redacts what was recorded')
   const opened = yield* openSession(context, found)
-  const isBlanked = yield* audit.blankAction.change({ id: actionId, now: nowMs })
+  const isBlanked = yield* redaction.blankAction.change({ id: actionId, now: nowMs })
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an action is never deleted')
   if (!isBlanked && row.redacted_at === null) {
@@ -52,7 +52,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
 function* blankRevisions(actionId: string): Tx<void> {
   for (const { revision, revised, ended } of yield* revisions.revisionsOf.all({ action_id: actionId })) {
     const blanked = { revised: revised === null ? null : withoutReason(revised), ended: withoutReason(ended) }
-    yield* revisions.blankRevision.run({ action_id: actionId, revision, ...blanked })
+    yield* redaction.blankRevision.run({ action_id: actionId, revision, ...blanked })
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Action, AuditKind, JsonObject, WebhookEventType } from '@countersign/core'
+import type { Action, JsonObject, WebhookEventType } from '@countersign/core'
+import { endsAction } from '../audit/index.ts'
 import { type ActionRow, newId, type Outbox, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
@@ -6,19 +7,6 @@ import type { Cause } from './events.ts'
 const MOST_CHARACTERS = 1_000
 
 const ENDED: ReadonlySet<ActionRow['state']> = new Set(['succeeded', 'failed', 'declined', 'expired', 'cancelled'])
-
-/** Of these kinds of rows of the record, which say how an action ended. Others are about an action that has ended. */
-const ENDS: ReadonlySet<AuditKind> = new Set([
-  'succeeded',
-  'failed',
-  'declined',
-  'expired',
-  'cancelled',
-  'voided',
-  'withdrawn',
-  'resolved',
-  'verified',
-])
 
 /** What a delivery says of an action besides its words. Kept as it was when it happened; names are looked up when it is sent. */
 export interface DeliveryFacts {
@@ -59,7 +47,7 @@ export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: 
     yield* tell({ outbox, nowMs }, 'action.decided', row, { decision, reason: data?.reason })
   }
   if (kind === 'outcome_unknown') yield* tell({ outbox, nowMs }, 'action.outcome_unknown', row)
-  if (ENDS.has(kind) && ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
+  if (endsAction(kind) && ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks that nobody has decided for a while. */

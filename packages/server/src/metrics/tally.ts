@@ -1,4 +1,5 @@
-import { ACTION_STATES, type ActionState, type AuditKind, isSettled, type Verdict } from '@countersign/core'
+import { ACTION_STATES, type ActionState, isSettled, type Verdict } from '@countersign/core'
+import { endsOrIsUnknown } from '../audit/index.ts'
 import type { Happening } from '../store/index.ts'
 import { createCounter } from './counter.ts'
 import { createHistogram, type Histogram } from './histogram.ts'
@@ -9,20 +10,6 @@ export interface Tally {
   note(happened: readonly Happening[]): void
   metrics(): Metric[]
 }
-
-/** Events that end an action, or settle an unknown outcome: other rows of the record leave its state unchanged. */
-const ENDING: ReadonlySet<AuditKind> = new Set<AuditKind>([
-  'declined',
-  'expired',
-  'cancelled',
-  'withdrawn',
-  'voided',
-  'succeeded',
-  'failed',
-  'outcome_unknown',
-  'resolved',
-  'verified',
-])
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -48,7 +35,7 @@ export function createTally(): Tally {
   const answered = createHistogram(CALL_BOUNDS)
 
   function noteMove({ kind, state, executor, isByPerson, tookMs }: Moved): void {
-    if (ENDING.has(kind) && isSettled(state)) ended.add({ state })
+    if (endsOrIsUnknown(kind) && isSettled(state)) ended.add({ state })
     if ((kind === 'approved' || kind === 'declined') && isByPerson) {
       decisions.add({ verdict: kind })
       observe(decided, tookMs)

@@ -45,6 +45,7 @@ export * as principals from './tables/principals.ts'
 export type { OtherProcess, OwnConnection } from './tables/processes.ts'
 export * as processes from './tables/processes.ts'
 export * as reads from './tables/reads.ts'
+export * as redaction from './tables/redaction.ts'
 export * as retention from './tables/retention.ts'
 export * as revisions from './tables/revisions.ts'
 export type {

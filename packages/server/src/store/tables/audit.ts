@@ -206,30 +206,6 @@ export const placeBefore = question<{ before: number; count: number }, { id: num
 export const blankRows = ({ scope, actionId }: { scope: string; actionId: string }): Tx<unknown[]> =>
   ask((db) => db.updateTable('audit').set({ data: null, salt: null }).where('id', 'in', chainOf(scope)).where('action_id', '=', actionId))
 
-/** Redacts the content of an action, once it is settled for good. No row changes when it is not settled, or was redacted before. */
-export const blankAction = question<{ id: string; now: number }>((db, p) =>
-  db
-    .updateTable('action')
-    .set({
-      arguments: lit('{}'),
-      description: lit('Redacted'),
-      preview: null,
-      preview_error: null,
-      precondition: null,
-      revised: null,
-      agent_says: null,
-      result: null,
-      result_url: null,
-      error: null,
-      resolution: null,
-      reusable_until: null,
-      redacted_at: p.now,
-    })
-    .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('succeeded', 'failed', 'declined', 'expired', 'cancelled')`)
-    .where('redacted_at', 'is', null),
-)
-
 export const blankVotes = question<{ action_id: string }>((db, p) =>
   db.updateTable('vote').set({ reason: null }).where('action_id', '=', p.action_id),
 )

@@ -72,23 +72,6 @@ export const insertRevision = insertInto('action_revision', {
   ended: true,
 })
 
-/** Redacts the content of an earlier revision. */
-export const blankRevision = question<{ action_id: string; revision: number; revised: string | null; ended: string }>((db, p) =>
-  db
-    .updateTable('action_revision')
-    .set({
-      arguments: lit('{}'),
-      description: lit('Redacted'),
-      preview: null,
-      preview_error: null,
-      precondition: null,
-      revised: p.revised,
-      ended: p.ended,
-    })
-    .where('action_id', '=', p.action_id)
-    .where('revision', '=', p.revision),
-)
-
 /** The earlier revisions of an action, the first one first. */
 export const revisionsOf = question<{ action_id: string }, ActionRevisionRow>((db, p) =>
   db.selectFrom('action_revision').selectAll().where('action_id', '=', p.action_id).orderBy('revision').limit(lit(1_000)),

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import { lit, question } from '../query.ts'
+import type { ActionRevisionRow, ActionRow } from './schema.ts'
+
+/** What a redaction does with a column: it keeps it, or puts a value there. `now` is the time of the redaction, `given` a value of the caller. */
+type Redaction = 'keep' | '{}' | 'Redacted' | null | 'now' | 'given'
+
+/** Every column of an action. A new column does not compile until it is named here. */
+const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
+  id: 'keep',
+  session_id: 'keep',
+  run_id: 'keep',
+  message_id: 'keep',
+  tool_call_id: 'keep',
+  position: 'keep',
+  tool: 'keep',
+  effect: 'keep',
+  destination: 'keep',
+  credential: 'keep',
+  definition_hash: 'keep',
+  arguments: '{}',
+  digest: 'keep',
+  revision: 'keep',
+  revised: null,
+  edited_by: 'keep',
+  description: 'Redacted',
+  preview: null,
+  preview_error: null,
+  previewed_at: 'keep',
+  precondition: null,
+  target_version: 'keep',
+  risk: 'keep',
+  state: 'keep',
+  policy: 'keep',
+  requires: 'keep',
+  requested_by: 'keep',
+  requesters: 'keep',
+  agent: 'keep',
+  agent_verified: 'keep',
+  agent_says: null,
+  times_asked: 'keep',
+  unkeyed: 'keep',
+  executor: 'keep',
+  attempt: 'keep',
+  epoch: 'keep',
+  result_delivered: 'keep',
+  runner: 'keep',
+  due_at: 'keep',
+  resolution: null,
+  cached_from: 'keep',
+  reusable_until: null,
+  claimed_by: 'keep',
+  idempotency_key: 'keep',
+  in_doubt: 'keep',
+  first_send: 'keep',
+  checks: 'keep',
+  result: null,
+  result_url: null,
+  error: null,
+  expires_at: 'keep',
+  remind_at: 'keep',
+  escalate_at: 'keep',
+  grant_id: 'keep',
+  archived_at: 'keep',
+  redacted_at: 'now',
+  instance_epoch: 'keep',
+  released_at: 'keep',
+  created_at: 'keep',
+  updated_at: 'keep',
+}
+
+/** Every column of an earlier revision of an action. */
+const REVISION: Readonly<Record<keyof ActionRevisionRow, Redaction>> = {
+  action_id: 'keep',
+  revision: 'keep',
+  tool: 'keep',
+  arguments: '{}',
+  digest: 'keep',
+  definition_hash: 'keep',
+  destination: 'keep',
+  credential: 'keep',
+  precondition: null,
+  description: 'Redacted',
+  preview: null,
+  preview_error: null,
+  previewed_at: 'keep',
+  risk: 'keep',
+  policy: 'keep',
+  requires: 'keep',
+  revised: 'given',
+  ended: 'given',
+}
+
+/** The columns that get a fixed value. */
+const blanked = (columns: Readonly<Record<string, Redaction>>) =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, redaction]) =>
+      redaction === 'keep' || redaction === 'now' || redaction === 'given' ? [] : [[name, redaction === null ? null : lit(redaction)]],
+    ),
+  )
+
+/** Removes what a settled action was about. Changes nothing while the action is open, or when it was redacted before. */
+export const blankAction = question<{ id: string; now: number }>((db, p) =>
+  db
+    .updateTable('action')
+    .set({ ...blanked(ACTION), redacted_at: p.now })
+    .where('id', '=', p.id)
+    .where(sql<boolean>`state in ('succeeded', 'failed', 'declined', 'expired', 'cancelled')`)
+    .where('redacted_at', 'is', null),
+)
+
+/** Removes what an earlier revision was about. @param p `revised` and `ended` without their reasons. */
+export const blankRevision = question<{ action_id: string; revision: number; revised: string | null; ended: string }>((db, p) =>
+  db
+    .updateTable('action_revision')
+    .set({ ...blanked(REVISION), revised: p.revised, ended: p.ended })
+    .where('action_id', '=', p.action_id)
+    .where('revision', '=', p.revision),
+)
