@@ -3,7 +3,7 @@ import { collectAlone, emptyBatch } from './collect.ts'
 
 const SESSIONS_PER_READ = 100
 
-/** Returns what a run would archive, without archiving it. */
+/** The amount that a run would archive. */
 export interface Estimate {
   sessions: number
   /** Rows of the log. */

@@ -12,7 +12,7 @@ export const RemoteSection = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
 })
 
-/** Returns a remote brain with its variables replaced, as the name of a model and its headers. */
+/** A remote brain with its variables replaced, as the name of a model and its headers. */
 export interface FilledRemote {
   model: string
   headers: Record<string, string>

@@ -35,7 +35,7 @@ export interface FollowedLog {
   isHandedOver(event: NewEvent): boolean
   /** Called for each event that was handed over or read last. */
   isVisible(stored: StoredEvent): boolean
-  /** Returns the events in wire format, encoded once for all readers that receive the same event. */
+  /** Events in wire format, encoded once for all readers that receive the same event. */
   readonly frames: WeakMap<StoredEvent, Buffer>
 }
 

@@ -15,9 +15,9 @@ const ASK_AGAIN_MS = 50
 
 /** Watches the standing of a caller for as long as their request is open. */
 export interface StandingWatch extends Disposable {
-  /** Returns the caller with their current rights. @throws CountersignError `unauthenticated` once the credential has ended. */
+  /** The caller with their current rights. @throws CountersignError `unauthenticated` once the credential has ended. */
   readonly principal: Principal
-  /** Returns true while the caller has the same identity and rights as at the beginning. */
+  /** True while the caller has the same identity and rights as at the beginning. */
   readonly isSame: boolean
   /** Called after every check. */
   onJudged(listener: () => void): void

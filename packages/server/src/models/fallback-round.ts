@@ -12,7 +12,7 @@ export interface Round {
   fail(failure: ModelErrorEvent): void
   /** Restricts the remaining models to those that fit. */
   keep(fits: (link: ChainLink) => boolean): void
-  /** Returns true when there is another model to call. */
+  /** True when there is another model to call. */
   readonly hasOther: boolean
   /** Returns the models before the current one that did not answer. */
   passedOver(): PassedOver[]

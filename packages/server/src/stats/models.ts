@@ -14,7 +14,7 @@ const ADDED = [
   'estimated',
 ] as const
 
-/** Returns the usage of each model by each agent, added up. */
+/** The usage of each model by each agent, added up. */
 export interface ModelTotals {
   add(group: Group): void
   /** The largest usage first. */

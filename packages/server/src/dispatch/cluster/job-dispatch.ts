@@ -29,7 +29,7 @@ export interface JobDispatchOptions {
 }
 
 /**
- * Creates the dispatch of one of several processes: every wake-up is a job in the database, written by the transaction that requires it.
+ * The dispatch of one of several processes: every wake-up is a job in the database, written by the transaction that requires it.
  */
 export interface JobDispatch extends Dispatch {
   /** Fetches jobs now. */

@@ -12,7 +12,7 @@ export interface BackupSummary {
   migration: string
 }
 
-/** Reads the summary from a database of either kind. */
+/** The query for the summary, for databases of either kind. */
 export const SUMMARY_QUERY = `select
   (select max(id) from event) as position,
   (select created_at from event order by id desc limit 1) as newest_event_at,
