@@ -11,7 +11,7 @@ import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpDeps): void {
-  /** Registers the routes of a chat: a stream of one run, through every wait for a person, to its end. Disconnecting stops nothing. */
+  /** Streams one run, through every wait for a person, to its end. Disconnecting stops nothing. */
   app.post(
     '/api/chat',
     {
